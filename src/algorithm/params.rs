@@ -1,0 +1,235 @@
+//! Parameters: what was typed (`bands=14`) checked once against what a member declares.
+//!
+//! A wrong name gets a did-you-mean, a wrong value the valid range; only checked values reach an algorithm.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::error::{Error, Result, did_you_mean};
+
+/// The type and range of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A whole number within bounds, both included.
+    Int(i64, i64),
+    /// A number within bounds, both included.
+    Real(f64, f64),
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, `jaccard:0.7`.
+    Verify(&'static [&'static str]),
+}
+
+/// One parameter of a member.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamSpec {
+    /// The name that the user types.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: Kind,
+    /// The value without the user's word, in the form that the user would type.
+    pub default: &'static str,
+    /// One sentence for help.
+    pub help: &'static str,
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+enum Value {
+    Int(i64),
+    Real(f64),
+    Flag(bool),
+    Word(&'static str),
+    Verify(Option<(&'static str, f64)>),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Int(value) => write!(f, "{value}"),
+            Value::Real(value) => write!(f, "{value}"),
+            Value::Flag(value) => write!(f, "{value}"),
+            Value::Word(value) => f.write_str(value),
+            Value::Verify(None) => f.write_str("none"),
+            Value::Verify(Some((name, threshold))) => write!(f, "{name}:{threshold}"),
+        }
+    }
+}
+
+impl Kind {
+    fn parse(self, typed: &str) -> Option<Value> {
+        match self {
+            Kind::Int(low, high) => {
+                typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Int)
+            }
+            Kind::Real(low, high) => {
+                typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Real)
+            }
+            Kind::Flag => typed.parse().ok().map(Value::Flag),
+            Kind::Choice(words) => words.iter().find(|word| **word == typed).map(|word| Value::Word(word)),
+            Kind::Verify(_) if typed == "none" => Some(Value::Verify(None)),
+            Kind::Verify(names) => {
+                let (name, threshold) = typed.split_once(':')?;
+                let name = names.iter().find(|known| **known == name)?;
+                let threshold = threshold.parse().ok().filter(|value| (0.0..=1.0).contains(value))?;
+                Some(Value::Verify(Some((name, threshold))))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Int(low, high) => write!(f, "a whole number from {low} to {high}"),
+            Kind::Real(low, high) => write!(f, "a number from {low} to {high}"),
+            Kind::Flag => f.write_str("true or false"),
+            Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Verify(names) => {
+                write!(f, "none or {}, T from 0 to 1", names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+}
+
+/// The checked parameters of one use of a member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    values: BTreeMap<&'static str, Value>,
+}
+
+impl Params {
+    /// Checks typed values against the specification; what was not typed takes its default.
+    ///
+    /// # Errors
+    /// A name that is not in `specs`, a value outside its range, a name given twice. `owner` names the member in the message.
+    pub fn check(owner: &str, specs: &[ParamSpec], typed: &[(String, String)]) -> Result<Params> {
+        let mut values = BTreeMap::new();
+        for (name, value) in typed {
+            let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
+                let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
+                let hint = did_you_mean(name, names.iter().copied());
+                return Err(Error::Usage(format!(
+                    "{owner} has no parameter {name:?}{hint}; it has: {}",
+                    names.join(", ")
+                )));
+            };
+            let Some(checked) = spec.kind.parse(value) else {
+                let hint = match spec.kind {
+                    Kind::Choice(words) => did_you_mean(value, words.iter().copied()),
+                    _ => String::new(),
+                };
+                return Err(Error::Usage(format!("{owner}: {name}={value} is not {}{hint}", spec.kind)));
+            };
+            if values.insert(spec.name, checked).is_some() {
+                return Err(Error::Usage(format!("{owner}: {name} is given twice")));
+            }
+        }
+        for spec in specs {
+            if !values.contains_key(spec.name) {
+                let value = spec.kind.parse(spec.default).ok_or_else(|| {
+                    Error::Usage(format!("{owner}: the default {}={} is not {}", spec.name, spec.default, spec.kind))
+                })?;
+                values.insert(spec.name, value);
+            }
+        }
+        Ok(Params { values })
+    }
+
+    /// A whole number; 0 for a name that the member did not declare as one (the registry's own test finds that).
+    pub fn int(&self, name: &str) -> i64 {
+        match self.values.get(name) {
+            Some(Value::Int(value)) => *value,
+            _ => 0,
+        }
+    }
+
+    /// A whole number that the member's range keeps at 0 or above.
+    pub fn count(&self, name: &str) -> usize {
+        usize::try_from(self.int(name)).unwrap_or(0)
+    }
+
+    /// A number.
+    pub fn real(&self, name: &str) -> f64 {
+        match self.values.get(name) {
+            Some(Value::Real(value)) => *value,
+            _ => 0.0,
+        }
+    }
+
+    /// A switch.
+    pub fn flag(&self, name: &str) -> bool {
+        matches!(self.values.get(name), Some(Value::Flag(true)))
+    }
+
+    /// A word out of a choice.
+    pub fn word(&self, name: &str) -> &'static str {
+        match self.values.get(name) {
+            Some(Value::Word(word)) => word,
+            _ => "",
+        }
+    }
+
+    /// A check on the texts: its name and threshold.
+    pub fn verify(&self, name: &str) -> Option<(&'static str, f64)> {
+        match self.values.get(name) {
+            Some(Value::Verify(check)) => *check,
+            _ => None,
+        }
+    }
+
+    /// Every parameter with its value, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.values.iter().map(|(name, value)| (*name, value.to_string()))
+    }
+}
+
+impl fmt::Display for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        f.write_str(&all.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[ParamSpec] = &[
+        ParamSpec { name: "bands", kind: Kind::Int(1, 100), default: "14", help: "" },
+        ParamSpec { name: "ratio", kind: Kind::Real(0.0, 1.0), default: "0.85", help: "" },
+        ParamSpec { name: "chain", kind: Kind::Choice(&["on", "pairwise", "off"]), default: "on", help: "" },
+        ParamSpec { name: "verify", kind: Kind::Verify(&["jaccard", "lcs"]), default: "jaccard:0.7", help: "" },
+    ];
+
+    fn check(typed: &str) -> std::result::Result<String, String> {
+        let typed: Vec<_> = typed
+            .split(',')
+            .filter_map(|item| item.split_once('='))
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect();
+        Params::check("minhash", SPECS, &typed).map(|params| params.to_string()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_are_checked_and_printed_back() {
+        assert_eq!(check("").unwrap(), "bands=14,chain=on,ratio=0.85,verify=jaccard:0.7");
+        assert_eq!(check("bands=20,verify=none").unwrap(), "bands=20,chain=on,ratio=0.85,verify=none");
+        assert_eq!(check("verify=lcs:0.85").unwrap(), "bands=14,chain=on,ratio=0.85,verify=lcs:0.85");
+    }
+
+    #[test]
+    fn messages_name_the_range_and_the_likely_name() {
+        assert_eq!(check("bands=0").unwrap_err(), "minhash: bands=0 is not a whole number from 1 to 100");
+        assert_eq!(
+            check("band=3").unwrap_err(),
+            "minhash has no parameter \"band\"; did you mean \"bands\"?; it has: bands, ratio, chain, verify"
+        );
+        assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
+        assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));
+        assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
+        assert!(check("bands=1,bands=2").unwrap_err().contains("given twice"));
+    }
+}

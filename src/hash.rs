@@ -1,0 +1,133 @@
+//! Hash functions with a fixed definition: the same value on every machine, in every version.
+//!
+//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finaliser of
+//! SplitMix64. CRC32 and MD5 are the faithful digests of the 2007 study. Nothing here may ever change: signatures are stored.
+
+use md5::Digest as _;
+use xxhash_rust::xxh3;
+
+/// XXH3-64 of the bytes, seed 0.
+#[inline]
+pub fn hash64(bytes: &[u8]) -> u64 {
+    xxh3::xxh3_64(bytes)
+}
+
+/// XXH3-128 of the bytes, seed 0.
+#[inline]
+pub fn hash128(bytes: &[u8]) -> u128 {
+    xxh3::xxh3_128(bytes)
+}
+
+/// CRC32 (IEEE, reflected polynomial EDB88320, initial and final xor FFFFFFFF).
+pub fn crc32(bytes: &[u8]) -> u32 {
+    crc32fast::hash(bytes)
+}
+
+/// MD5, read as a big-endian number, so that its hexadecimal form is the usual one.
+pub fn md5(bytes: &[u8]) -> u128 {
+    u128::from_be_bytes(md5::Md5::digest(bytes).into())
+}
+
+/// A bijective mixer of 64 bits: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+#[inline]
+pub const fn mix64(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Two hashes in order as one: `combine(a, b) != combine(b, a)`.
+#[inline]
+pub const fn combine(a: u64, b: u64) -> u64 {
+    mix64(a.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b)
+}
+
+/// The generator SplitMix64: the `n`-th value (from 0) of the stream that starts at `seed`.
+#[inline]
+pub const fn splitmix64(seed: u64, n: u64) -> u64 {
+    mix64(seed.wrapping_add((n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+}
+
+/// How a signature string becomes a key (parameter `digest`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digest {
+    /// CRC32, 32 bits: the faithful digest of the 2007 study.
+    Crc32,
+    /// XXH3-64.
+    Xxh64,
+    /// XXH3-128.
+    Xxh128,
+    /// MD5, 128 bits.
+    Md5,
+}
+
+impl Digest {
+    /// The names that the parameter takes.
+    pub const NAMES: &'static [&'static str] = &["xxh64", "xxh128", "md5", "crc32"];
+
+    /// The digest of that name, one of [`Digest::NAMES`].
+    pub fn by_name(name: &str) -> Option<Digest> {
+        Some(match name {
+            "crc32" => Digest::Crc32,
+            "xxh64" => Digest::Xxh64,
+            "xxh128" => Digest::Xxh128,
+            "md5" => Digest::Md5,
+            _ => return None,
+        })
+    }
+
+    /// Bits of the digest: what the number of expected chance collisions depends on.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Digest::Crc32 => 32,
+            Digest::Xxh64 => 64,
+            Digest::Xxh128 | Digest::Md5 => 128,
+        }
+    }
+
+    /// The digest of the bytes, in the low [`Digest::bits`] bits.
+    pub fn of(self, bytes: &[u8]) -> u128 {
+        match self {
+            Digest::Crc32 => crc32(bytes).into(),
+            Digest::Xxh64 => hash64(bytes).into(),
+            Digest::Xxh128 => hash128(bytes),
+            Digest::Md5 => md5(bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_check_values() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+        assert_eq!(crc32("видит за кот на окне окном".as_bytes()), 0xF2A6_7560);
+        assert_eq!(crc32("кот видит птицу за окном".as_bytes()), 0x2FCC_3B1B);
+        assert_eq!(crc32("кот спит на окне".as_bytes()), 0xC82B_8F67);
+        assert_eq!(crc32("птица улетела".as_bytes()), 0x799D_6A89);
+        assert_eq!(format!("{:032x}", md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
+    }
+
+    /// Pinned values: an index that was written yesterday must be readable tomorrow.
+    #[test]
+    fn values_are_pinned() {
+        assert_eq!(hash64(b""), 0x2D06_8005_38D3_94C2);
+        assert_eq!(hash128(b""), 0x99AA_06D3_0147_98D8_6001_C324_468D_497F);
+        // The published first outputs of SplitMix64 with seed 1234567.
+        assert_eq!(splitmix64(1_234_567, 0), 6_457_827_717_110_365_317);
+        assert_eq!(splitmix64(1_234_567, 1), 3_203_168_211_198_807_973);
+        assert_ne!(combine(1, 2), combine(2, 1));
+    }
+
+    #[test]
+    fn digests_fit_their_bits() {
+        for name in Digest::NAMES {
+            let digest = Digest::by_name(name).expect("listed");
+            let value = digest.of("сигнатура".as_bytes());
+            assert!(digest.bits() == 128 || value >> digest.bits() == 0, "{name}");
+        }
+        assert_eq!(Digest::by_name("sha1"), None);
+    }
+}
