@@ -313,9 +313,11 @@ impl<'p> Pairs<'p> {
         Pairs { sink, max_candidates, compared: 0, left_out: 0 }
     }
 
-    /// One pair found.
+    /// One pair found. A document that met itself (two of its keys collided) is no pair.
     pub fn push(&mut self, pair: Pair) {
-        (self.sink)(pair);
+        if pair.a != pair.b {
+            (self.sink)(pair);
+        }
     }
 
     /// Compares all pairs of the window by `judge`. Where that is more than `max_candidates`, each row is compared with

@@ -86,6 +86,20 @@ pub trait Signer: Send + Sync {
         Some(Score::EQUAL)
     }
 
+    /// The score of two documents whose rows have equal keys, of an equivalence or before [`Signer::probes`].
+    fn equal(&self) -> Score {
+        Score::EQUAL
+    }
+
+    /// The form of a second round of rows, for methods whose equal keys are duplicates but whose pairs reach further
+    /// (a Hamming distance). Groups of equal keys are folded first, so that a hot key is not compared with itself.
+    fn probe_shape(&self) -> Option<RowShape> {
+        None
+    }
+
+    /// The second-round rows, made from one row of each group of equal keys; their windows go to [`Signer::pairs`].
+    fn probes(&self, _row: &Row<'_>, _out: &mut Signatures) {}
+
     /// The rules that can find a pair, by bit of [`Pair::matched`]; they stand in the column `matched_by`.
     fn rules(&self) -> &'static [&'static str] {
         &["equal"]

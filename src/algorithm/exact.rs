@@ -1,0 +1,128 @@
+//! `exact` (A0): exact copies, by a digest of the whole text.
+//!
+//! Source: Zelenkov, Segalovich 2007, the baseline "MD5". Cost: O(bytes), one row a document.
+//! Limits: one changed character, or another template around the text, and the copy is missed; mark-up must be removed first.
+//! 128 bits, so chance collisions are negligible at any size. A text without a visible character has no signature.
+//!
+//! ```text
+//! form=raw        "Кот."  != "кот"      the bytes of the text column
+//! form=canonical  "Кот."  == "кот"      its words joined by one space
+//! ```
+
+use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::params::{Kind, ParamSpec, Params};
+use crate::error::{Error, Result};
+use crate::hash::Digest;
+use crate::row::{RowShape, Signatures};
+use crate::text::Analysis;
+
+/// The member.
+pub struct Exact;
+
+impl Algorithm for Exact {
+    fn name(&self) -> &'static str {
+        "exact"
+    }
+
+    fn aliases(&self) -> &'static [&'static str] {
+        &["A0", "md5"]
+    }
+
+    fn source(&self) -> &'static str {
+        "Zelenkov, Segalovich 2007, baseline MD5"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Two documents are duplicates if their texts are equal, byte by byte or word by word."
+    }
+
+    fn when_not_to_use(&self) -> &'static str {
+        "alone, where copies carry another header, date or footer: a single changed character hides them"
+    }
+
+    fn inputs(&self) -> &'static str {
+        "text"
+    }
+
+    fn params(&self) -> &'static [ParamSpec] {
+        &[
+            ParamSpec {
+                name: "form",
+                kind: Kind::Choice(&["raw", "canonical"]),
+                default: "raw",
+                help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count",
+            },
+            ParamSpec {
+                name: "digest",
+                kind: Kind::Choice(&["xxh128", "md5"]),
+                default: "xxh128",
+                help: "128-bit digest; md5 is the faithful one",
+            },
+        ]
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::NONE
+    }
+
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let digest = Digest::by_name(params.word("digest"))
+            .ok_or_else(|| Error::Usage(format!("exact: no digest {:?}", params.word("digest"))))?;
+        Ok(Box::new(ExactSigner { digest, canonical: params.word("form") == "canonical" }))
+    }
+}
+
+struct ExactSigner {
+    digest: Digest,
+    canonical: bool,
+}
+
+impl Signer for ExactSigner {
+    fn shape(&self) -> RowShape {
+        RowShape { key_bits: 128, ..RowShape::KEY64 }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        if self.canonical {
+            if document.words().is_empty() {
+                return out.none("no words");
+            }
+            out.push(0, self.digest.of(document.canonical().as_bytes()), 0, &[]);
+        } else {
+            if document.raw().trim_start().is_empty() {
+                return out.none("empty text");
+            }
+            out.push(0, self.digest.of(document.raw().as_bytes()), 0, &[]);
+        }
+    }
+
+    fn is_equivalence(&self) -> bool {
+        true
+    }
+
+    fn signature_bits(&self) -> Option<u32> {
+        Some(128)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{D1, D2, key};
+
+    #[test]
+    fn worked_examples() {
+        // algorithms.md 13: A0 canonical text of d1.
+        assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
+        assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
+        assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));
+        assert_eq!(key(&Exact, "form=canonical", "Кот."), key(&Exact, "form=canonical", "кот"));
+    }
+
+    #[test]
+    fn nothing_is_no_copy_of_nothing() {
+        assert_eq!(key(&Exact, "", " \n\t"), Err("empty text"));
+        assert_eq!(key(&Exact, "form=canonical", "?!"), Err("no words"));
+        assert!(key(&Exact, "", "?!").is_ok());
+    }
+}

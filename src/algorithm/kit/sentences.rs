@@ -1,0 +1,74 @@
+//! The longest sentences of a document: distinct, by (words descending, text ascending) (algorithms.md, A4 and A12).
+
+use std::ops::Range;
+
+use crate::algorithm::params::{Kind, ParamSpec};
+use crate::corpus::CorpusStats;
+use crate::hash::hash64;
+use crate::text::Analysis;
+
+/// The parameter `max_sentence_df`.
+pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
+    name: "max_sentence_df",
+    kind: Kind::Int(0, i64::MAX),
+    default: "0",
+    help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
+};
+
+/// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
+/// Sentences in more than `max_df` documents are left out, where that is above 0.
+///
+/// # Errors
+/// Why there is none.
+pub fn longest_sentences(
+    document: &Analysis<'_>,
+    count: usize,
+    max_df: u64,
+    stats: &CorpusStats,
+) -> Result<Vec<String>, &'static str> {
+    let words = document.words();
+    let mut sentences: Vec<&Range<u32>> = document.sentences().iter().collect();
+    if sentences.is_empty() {
+        return Err("no sentences");
+    }
+    let text = |sentence: &Range<u32>| {
+        words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
+    };
+    // Comparing word by word is comparing the canonical strings, for no word holds a character below the space.
+    sentences.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| text(a).cmp(text(b))));
+    let mut chosen: Vec<String> = Vec::with_capacity(count);
+    for sentence in sentences {
+        let mut canonical = String::new();
+        document.write_sentence(sentence, &mut canonical);
+        // The order puts equal sentences beside each other.
+        if chosen.last() == Some(&canonical) {
+            continue;
+        }
+        if max_df > 0 && stats.sentence_df(hash64(canonical.as_bytes())) > max_df {
+            continue;
+        }
+        chosen.push(canonical);
+        if chosen.len() == count {
+            break;
+        }
+    }
+    if chosen.is_empty() { Err("every sentence is too common") } else { Ok(chosen) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Pipeline, TextOptions};
+
+    fn longest(text: &str, count: usize) -> Result<Vec<String>, &'static str> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        longest_sentences(&pipeline.analyse(text), count, 0, &CorpusStats::none())
+    }
+
+    #[test]
+    fn length_then_text_and_each_once() {
+        assert_eq!(longest("One two. A b c. Z y. A B C!", 9).unwrap(), ["a b c", "one two", "z y"]);
+        assert_eq!(longest("One two. A b c. Z y. A B C!", 2).unwrap(), ["a b c", "one two"]);
+        assert_eq!(longest("...", 2), Err("no sentences"));
+    }
+}

@@ -1,0 +1,72 @@
+//! Laws of the registry itself: every member keeps the house rules that its files alone cannot show.
+
+use super::kit::examples::{D1, params};
+use super::*;
+use crate::corpus::CorpusStats;
+use crate::row::{RowLayout, Signatures};
+use crate::text::{Pipeline, TextOptions};
+
+#[test]
+fn names_are_unique_sorted_and_well_formed() {
+    let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
+    assert!(names.is_sorted(), "the list is alphabetical");
+    let mut all: Vec<&str> = ALGORITHMS.iter().flat_map(|a| a.aliases()).chain(&names).copied().collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), count, "a name or alias stands twice");
+    assert!(names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')));
+}
+
+#[test]
+fn every_default_and_preset_is_valid_and_every_fact_is_told() {
+    for algorithm in ALGORITHMS {
+        let _ = params(*algorithm, "");
+        for (_, preset) in algorithm.presets() {
+            let _ = params(*algorithm, preset);
+        }
+        for text in [algorithm.source(), algorithm.summary(), algorithm.when_not_to_use(), algorithm.inputs()] {
+            assert!(!text.is_empty(), "{}", algorithm.name());
+        }
+        for spec in specs(*algorithm) {
+            assert!(!spec.help.is_empty(), "{}: {}", algorithm.name(), spec.name);
+        }
+        assert!(by_name(algorithm.name()).is_ok());
+    }
+    let unknown = by_name("minhsh").err().expect("unknown").to_string();
+    assert!(unknown.contains("did you mean \"minhash\"?") && unknown.contains("three_plus_five"), "{unknown}");
+}
+
+/// Rows fit the declared shape; empty documents have a reason and no rows; case, width and Unicode form do not count.
+#[test]
+fn signatures_keep_their_shape_and_ignore_dress() {
+    let stats = CorpusStats::none();
+    let corpus = Corpus { documents: 100, stats: &stats };
+    let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+    for algorithm in ALGORITHMS {
+        let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
+        let layout = RowLayout::new(signer.shape(), 100);
+        let rows = |text: &str| {
+            let mut out = Signatures::default();
+            signer.sign(&pipeline.analyse(text), &mut out);
+            let mut bytes = Vec::new();
+            for row in out.rows(5) {
+                assert!(row.position < signer.shape().positions);
+                assert_eq!(row.sketch.len(), signer.shape().sketch);
+                layout.encode(&row, &mut bytes);
+            }
+            (out.reason(), bytes)
+        };
+        for nothing in ["", " \n ", "\u{200B}"] {
+            let (reason, bytes) = rows(nothing);
+            assert!(nothing == "\u{200B}" || reason.is_some(), "{} signs nothing", algorithm.name());
+            assert!(reason.is_none() || bytes.is_empty());
+        }
+        let text = format!("{D1} Ещё одно предложение для числа слов, café и 3.14, 网页搜索引擎和重复网页。");
+        let dressed = text.to_uppercase().replace("3.14", "３.１４").replace('É', "E\u{301}").replace("Й", "И\u{306}");
+        assert_eq!(rows(&text).0, None, "{}", algorithm.name());
+        if algorithm.name() != "exact" {
+            assert_eq!(rows(&text), rows(&dressed), "{}", algorithm.name());
+        }
+    }
+}

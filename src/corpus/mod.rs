@@ -1,0 +1,9 @@
+//! What is known of all documents together: counts of words and sentences, and what follows from them.
+
+mod counts;
+mod stats;
+mod table;
+
+pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
+pub use stats::{CorpusStats, snapshot};
+pub use table::{TermTable, TermTableWriter};

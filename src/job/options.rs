@@ -1,0 +1,180 @@
+//! What a run is asked to do, checked: the faces fill it in, the driver obeys.
+
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::stage::recipe::Recipe;
+
+/// A whole run.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// Files, folders or globs.
+    pub inputs: Vec<String>,
+    /// The output folder.
+    pub out: PathBuf,
+    /// Whether an output folder that exists may be replaced.
+    pub overwrite: bool,
+    /// The column of texts.
+    pub text_column: String,
+    /// The column of ids.
+    pub id_column: String,
+    /// Whether the user named the id column, so that its absence is an error.
+    pub id_required: bool,
+    /// Algorithms and words.
+    pub recipe: Recipe,
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// The memory budget in bytes.
+    pub memory: u64,
+    /// Where work files go; none: a hidden folder beside `out`.
+    pub work: Option<PathBuf>,
+    /// Which document of several survives.
+    pub keep: Keep,
+    /// Which pairs decide on removal.
+    pub decide: Decide,
+    /// Whether documents linked by a chain of pairs alone are removed too.
+    pub remove_chains: bool,
+    /// Above this size a group of equal signatures is written as pairs with its representative.
+    pub max_group: u64,
+    /// The most comparisons within one group of a method that compares.
+    pub max_candidates: u64,
+    /// Whether the first bad row or file ends the run.
+    pub strict: bool,
+    /// Only this many documents from the start.
+    pub limit: Option<u64>,
+}
+
+/// The order in which documents are preferred (`--keep`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Keys in order of weight; the document number decides last.
+    pub keys: Vec<KeepKey>,
+}
+
+/// One key of the order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeepKey {
+    /// `length` (characters of the text), `doc` (the row number), or a column of the corpus.
+    pub column: String,
+    /// Whether larger values come first.
+    pub descending: bool,
+}
+
+impl Keep {
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending.
+    ///
+    /// # Errors
+    /// An empty key, or another word than `asc` or `desc`.
+    pub fn parse(typed: &str) -> Result<Keep> {
+        let keys = typed.split(',').map(|item| {
+            let words: Vec<&str> = item.split_whitespace().collect();
+            let (column, descending) = match words[..] {
+                [column] | [column, "asc"] => (column, false),
+                [column, "desc"] => (column, true),
+                _ => {
+                    return Err(Error::Usage(format!(
+                        "--keep: {:?} is not COLUMN, COLUMN asc or COLUMN desc; expected such keys with commas between",
+                        item.trim()
+                    )));
+                }
+            };
+            Ok(KeepKey { column: column.to_string(), descending })
+        });
+        let mut keys = keys.collect::<Result<Vec<_>>>()?;
+        if keys.iter().all(|key| key.column != "doc") {
+            keys.push(KeepKey { column: "doc".into(), descending: false });
+        }
+        Ok(Keep { keys })
+    }
+
+    /// The columns of the corpus that the order reads.
+    pub fn columns(&self) -> Vec<String> {
+        let own = |key: &&KeepKey| key.column != "length" && key.column != "doc";
+        self.keys.iter().filter(own).map(|key| key.column.clone()).collect()
+    }
+}
+
+impl std::fmt::Display for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = |key: &KeepKey| format!("{} {}", key.column, if key.descending { "desc" } else { "asc" });
+        f.write_str(&self.keys.iter().map(key).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Which pairs decide on removal (`--decide`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decide {
+    /// Pairs that at least so many algorithms found; 1 is `any`.
+    AtLeast(usize),
+    /// Pairs that every algorithm found.
+    All,
+    /// Pairs of the algorithm with this label.
+    Label(String),
+}
+
+impl Decide {
+    /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
+    ///
+    /// # Errors
+    /// Anything else, with what is there.
+    pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
+        if let Some(count) = typed.strip_prefix("at-least:") {
+            return match count.parse() {
+                Ok(count) if (1..=labels.len()).contains(&count) => Ok(Decide::AtLeast(count)),
+                _ => Err(Error::Usage(format!(
+                    "--decide {typed}: expected a number from 1 to {}, the algorithms of this run",
+                    labels.len()
+                ))),
+            };
+        }
+        match typed {
+            "any" => Ok(Decide::AtLeast(1)),
+            "all" => Ok(Decide::All),
+            label if labels.contains(&label) => Ok(Decide::Label(label.to_string())),
+            other => {
+                let known = labels.iter().copied().chain(["any", "all"]);
+                let hint = crate::error::did_you_mean(other, known);
+                let names = labels.join(", ");
+                Err(Error::Usage(format!(
+                    "--decide {other:?} is neither any, all, at-least:K nor an algorithm of this run{hint}; they are: {names}"
+                )))
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Decide {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Decide::AtLeast(1) => f.write_str("any"),
+            Decide::AtLeast(count) => write!(f, "at-least:{count}"),
+            Decide::All => f.write_str("all"),
+            Decide::Label(label) => f.write_str(label),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keep_orders_are_parsed_and_printed_back() {
+        let keep = Keep::parse("score desc, length desc,id").unwrap();
+        assert_eq!(keep.to_string(), "score desc, length desc, id asc, doc asc");
+        assert_eq!(Keep::parse(&keep.to_string()).unwrap(), keep);
+        assert_eq!(keep.columns(), ["score", "id"]);
+        assert!(Keep::parse("score down").unwrap_err().to_string().contains("COLUMN desc"));
+        assert!(Keep::parse("").is_err());
+    }
+
+    #[test]
+    fn decisions_are_parsed_and_printed_back() {
+        let labels = ["exact", "minhash"];
+        for typed in ["any", "all", "at-least:2", "minhash"] {
+            assert_eq!(Decide::parse(typed, &labels).unwrap().to_string(), typed);
+        }
+        assert!(Decide::parse("minhsh", &labels).unwrap_err().to_string().contains("did you mean \"minhash\"?"));
+        assert!(Decide::parse("at-least:3", &labels).unwrap_err().to_string().contains("from 1 to 2"));
+    }
+}

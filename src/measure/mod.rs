@@ -1,0 +1,9 @@
+//! How alike two things are: arithmetic on plain slices.
+
+mod cosine;
+mod edit;
+mod jaccard;
+
+pub use cosine::cosine;
+pub use edit::lcs_similarity;
+pub use jaccard::jaccard;

@@ -1,0 +1,223 @@
+//! The recipe: which algorithms, with which parameters, over which words. Both drivers ask this one object.
+//!
+//! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back whole, and
+//! hashed, so that a run can name what it was made with.
+
+use std::fmt;
+
+use crate::algorithm::kit::shingling::Shingling;
+use crate::algorithm::kit::verify::check;
+use crate::algorithm::{Algorithm, Confirm, Corpus, Params, Signer, Stats, by_name, specs};
+use crate::error::{Error, Result, did_you_mean};
+use crate::hash::hash64;
+use crate::text::{Pipeline, TextOptions};
+
+/// One use of an algorithm.
+#[derive(Clone)]
+pub struct Chosen {
+    /// The member of the family.
+    pub algorithm: &'static dyn Algorithm,
+    /// The name of its output folder: the algorithm's own, or what `as=` says.
+    pub label: String,
+    /// Checked parameters.
+    pub params: Params,
+}
+
+/// Everything that signatures depend on.
+#[derive(Clone)]
+pub struct Recipe {
+    /// The algorithms, in the order they were asked for, labels unique.
+    pub algorithms: Vec<Chosen>,
+    /// How text becomes words.
+    pub text: TextOptions,
+    /// Whether exact copies count in the statistics.
+    pub count_copies: bool,
+}
+
+/// An algorithm bound to a corpus.
+pub struct Bound<'c> {
+    /// The name of its output folder.
+    pub label: String,
+    /// The method.
+    pub signer: Box<dyn Signer + 'c>,
+    check: Option<Box<dyn Confirm>>,
+}
+
+impl Bound<'_> {
+    /// The check of its pairs on the texts: the method's own, or what `verify=` asked for.
+    pub fn confirm(&self) -> Option<&dyn Confirm> {
+        self.signer.confirm().or(self.check.as_deref())
+    }
+
+    /// Whether equal keys are pairs without a further look.
+    pub fn equal_keys_are_pairs(&self) -> bool {
+        self.confirm().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
+    }
+}
+
+impl Recipe {
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`.
+    ///
+    /// # Errors
+    /// Unknown names and parameters, values out of range, two algorithms under one label.
+    pub fn parse_algorithms(typed: &str) -> Result<Vec<Chosen>> {
+        let mut chosen: Vec<Chosen> = Vec::new();
+        for (name, values) in split_list(typed)? {
+            if name == "all" {
+                for algorithm in crate::algorithm::ALGORITHMS {
+                    chosen.push(choose(*algorithm, values.clone())?);
+                }
+            } else {
+                chosen.push(choose(by_name(&name)?, values)?);
+            }
+        }
+        if chosen.is_empty() {
+            return Err(Error::Usage("--algorithms is empty; name at least one, see `dupsift algorithms`".into()));
+        }
+        for (at, one) in chosen.iter().enumerate() {
+            if chosen[..at].iter().any(|other| other.label == one.label) {
+                return Err(Error::Usage(format!(
+                    "{0} is asked for twice; give one of them another name, {0}:as=NAME",
+                    one.label
+                )));
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Which counts the algorithms need.
+    pub fn needs_stats(&self) -> Stats {
+        let needs = |chosen: &Chosen| chosen.algorithm.needs_stats(&chosen.params);
+        self.algorithms.iter().map(needs).fold(Stats::NONE, Stats::union)
+    }
+
+    /// The algorithms bound to a corpus, in order.
+    pub fn bind<'c>(&self, corpus: &Corpus<'c>) -> Result<Vec<Bound<'c>>> {
+        self.algorithms
+            .iter()
+            .map(|chosen| {
+                let signer = chosen.algorithm.signer(&chosen.params, corpus)?;
+                let check = chosen.params.verify("verify");
+                let check = check.and_then(|(name, threshold)| check_of(name, threshold));
+                Ok(Bound { label: chosen.label.clone(), signer, check })
+            })
+            .collect()
+    }
+
+    /// A hash of the recipe and of the versions that words depend on.
+    pub fn identity(&self, pipeline: &Pipeline) -> u64 {
+        hash64(format!("{self}\n{}", pipeline.identity()).as_bytes())
+    }
+}
+
+fn check_of(name: &str, threshold: f64) -> Option<Box<dyn Confirm>> {
+    check(name, threshold, Shingling::DEFAULT)
+}
+
+impl fmt::Display for Recipe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list: Vec<String> = self.algorithms.iter().map(Chosen::to_string).collect();
+        write!(f, "{}; count_copies={}", list.join(","), self.count_copies)
+    }
+}
+
+impl fmt::Display for Chosen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.algorithm.name(), self.params)?;
+        if self.label != self.algorithm.name() {
+            write!(f, ",as={}", self.label)?;
+        }
+        Ok(())
+    }
+}
+
+type Named = (String, Vec<(String, String)>);
+
+/// `a,b:x=1,y=2,c` as names with their values: an item with `=` first belongs to the name before it.
+fn split_list(typed: &str) -> Result<Vec<Named>> {
+    let mut list: Vec<Named> = Vec::new();
+    for item in typed.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let value = match item.find([':', '=']) {
+            Some(at) if item[at..].starts_with(':') => {
+                list.push((item[..at].trim().to_string(), Vec::new()));
+                &item[at + 1..]
+            }
+            Some(_) => item,
+            None => {
+                list.push((item.to_string(), Vec::new()));
+                continue;
+            }
+        };
+        let Some((_, values)) = list.last_mut() else {
+            return Err(Error::Usage(format!("--algorithms: {item:?} stands before any algorithm; expected NAME:{item}")));
+        };
+        let Some((name, value)) = value.split_once('=') else {
+            return Err(Error::Usage(format!("--algorithms: {item:?} is not NAME or NAME:parameter=value")));
+        };
+        values.push((name.trim().to_string(), value.trim().to_string()));
+    }
+    Ok(list)
+}
+
+fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) -> Result<Chosen> {
+    let mut take = |wanted: &str| {
+        let at = values.iter().position(|(name, _)| name == wanted)?;
+        Some(values.remove(at).1)
+    };
+    let (label, preset) = (take("as"), take("preset"));
+    if let Some(preset) = preset {
+        let presets = algorithm.presets();
+        let Some((_, settings)) = presets.iter().find(|(name, _)| *name == preset) else {
+            let names: Vec<&str> = presets.iter().map(|(name, _)| *name).collect();
+            let hint = did_you_mean(&preset, names.iter().copied());
+            let known = if names.is_empty() { "none".into() } else { names.join(", ") };
+            return Err(Error::Usage(format!("{} has no preset {preset:?}{hint}; it has: {known}", algorithm.name())));
+        };
+        let typed: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
+        let settings = settings.split(',').filter_map(|item| item.split_once('='));
+        values.extend(
+            settings
+                .filter(|(name, _)| !typed.iter().any(|known| known == name))
+                .map(|(name, value)| (name.to_string(), value.to_string())),
+        );
+    }
+    let label = label.unwrap_or_else(|| algorithm.name().to_string());
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if label.is_empty() || !label.bytes().all(plain) {
+        return Err(Error::Usage(format!("as={label:?} names a folder: letters, digits, _ and - only")));
+    }
+    Ok(Chosen { algorithm, label, params: Params::check(algorithm.name(), &specs(algorithm), &values)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(typed: &str) -> std::result::Result<Vec<String>, String> {
+        let chosen = Recipe::parse_algorithms(typed).map_err(|error| error.to_string())?;
+        Ok(chosen.iter().map(Chosen::to_string).collect())
+    }
+
+    #[test]
+    fn lists_are_parsed_and_printed_back() {
+        let list = parse("A12, minhash:bands=20,rows=5,as=minhash_loose,verify=lcs:0.85,exact").unwrap();
+        assert_eq!(list.len(), 3);
+        assert!(list[0].starts_with("three_plus_five:chain=neighbours"));
+        assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
+        // What is printed can be typed again.
+        assert_eq!(parse(&list.join(",")).unwrap(), list);
+        assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
+        assert!(parse("minhash:preset=core,rows=5").unwrap()[0].contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5"));
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        assert!(parse("minhahs").unwrap_err().contains("did you mean \"minhash\"?"));
+        assert!(parse("minhash,minhash:bands=3").unwrap_err().contains("minhash:as=NAME"));
+        assert!(parse("bands=3").unwrap_err().contains("before any algorithm"));
+        assert!(parse("minhash:bands").unwrap_err().contains("parameter=value"));
+        assert!(parse("tf:as=../x").unwrap_err().contains("letters, digits"));
+        assert!(parse("minhash:preset=finewep").unwrap_err().contains("did you mean \"fineweb\"?"));
+        assert!(parse(" , ").unwrap_err().contains("at least one"));
+    }
+}
