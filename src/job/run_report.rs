@@ -1,0 +1,206 @@
+//! `run.json`: what was asked, what came in, what each stage did, what each algorithm found. A machine reads it.
+//!
+//! Field names are the interface; times and memory differ from run to run, everything else is determined by the input and
+//! the recipe.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// The whole record of a run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// Version of this record and of the tables beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// What signatures depend on.
+    pub recipe: RecipeReport,
+    /// Every option of the run, as it could be typed.
+    pub options: BTreeMap<String, String>,
+    /// The input files, in the order that gives documents their numbers.
+    pub inputs: Vec<InputReport>,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// Documents by fate.
+    pub documents: DocumentsReport,
+    /// Ids of the corpus.
+    pub ids: IdsReport,
+    /// Counts of the first pass, where there was one.
+    pub statistics: Option<StatisticsReport>,
+    /// One entry an algorithm, in the order of the recipe.
+    pub algorithms: Vec<AlgorithmReport>,
+    /// What was removed and why.
+    pub removal: RemovalReport,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3.
+    pub guards: Vec<String>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds of the run.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+/// What signatures depend on.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RecipeReport {
+    /// The algorithms with all parameters, as `--algorithms` takes them.
+    pub algorithms: Vec<String>,
+    /// Tokenizer, normalisation and their versions.
+    pub text: String,
+    /// Whether exact copies count in the statistics.
+    pub count_copies: bool,
+    /// A hash of all that, in hexadecimal.
+    pub identity: String,
+}
+
+/// One input file.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct InputReport {
+    /// The file as ids name it.
+    pub file: String,
+    /// Rows in it.
+    pub rows: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Documents of it that are removed.
+    pub removed: u64,
+}
+
+/// An input file that was set aside as a whole.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct BadInputReport {
+    /// The file as ids name it.
+    pub file: String,
+    /// What was expected and what came.
+    pub why: String,
+}
+
+/// Documents by fate. `rows = used + rejected`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct DocumentsReport {
+    /// Rows of all usable files.
+    pub rows: u64,
+    /// Rows with a text.
+    pub used: u64,
+    /// Rows set aside, see `rejected/`.
+    pub rejected: u64,
+    /// Documents beyond the first of each set of exact copies.
+    pub surplus_copies: u64,
+    /// Bytes of text read.
+    pub text_bytes: u64,
+}
+
+/// Ids of the corpus.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IdsReport {
+    /// The type that ids are written in.
+    pub written_as: String,
+    /// Why that type, where it is not the column's own; or that rows are named FILE#ROW.
+    pub note: Option<String>,
+    /// Rows without an id, named FILE#ROW.
+    pub missing: u64,
+    /// Rows whose id stood before.
+    pub duplicates: u64,
+}
+
+/// The first pass.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StatisticsReport {
+    /// N: documents with at least one word.
+    pub documents: u64,
+    /// Words of all documents.
+    pub tokens: u64,
+    /// Distinct words.
+    pub words: u64,
+    /// Distinct sentences in two documents or more.
+    pub repeated_sentences: u64,
+    /// Names these counts, in hexadecimal.
+    pub snapshot: String,
+}
+
+/// What one algorithm found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct AlgorithmReport {
+    /// The name of its output folder.
+    pub label: String,
+    /// The algorithm with all parameters.
+    pub recipe: String,
+    /// The check on the texts, if any.
+    pub verify: Option<String>,
+    /// Documents with a signature.
+    pub signed: u64,
+    /// Documents without one, by reason.
+    pub unsigned: BTreeMap<String, u64>,
+    /// Documents worth knowing about, by kind.
+    pub flagged: BTreeMap<String, u64>,
+    /// Signature rows.
+    pub rows: u64,
+    /// Bytes a signature row takes in the shuffle.
+    pub row_bytes: u64,
+    /// Bytes of signature rows that went to the disk.
+    pub spilled_bytes: u64,
+    /// Comparisons of rows.
+    pub compared: u64,
+    /// Comparisons that `--max-candidates` left out.
+    pub left_out: u64,
+    /// Different pairs that met, before the check on the texts.
+    pub candidates: u64,
+    /// Pairs of documents in all, written or not.
+    pub pairs: u64,
+    /// Pairs written.
+    pub pairs_written: u64,
+    /// Groups above `--max-group`, of which only pairs with the representative are written.
+    pub large_groups: u64,
+    /// Clusters of two or more.
+    pub clusters: u64,
+    /// Documents in them.
+    pub clustered: u64,
+    /// The largest cluster.
+    pub largest_cluster: u64,
+    /// Pairs of unrelated documents whose signatures are equal by chance, as expected from the bits; for methods of equal signatures.
+    pub expected_chance_collisions: Option<f64>,
+    /// What the method decided by itself.
+    pub notes: Vec<String>,
+}
+
+/// What was removed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RemovalReport {
+    /// Which pairs decided.
+    pub decide: String,
+    /// Which document of several stays.
+    pub keep: String,
+    /// Documents that are removed.
+    pub removed: u64,
+    /// Documents that stay; `kept + removed = documents.used`.
+    pub kept: u64,
+    /// Removed documents by reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
+    pub left_out: u64,
+}
+
+/// What one stage did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StageReport {
+    /// Its name.
+    pub stage: String,
+    /// Rows in.
+    pub rows_in: u64,
+    /// Rows out.
+    pub rows_out: u64,
+    /// Bytes that went to work files.
+    pub spilled_bytes: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory sampled while it ran, in bytes.
+    pub peak_memory_bytes: u64,
+}
