@@ -3,6 +3,15 @@
 //! Floors import downward only: `error row hash` / `text batch shuffle` / `corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
+pub mod algorithm;
+pub mod batch;
+pub mod corpus;
 pub mod error;
 pub mod hash;
+pub mod io;
+pub mod job;
+pub mod measure;
 pub mod row;
+pub mod shuffle;
+pub mod stage;
+pub mod text;

@@ -20,7 +20,8 @@ use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::{combine, mix64};
 use crate::row::{Row, RowShape, Score, Signatures};
-use crate::text::{Analysis, char_shingles, shingles};
+use crate::text::Analysis;
+use crate::text::shingle::{char_shingles, shingles};
 
 /// The member.
 pub struct SimHash;

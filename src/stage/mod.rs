@@ -1,3 +1,8 @@
-//! The story of a run, stage by stage: pure functions over rows and batches that open no file and start no thread.
+//! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod connect;
+pub mod count;
+pub mod expand;
 pub mod recipe;
+pub mod sign;
+pub mod survive;

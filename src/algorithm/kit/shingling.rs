@@ -1,7 +1,8 @@
 //! The set of shingles of a document: windows of k words (of Han characters, for Han), or of k characters.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
-use crate::text::{Analysis, char_shingles, distinct, shingles};
+use crate::text::Analysis;
+use crate::text::shingle::{char_shingles, distinct, shingles};
 
 /// The parameter `ngram`.
 pub const NGRAM: ParamSpec = ParamSpec {

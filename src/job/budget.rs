@@ -1,0 +1,72 @@
+//! How `--memory` is divided, the least that would do, and what a run will take.
+//!
+//! The promise (design.md 5): anonymous memory stays under the budget + 150 MB (code, dictionary) + 30 times the longest
+//! document. Half of the budget holds rows before they go to disk, the rest is shared by the threads for sorting and
+//! counting. Arrays that grow with the number of documents live in memory-mapped work files and are not anonymous.
+
+use bytesize::ByteSize;
+
+use crate::error::{Error, Result};
+
+/// What each thread needs at the least: a batch of documents, staging of writers, a sort.
+const LEAST_A_THREAD: u64 = 16 << 20;
+/// What the process needs at the least besides.
+const LEAST: u64 = 16 << 20;
+
+/// The shares of the budget.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Rows waiting in memory, for all shuffles of the job together.
+    pub rows: usize,
+    /// Sorting or counting, for each thread.
+    pub a_thread: usize,
+    /// About how many bytes of text a thread decodes at a time.
+    pub batch: usize,
+}
+
+impl Budget {
+    /// Divides the budget.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with the least that would do.
+    pub fn new(memory: u64, threads: usize) -> Result<Budget> {
+        let least = least(threads);
+        if memory < least {
+            return Err(Error::Memory { asked: ByteSize(memory).to_string(), least: ByteSize(least).to_string() });
+        }
+        let a_thread = (memory as f64 * 0.4) as usize / threads;
+        Ok(Budget { rows: (memory / 2) as usize, a_thread, batch: (a_thread / 4).clamp(1 << 20, 4 << 20) })
+    }
+
+    /// Partitions for about so many bytes of rows, so that each is sorted in memory by one thread.
+    pub fn partitions(&self, bytes: u64) -> usize {
+        let one = (self.a_thread / 4).max(1) as u64;
+        bytes.div_ceil(one).clamp(1, 256) as usize
+    }
+}
+
+/// The least budget that is accepted.
+pub fn least(threads: usize) -> u64 {
+    LEAST + threads as u64 * LEAST_A_THREAD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_little_says_what_would_do() {
+        let message = Budget::new(1 << 20, 2).unwrap_err().to_string();
+        assert_eq!(message, "--memory 1.0 MiB is too small for this work; the least that would do is 48.0 MiB");
+        let budget = Budget::new(64 << 20, 2).unwrap();
+        assert!(budget.rows + 2 * budget.a_thread <= 64 << 20);
+    }
+
+    #[test]
+    fn partitions_fit_their_sorter() {
+        let budget = Budget::new(1 << 30, 4).unwrap();
+        assert_eq!(budget.partitions(0), 1);
+        let many = 10 << 30;
+        assert!(many / budget.partitions(many) as u64 <= budget.a_thread as u64);
+    }
+}

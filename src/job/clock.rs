@@ -1,0 +1,152 @@
+//! What each stage cost: wall-clock and CPU seconds, and the highest anonymous memory, sampled while it ran.
+//!
+//! CPU seconds and memory come from the system's own files about the process; where it has none (other systems than Linux)
+//! they are 0.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::run_report::StageReport;
+
+/// How often memory is sampled.
+const SAMPLE_EVERY: Duration = Duration::from_millis(20);
+
+/// Records the stages of a run.
+pub struct Clock {
+    started: Instant,
+    cpu_at_start: f64,
+    sampler: Arc<Sampler>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    stages: Mutex<Vec<StageReport>>,
+}
+
+#[derive(Default)]
+struct Sampler {
+    ended: AtomicBool,
+    stage_peak: AtomicU64,
+    run_peak: AtomicU64,
+}
+
+impl Sampler {
+    fn sample(&self) {
+        let bytes = anonymous_memory();
+        self.stage_peak.fetch_max(bytes, Ordering::Relaxed);
+        self.run_peak.fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A stage that is running.
+pub struct Running<'c> {
+    clock: &'c Clock,
+    name: String,
+    started: Instant,
+    cpu: f64,
+}
+
+impl Clock {
+    /// Starts the clock and the sampler.
+    pub fn start() -> Clock {
+        let sampler = Arc::new(Sampler::default());
+        let seen = sampler.clone();
+        let thread = std::thread::spawn(move || {
+            while !seen.ended.load(Ordering::Relaxed) {
+                seen.sample();
+                std::thread::park_timeout(SAMPLE_EVERY);
+            }
+        });
+        Clock {
+            started: Instant::now(),
+            cpu_at_start: cpu_seconds(),
+            sampler,
+            thread: Some(thread),
+            stages: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Starts a stage; stages follow one another.
+    pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
+        self.sampler.stage_peak.store(0, Ordering::Relaxed);
+        Running { clock: self, name: name.into(), started: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    /// The finished stages.
+    pub fn stages(&self) -> Vec<StageReport> {
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Wall-clock seconds, CPU seconds, and the peak of anonymous memory since the start.
+    pub fn totals(&self) -> (f64, f64, u64) {
+        self.sampler.sample();
+        let peak = self.sampler.run_peak.load(Ordering::Relaxed);
+        (self.started.elapsed().as_secs_f64(), cpu_seconds() - self.cpu_at_start, peak)
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.sampler.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A sampler that panicked has nothing to say that matters to the run.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Ends the stage.
+    pub fn end(self, rows_in: u64, rows_out: u64, spilled_bytes: u64) {
+        self.clock.sampler.sample();
+        let report = StageReport {
+            stage: self.name,
+            rows_in,
+            rows_out,
+            spilled_bytes,
+            seconds: self.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - self.cpu,
+            peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
+        };
+        tracing::info!(
+            stage = %report.stage, rows_in, rows_out, spilled_bytes,
+            seconds = report.seconds, cpu_seconds = report.cpu_seconds, "stage done"
+        );
+        self.clock.stages.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    }
+}
+
+/// User and system seconds of the process so far.
+fn cpu_seconds() -> f64 {
+    // Fields 14 and 15 of the line, in ticks of a hundredth; the command's name before them may hold spaces.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+/// Anonymous memory of the process in bytes.
+fn anonymous_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_stages_are_recorded() {
+        let clock = Clock::start();
+        let running = clock.stage("count");
+        let block = vec![1u8; 64 << 20];
+        clock.sampler.sample();
+        assert!(block.iter().all(|&byte| byte == 1));
+        running.end(1, 2, 3);
+        let stages = clock.stages();
+        assert_eq!((stages[0].stage.as_str(), stages[0].rows_out), ("count", 2));
+        assert!(stages[0].peak_memory_bytes >= 64 << 20);
+        assert!(clock.totals().2 >= stages[0].peak_memory_bytes);
+    }
+}

@@ -1,0 +1,129 @@
+//! The first pass: counts of words and sentences over all documents, and the hashes that find exact copies.
+
+use super::classes::Classes;
+use super::copies;
+use super::workers::Job;
+use crate::algorithm::Stats;
+use crate::batch::Cell;
+use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, Counts, CorpusStats, TermTable, TermTableWriter};
+use crate::corpus::{decode_count, encode_count, snapshot};
+use crate::error::Result;
+use crate::hash::hash64;
+use crate::io::Want;
+use crate::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
+use crate::stage::count::Tally;
+
+/// What the first pass found.
+pub struct Counted {
+    /// The statistics.
+    pub stats: CorpusStats,
+    /// The hashes of all texts, where they were not known before.
+    pub hashes: Option<Sorted>,
+}
+
+/// Reads all documents once. `copies`, where it is known, leaves surplus copies out of the counts.
+pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Counted> {
+    let running = job.clock.stage("count");
+    let words = stats.words.then(|| terms(job, "words")).transpose()?;
+    let sentences = stats.sentences.then(|| terms(job, "sentences")).transpose()?;
+    let hashes = if copies.is_none() { Some(copies::shuffle(job)?) } else { None };
+    let want = Want { batch_bytes: job.budget.batch, ..Want::default() };
+
+    struct Worker<'w> {
+        tally: Tally,
+        words: Option<Writer<'w>>,
+        sentences: Option<Writer<'w>>,
+        hashes: Option<Writer<'w>>,
+    }
+    let totals = job.read(
+        "count",
+        &want,
+        || {
+            Ok(Worker {
+                tally: Tally::new(stats, job.budget.a_thread),
+                words: words.as_ref().map(Shuffle::writer),
+                sentences: sentences.as_ref().map(Shuffle::writer),
+                hashes: hashes.as_ref().map(Shuffle::writer),
+            })
+        },
+        |worker, batch| {
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if let Some(writer) = &mut worker.hashes {
+                    copies::push(writer, doc, text)?;
+                }
+                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                    continue;
+                }
+                worker.tally.add(&job.pipeline.analyse(text));
+                drain(&mut worker.tally.words, &mut worker.words, false)?;
+                drain(&mut worker.tally.sentences, &mut worker.sentences, false)?;
+            }
+            Ok(())
+        },
+        |mut worker| {
+            drain(&mut worker.tally.words, &mut worker.words, true)?;
+            drain(&mut worker.tally.sentences, &mut worker.sentences, true)?;
+            for mut writer in [worker.words, worker.sentences, worker.hashes].into_iter().flatten() {
+                writer.flush()?;
+            }
+            Ok((worker.tally.documents, worker.tally.tokens))
+        },
+    )?;
+    let (counted, tokens) = totals.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let (words, words_spilled) = table(job, "words", words, 1)?;
+    let (sentences, sentences_spilled) = table(job, "sentences", sentences, 2)?;
+    let hashes = hashes.map(Shuffle::finish).transpose()?;
+    let identity = hash64(job.pipeline.identity().as_bytes());
+    let id = snapshot(identity, counted, tokens, &words, &sentences);
+    let stats = CorpusStats::new(counted, tokens, id, words, sentences);
+    let spilled = words_spilled + sentences_spilled + hashes.as_ref().map_or(0, Sorted::spilled_bytes);
+    running.end(job.documents(), stats.words.len() as u64, spilled);
+    Ok(Counted { stats, hashes })
+}
+
+/// A shuffle for partial counts whose partitions follow the terms.
+fn terms(job: &Job<'_>, name: &str) -> Result<Shuffle> {
+    // About one distinct term for each forty bytes of text, by far the most that was seen.
+    let bytes: u64 = job.source.files.iter().map(|file| file.text_bytes).sum();
+    let spec = Spec {
+        name: name.to_string(),
+        width: COUNT_WIDTH,
+        group_width: COUNT_GROUP,
+        order: Order::Range { below: u64::MAX },
+        range_width: COUNT_GROUP,
+        partitions: job.budget.partitions(bytes / 40 * COUNT_WIDTH as u64).max(job.pool.current_num_threads()),
+    };
+    Shuffle::new(spec, job.dir, &job.memory)
+}
+
+fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>, last: bool) -> Result<()> {
+    match (counts, writer) {
+        (Some(counts), Some(writer)) if last || counts.is_full() => {
+            counts.drain(|term, df, cf| writer.push(&encode_count(term, df, cf)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Adds up the partial counts into the term table; terms in fewer than `least` documents are left out.
+fn table(job: &Job<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
+    let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
+    let partial = partial.finish()?;
+    let mut writer = TermTableWriter::create(&job.dir.join(format!("{name}.terms")))?;
+    for partition in 0..partial.partitions() {
+        let records = partial.load(partition, job.budget.a_thread)?;
+        for group in records.groups() {
+            let term = decode_count(records.record(group.start)).0;
+            let (df, cf) = group.fold((0u64, 0u64), |sum, at| {
+                let (_, df, cf) = decode_count(records.record(at));
+                (sum.0 + u64::from(df), sum.1 + u64::from(cf))
+            });
+            if df >= least {
+                writer.push(term, df, cf)?;
+            }
+        }
+        partial.remove(partition)?;
+    }
+    Ok((writer.finish()?, partial.spilled_bytes()))
+}

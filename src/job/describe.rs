@@ -1,0 +1,193 @@
+//! From what the stages found to the record of a run, with its guards and warnings.
+
+use std::collections::BTreeMap;
+
+use bytesize::ByteSize;
+
+use super::classes::Classes;
+use super::decide::Removals;
+use super::run_report::{
+    AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
+    StatisticsReport,
+};
+use super::sign::Signed;
+use super::workers::Job;
+use crate::corpus::CorpusStats;
+use crate::io::BadInput;
+use crate::stage::recipe::Bound;
+
+/// Version of run.json and of the tables.
+const SCHEMA_VERSION: u32 = 1;
+/// Files of fewer rows are not guarded: half of a handful is soon removed.
+const GUARDED_ROWS: u64 = 10_000;
+
+/// What signing says of each algorithm.
+pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<AlgorithmReport> {
+    let chosen = &job.options.recipe.algorithms;
+    let counts = |counts: &BTreeMap<&'static str, u64>| {
+        counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
+    };
+    let report = |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &super::sign::SignedRows)| {
+        AlgorithmReport {
+            label: bound.label.clone(),
+            recipe: chosen.to_string(),
+            verify: bound.confirm().map(|check| check.name()),
+            signed: signed.tally.signed,
+            unsigned: counts(&signed.tally.unsigned),
+            flagged: counts(&signed.tally.flagged),
+            rows: signed.rows.rows(),
+            row_bytes: signed.layout.width() as u64,
+            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
+                let documents = signed.tally.signed as f64;
+                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
+            }),
+            notes: bound.signer.notes(),
+            ..AlgorithmReport::default()
+        }
+    };
+    bound.iter().zip(chosen).zip(&signed.algorithms).map(report).collect()
+}
+
+/// The whole record.
+pub fn report(
+    job: &Job<'_>,
+    signed: &Signed,
+    copies: &Classes,
+    stats: &CorpusStats,
+    algorithms: Vec<AlgorithmReport>,
+    removals: &Removals,
+    decide_left_out: u64,
+    bad: &[BadInput],
+) -> RunReport {
+    let (options, files) = (job.options, &job.source.files);
+    let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
+    let (id_type, id_note) = signed.ids_seen.id_type();
+    let needs = options.recipe.needs_stats();
+    let mut report = RunReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        recipe: RecipeReport {
+            algorithms: options.recipe.algorithms.iter().map(ToString::to_string).collect(),
+            text: job.pipeline.identity(),
+            count_copies: options.recipe.count_copies,
+            identity: format!("{:016x}", options.recipe.identity(job.pipeline)),
+        },
+        options: options_as_typed(job),
+        inputs: files
+            .iter()
+            .zip(&removals.by_file)
+            .map(|(file, &removed)| InputReport { file: file.label.clone(), rows: file.rows, bytes: file.bytes, removed })
+            .collect(),
+        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        documents: DocumentsReport {
+            rows: job.documents(),
+            used: signed.used,
+            rejected: signed.rejected.len(),
+            surplus_copies: copies.surplus(),
+            text_bytes: signed.text_bytes,
+        },
+        ids: IdsReport {
+            written_as: format!("{id_type:?}"),
+            note: id_note,
+            missing: signed.ids_seen.nulls,
+            duplicates: signed.duplicate_ids,
+        },
+        statistics: needs.any().then(|| StatisticsReport {
+            documents: stats.documents(),
+            tokens: stats.tokens(),
+            words: stats.words.len() as u64,
+            repeated_sentences: stats.sentences.len() as u64,
+            snapshot: format!("{:016x}", stats.snapshot()),
+        }),
+        algorithms,
+        removal: RemovalReport {
+            decide: options.decide.to_string(),
+            keep: options.keep.to_string(),
+            removed: removals.removed,
+            kept: signed.used - removals.removed.min(signed.used),
+            reasons: removals.reasons.clone(),
+            left_out: decide_left_out,
+        },
+        stages: job.clock.stages(),
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+        ..RunReport::default()
+    };
+    report.guards = guards(&report);
+    report.warnings = warnings(&report);
+    report
+}
+
+fn guards(report: &RunReport) -> Vec<String> {
+    let files = report.inputs.iter().filter(|file| file.rows > GUARDED_ROWS && file.removed * 2 > file.rows);
+    let message = |file: &InputReport| {
+        format!(
+            "{} of the {} documents of {} are to be removed, more than half; look at clusters/ before you delete anything",
+            file.removed, file.rows, file.file
+        )
+    };
+    files.map(message).collect()
+}
+
+fn warnings(report: &RunReport) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.ids.duplicates > 0 {
+        warnings.push(format!(
+            "{} rows carry an id that stood before; doc_a and doc_b tell such documents apart",
+            report.ids.duplicates
+        ));
+    }
+    for one in &report.algorithms {
+        if one.left_out > 0 {
+            warnings.push(format!(
+                "{}: {} comparisons within large groups were left out; raise --max-candidates to make them",
+                one.label, one.left_out
+            ));
+        }
+        if one.large_groups > 0 {
+            warnings.push(format!(
+                "{}: {} groups are larger than --max-group; of these only the pairs with the best document are written ({} pairs in all, {} written)",
+                one.label, one.large_groups, one.pairs, one.pairs_written
+            ));
+        }
+    }
+    if report.removal.left_out > 0 {
+        warnings.push(format!("{} comparisons with kept documents were left out of the decision", report.removal.left_out));
+    }
+    warnings
+}
+
+/// Every option by the name of its flag.
+fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
+    let options = job.options;
+    let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
+    let text = &options.recipe.text;
+    let mut typed: BTreeMap<&str, String> = BTreeMap::from([
+        ("input", options.inputs.join(" ")),
+        ("out", options.out.display().to_string()),
+        ("overwrite", options.overwrite.to_string()),
+        ("text-column", options.text_column.clone()),
+        ("id-column", options.id_column.clone()),
+        ("algorithms", algorithms.join(",")),
+        ("tokenizer", text.tokenizer.name().to_string()),
+        ("yo-to-e", text.yo_to_e.to_string()),
+        ("stem", text.stem.to_string()),
+        ("count-copies", options.recipe.count_copies.to_string()),
+        ("threads", options.threads.to_string()),
+        ("memory", ByteSize(options.memory).to_string()),
+        ("keep", options.keep.to_string()),
+        ("decide", options.decide.to_string()),
+        ("chain", if options.remove_chains { "remove" } else { "keep" }.to_string()),
+        ("max-group", options.max_group.to_string()),
+        ("max-candidates", options.max_candidates.to_string()),
+        ("strict", options.strict.to_string()),
+    ]);
+    if let Some(limit) = options.limit {
+        typed.insert("limit", limit.to_string());
+    }
+    if let Some(work) = &options.work {
+        typed.insert("work", work.display().to_string());
+    }
+    typed.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}

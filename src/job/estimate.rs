@@ -1,0 +1,76 @@
+//! What a run will take, said before it starts: from the schema, the sizes and the recipe; footers are read, no documents.
+
+use bytesize::ByteSize;
+
+use super::budget::Budget;
+use super::options::RunOptions;
+use super::run::look;
+use crate::algorithm::Corpus;
+use crate::corpus::CorpusStats;
+use crate::error::Result;
+use crate::row::RowLayout;
+
+/// Bytes a document that work files take whatever the algorithms: hashes of texts and ids, lengths, bitmaps, classes.
+const BYTES_A_DOCUMENT: u64 = 100;
+
+/// The estimate.
+#[derive(Clone, Debug, Default)]
+pub struct Estimate {
+    /// Rows of all files.
+    pub documents: u64,
+    /// Bytes of input files on disk.
+    pub input_bytes: u64,
+    /// Bytes of work files, about, without candidates to verify.
+    pub disk_bytes: u64,
+    /// Anonymous memory at most, without the allowance for the longest document.
+    pub memory_bytes: u64,
+    /// Lines for the reader.
+    pub lines: Vec<String>,
+}
+
+/// Checks the inputs against the options and estimates the work.
+///
+/// # Errors
+/// Whatever would stop the run at once: no inputs, a missing column, too little memory.
+pub fn estimate(options: &RunOptions) -> Result<Estimate> {
+    Budget::new(options.memory, options.threads)?;
+    let (source, bad) = look(options)?;
+    let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
+    let share = documents as f64 / source.documents().max(1) as f64;
+    let sum = |bytes: fn(&crate::io::InputFile) -> u64| {
+        (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64
+    };
+    let (input_bytes, text_bytes) = (sum(|file| file.bytes), sum(|file| file.text_bytes));
+    let stats = CorpusStats::none();
+    let bound = options.recipe.bind(&Corpus { documents, stats: &stats })?;
+    let rows: u64 = bound
+        .iter()
+        .flat_map(|bound| [Some(bound.signer.shape()), bound.signer.probe_shape()])
+        .flatten()
+        .map(|shape| documents * u64::from(shape.positions) * RowLayout::new(shape, documents).width() as u64)
+        .sum();
+    let needs = options.recipe.needs_stats();
+    let counts = if needs.any() { text_bytes / 10 } else { 0 };
+    let disk_bytes = rows + documents * BYTES_A_DOCUMENT * (1 + bound.len() as u64 / 2) + counts;
+    let memory_bytes = options.memory + (150 << 20);
+    let size = |bytes: u64| ByteSize(bytes).to_string();
+    let mut lines = vec![
+        format!(
+            "{documents} documents in {} files ({} on disk, {} of text as far as the files tell)",
+            source.files.len(),
+            size(input_bytes),
+            size(text_bytes)
+        ),
+        format!(
+            "readings of the corpus: {}; then only documents that stand in a candidate pair",
+            1 + usize::from(needs.any()) + usize::from(needs.any() && !options.recipe.count_copies)
+        ),
+        format!(
+            "memory: at most {} + 30 times the longest document; work files: about {} and, where pairs are verified, what the candidates need",
+            size(memory_bytes),
+            size(disk_bytes)
+        ),
+    ];
+    lines.extend(bad.iter().map(|file| format!("cannot be used: {}: {}", file.label, file.why)));
+    Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines })
+}

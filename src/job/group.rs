@@ -1,0 +1,276 @@
+//! The third pass, first half: rows of equal keys become classes of equal documents, or candidate pairs.
+//!
+//! Three ways through, by what the method is:
+//! * equal keys are duplicates and nothing is to be checked: groups become classes, at a cost of n;
+//! * the same, but pairs reach further (a Hamming distance): each class sends second-round rows for its representative;
+//! * all else: the rows of a key are compared by the method itself.
+//!
+//! Surplus copies, where they were not known before signing, are left out here; they come back when pairs are written.
+
+use std::sync::Arc;
+
+use super::classes::{Classes, links, push_class};
+use super::sign::SignedRows;
+use super::workers::Job;
+use crate::error::Result;
+use crate::row::{Pair, PairLayout, Pairs, RowLayout, Signatures, Window};
+use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
+use crate::stage::recipe::Bound;
+
+/// Bytes of a window without its surplus copies that may stand in memory; a larger one stands in a work file.
+const SCRATCH: usize = 4 << 20;
+
+/// What grouping found for one algorithm.
+pub struct Grouped {
+    /// Its own classes, where equal keys are duplicates; they hold the exact copies as well.
+    pub classes: Option<Classes>,
+    /// Pairs of representatives, candidates if a check on the texts follows; one pair may stand several times.
+    pub pairs: Sorted,
+    /// How pairs are laid out.
+    pub layout: PairLayout,
+    /// Comparisons made.
+    pub compared: u64,
+    /// Comparisons that `--max-candidates` left out.
+    pub left_out: u64,
+    /// Bytes that went to disk.
+    pub spilled_bytes: u64,
+}
+
+/// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
+pub fn group(job: &Job<'_>, bound: &Bound<'_>, signed: &SignedRows, copies: &Classes, met: Option<&AtomicBits>) -> Result<Grouped> {
+    let running = job.clock.stage(format!("group {}", bound.label));
+    let layout = PairLayout::new(job.documents());
+    let expected = job.documents() / 8;
+    let pairs = job.ordered(&format!("{}-pairs", bound.label), layout.width(), layout.group_width(), layout.group_width() / 2, expected)?;
+    let probe_layout = bound.signer.probe_shape().map(|shape| RowLayout::new(shape, job.documents()));
+
+    let first = &signed.rows;
+    let mut spilled = first.spilled_bytes();
+    let (classes, counts) = if bound.equal_keys_are_pairs() || probe_layout.is_some() {
+        let equal = links(job, &format!("{}-equal", bound.label), expected)?;
+        let probes = match &probe_layout {
+            Some(layout) => {
+                let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
+                let rows = first.rows() * tables;
+                Some(job.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), rows)?)
+            }
+            None => None,
+        };
+        fold(job, bound, signed, copies, &equal, probes.as_ref().zip(probe_layout))?;
+        let equal = equal.finish()?;
+        let classes = if bound.equal_keys_are_pairs() { Some(Classes::build(job, &bound.label, &equal)?) } else { None };
+        spilled += equal.spilled_bytes();
+        let counts = match (probes, probe_layout) {
+            (Some(probes), Some(layout)) => {
+                let probes = probes.finish()?;
+                // The rows are of representatives already: nothing is left to leave out.
+                let counts = compare(job, bound, &probes, layout, None, &pairs, met)?;
+                spilled += probes.spilled_bytes();
+                counts
+            }
+            _ => (0, 0),
+        };
+        (classes, counts)
+    } else {
+        (None, compare(job, bound, first, signed.layout, Some(copies), &pairs, met)?)
+    };
+    let pairs = pairs.finish()?;
+    spilled += pairs.spilled_bytes();
+    running.end(first.rows(), pairs.rows(), spilled);
+    Ok(Grouped { classes, pairs, layout, compared: counts.0, left_out: counts.1, spilled_bytes: spilled })
+}
+
+/// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
+fn fold(
+    job: &Job<'_>,
+    bound: &Bound<'_>,
+    signed: &SignedRows,
+    copies: &Classes,
+    equal: &Shuffle,
+    probes: Option<(&Shuffle, RowLayout)>,
+) -> Result<()> {
+    let collapse = bound.equal_keys_are_pairs();
+    let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
+    job.work(
+        signed.rows.partitions(),
+        || Ok((equal.writer(), probes.map(|(probes, _)| probes.writer()), Signatures::default(), Vec::new())),
+        |(equal, probe_writer, scratch, record), partition| {
+            let records = signed.rows.load(partition, job.budget.a_thread)?;
+            let width = records.width();
+            for group in records.groups() {
+                let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
+                let representatives = (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
+                let mut first = None;
+                for row in representatives {
+                    if collapse {
+                        let first = *first.get_or_insert(row.doc);
+                        push_with_copies(equal, first, row.doc, copies)?;
+                        if first != row.doc {
+                            continue;
+                        }
+                    }
+                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { continue };
+                    scratch.clear();
+                    bound.signer.probes(&row, scratch);
+                    for probe in scratch.rows(row.doc) {
+                        record.clear();
+                        layout.encode(&probe, record);
+                        writer.push(record)?;
+                    }
+                }
+            }
+            signed.rows.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut equal, probes, _, _)| {
+            equal.flush()?;
+            probes.map_or(Ok(()), |mut probes| probes.flush())
+        },
+    )?;
+    Ok(())
+}
+
+fn push_with_copies(writer: &mut Writer<'_>, representative: u64, doc: u64, copies: &Classes) -> Result<()> {
+    match copies.members(doc) {
+        [] => push_class(writer, representative, doc),
+        members => members.iter().try_for_each(|&member| push_class(writer, representative, member)),
+    }
+}
+
+/// The rows of each key are compared by the method; returns the comparisons made and left out.
+fn compare(
+    job: &Job<'_>,
+    bound: &Bound<'_>,
+    rows: &Sorted,
+    layout: RowLayout,
+    copies: Option<&Classes>,
+    pairs: &Shuffle,
+    met: Option<&AtomicBits>,
+) -> Result<(u64, u64)> {
+    let pair_layout = PairLayout::new(job.documents());
+    let bar = job.bar(&format!("compare {}", bound.label), rows.partitions());
+    let counts = job.work(
+        rows.partitions(),
+        || Ok((pairs.writer(), Vec::new(), (0, 0))),
+        |(writer, record, counts), partition| {
+            let records = rows.load(partition, job.budget.a_thread)?;
+            let width = records.width();
+            let mut failed = None;
+            let mut sink = |pair: Pair| {
+                if failed.is_some() {
+                    return;
+                }
+                if let Some(met) = met {
+                    met.set(pair.a as usize);
+                    met.set(pair.b as usize);
+                }
+                record.clear();
+                pair_layout.encode(&pair, record);
+                failed = writer.push(record).err();
+            };
+            let mut out = Pairs::new(job.options.max_candidates, &mut sink);
+            for group in records.groups().filter(|group| group.len() > 1) {
+                let bytes = &records.bytes()[group.start * width..group.end * width];
+                without_surplus(job, layout, bytes, copies, |window| {
+                    if window.len() > 1 {
+                        bound.signer.pairs(&window, &mut out);
+                    }
+                })?;
+            }
+            counts.0 += out.compared;
+            counts.1 += out.left_out;
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            rows.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut writer, _, counts)| writer.flush().map(|()| counts),
+    )?;
+    Ok(counts.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+}
+
+/// Hands on the window without the rows of surplus copies, copied together where there are any.
+fn without_surplus(
+    job: &Job<'_>,
+    layout: RowLayout,
+    bytes: &[u8],
+    copies: Option<&Classes>,
+    then: impl FnOnce(Window<'_>),
+) -> Result<()> {
+    let whole = Window::new(layout, bytes);
+    let Some(copies) = copies else {
+        then(whole);
+        return Ok(());
+    };
+    let width = layout.width();
+    let stays = |row: &[u8]| !copies.is_surplus(layout.decode(row).doc);
+    let kept = bytes.chunks_exact(width).filter(|row| stays(row)).count() * width;
+    if kept == bytes.len() {
+        then(whole);
+    } else if kept <= SCRATCH {
+        let rows: Vec<u8> = bytes.chunks_exact(width).filter(|row| stays(row)).flatten().copied().collect();
+        then(Window::new(layout, &rows));
+    } else {
+        let mut rows: Mapped<u8> = Mapped::new(job.dir, "window", kept)?;
+        for (to, from) in rows.chunks_exact_mut(width).zip(bytes.chunks_exact(width).filter(|row| stays(row))) {
+            to.copy_from_slice(from);
+        }
+        then(Window::new(layout, &rows));
+    }
+    Ok(())
+}
+
+/// What one algorithm says of the corpus: classes of equal documents, and pairs of their representatives.
+pub struct Relation {
+    /// The name of its output folder.
+    pub label: String,
+    /// The classes: its own, or the exact copies.
+    pub classes: Arc<Classes>,
+    /// Documents with a signature.
+    pub signed: Arc<AtomicBits>,
+    /// Pairs of representatives.
+    pub pairs: Sorted,
+    /// How they are laid out.
+    pub layout: PairLayout,
+}
+
+impl Relation {
+    /// The documents of the class of a representative, itself included; none if it has no signature.
+    pub fn members<'r>(&'r self, representative: &'r u64) -> &'r [u64] {
+        if !self.signed.get(*representative as usize) {
+            return &[];
+        }
+        match self.classes.members(*representative) {
+            [] => std::slice::from_ref(representative),
+            members => members,
+        }
+    }
+
+    /// The classes of two documents or more, in order of their representatives.
+    pub fn each_class<E>(&self, mut each: impl FnMut(&[u64]) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
+        self.classes.iter().filter(|class| self.signed.get(class[0] as usize)).try_for_each(&mut each)
+    }
+
+    /// The pairs of one partition, each once, in order; partitions follow one another.
+    pub fn each_pair(&self, job: &Job<'_>, partition: usize, each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        each_pair(job, &self.pairs, &self.layout, partition, each)
+    }
+}
+
+/// The pairs of one partition, each once, several sightings merged.
+pub fn each_pair(job: &Job<'_>, pairs: &Sorted, layout: &PairLayout, partition: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+    if pairs.rows_of(partition) == 0 {
+        return Ok(());
+    }
+    let records = pairs.load(partition, job.budget.a_thread)?;
+    for group in records.groups() {
+        let sightings = group.map(|at| layout.decode(records.record(at)));
+        if let Some(pair) = sightings.reduce(Pair::merge) {
+            each(pair)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,237 @@
+//! The order of stages: from inputs to an output folder that appears whole or not at all.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use super::budget::Budget;
+use super::classes::Classes;
+use super::clock::Clock;
+use super::group::{Grouped, Relation, group};
+use super::ids::Ids;
+use super::options::RunOptions;
+use super::progress::Progress;
+use super::run_report::{AlgorithmReport, RunReport};
+use super::sign::{Signed, sign_all};
+use super::workers::Job;
+use super::{Outcome, clusters, copies, count, decide, describe, pairs, tables, verify};
+use crate::algorithm::Corpus;
+use crate::corpus::CorpusStats;
+use crate::error::{Error, Result};
+use crate::io::{BadInput, Columns, Source, Stage, find, open};
+use crate::shuffle::{AtomicBits, Memory};
+use crate::stage::recipe::Bound;
+use crate::text::Pipeline;
+
+/// The columns that the options name.
+pub fn columns(options: &RunOptions) -> Columns {
+    Columns {
+        text: options.text_column.clone(),
+        id: options.id_column.clone(),
+        id_required: options.id_required,
+        others: options.keep.columns(),
+    }
+}
+
+/// Runs the whole job.
+///
+/// A file whose damage shows only while it is read is set aside as a whole: the run starts again without it, so that none
+/// of its rows counts anywhere.
+///
+/// # Errors
+/// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
+pub fn run(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<Outcome> {
+    let clock = Clock::start();
+    let budget = Budget::new(options.memory, options.threads)?;
+    let pipeline = Pipeline::new(&options.recipe.text)?;
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+    let pool = threads.map_err(Error::table("start the threads"))?;
+    let stage = Stage::begin(&options.out, options.overwrite)?;
+    let found = find(&options.inputs)?;
+    let mut exclude: BTreeMap<PathBuf, String> = BTreeMap::new();
+    loop {
+        let (source, bad) = open(found.clone(), &columns(options), &exclude, options.threads)?;
+        if let (true, Some(first)) = (options.strict, bad.first()) {
+            return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
+        }
+        if let (true, Some(first)) = (source.files.is_empty(), bad.first()) {
+            return Err(Error::BadFile {
+                path: first.path.clone(),
+                why: format!("{} (none of the {} input files can be used)", first.why, bad.len()),
+            });
+        }
+        let folder = WorkFolder::new(options)?;
+        let job = Job {
+            options,
+            source: &source,
+            pipeline: &pipeline,
+            pool: &pool,
+            budget,
+            memory: Memory::new(budget.rows),
+            dir: folder.path(),
+            progress,
+            cancel,
+            clock: &clock,
+            bad: Mutex::default(),
+        };
+        match attempt(&job, &stage, &bad) {
+            Ok(report) => {
+                let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
+                stage.write_bytes("run.json", &json)?;
+                if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                stage.commit()?;
+                return Ok(Outcome { report });
+            }
+            Err(Error::BadFile { path, why }) if !options.strict => {
+                let late = job.bad.into_inner().unwrap_or_default();
+                for (path, why) in late.into_iter().chain([(path, why)]) {
+                    tracing::warn!("{}: {why}; the run starts again without this file", path.display());
+                    exclude.entry(path).or_insert(why);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// One attempt over the files that are whole as far as is known.
+fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
+    let recipe = &job.options.recipe;
+    let needs = recipe.needs_stats();
+    // Statistics that count each text once have to know the copies before they count.
+    let early = if needs.any() && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
+    let (stats, copies) = if needs.any() {
+        let counted = count::count(job, needs, early.as_ref())?;
+        let copies = match (early, counted.hashes) {
+            (Some(copies), _) => Some(copies),
+            (None, Some(hashes)) => Some(copies::fold(job, &hashes)?),
+            (None, None) => None,
+        };
+        (counted.stats, copies)
+    } else {
+        (CorpusStats::none(), None)
+    };
+    let corpus = Corpus { documents: job.documents(), stats: &stats };
+    let bound = recipe.bind(&corpus)?;
+    let mut signed = sign_all(job, &bound, copies.as_ref())?;
+    let copies = match (copies, signed.hashes.take()) {
+        (Some(copies), _) => copies,
+        (None, Some(hashes)) => copies::fold(job, &hashes)?,
+        (None, None) => return Err(Error::Usage("no hashes of texts were taken".into())),
+    };
+    let copies = Arc::new(copies);
+    let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed);
+    let relations = relate(job, &bound, &signed, &copies, &mut reports)?;
+
+    let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
+    let mut expanded = Vec::new();
+    for ((bound, (relation, _)), report) in bound.iter().zip(&relations).zip(&mut reports) {
+        let pairs = pairs::expand(job, bound, relation, &copies, &signed.keep, &shown)?;
+        report.pairs = pairs.total;
+        report.large_groups = pairs.large_groups;
+        expanded.push(pairs);
+    }
+    let decided = decide::decide(job, &relations, &signed.keep, &shown)?;
+    signed.rejected.each(job, |doc, _| {
+        shown.set(doc as usize);
+        Ok(())
+    })?;
+    let ids = Ids::read(job, &signed.ids_seen, &shown)?;
+    for (((bound, (relation, _)), pairs), report) in bound.iter().zip(&relations).zip(&expanded).zip(&mut reports) {
+        report.pairs_written = pairs::write(job, stage, bound, pairs, &ids)?;
+        let counts = clusters::write(job, stage, bound, relation, &signed.keep, &ids)?;
+        (report.clusters, report.clustered, report.largest_cluster) = (counts.clusters, counts.clustered, counts.largest);
+    }
+    let removals = decide::write(job, stage, &decided, &copies, &ids)?;
+    tables::write_rejected(job, stage, &signed.rejected, bad, &ids)?;
+    tables::write_stats(job, stage, &stats, needs)?;
+    Ok(describe::report(job, &signed, &copies, &stats, reports, &removals, decided.left_out, bad))
+}
+
+/// From signature rows to what each algorithm says: classes and confirmed pairs.
+fn relate(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    signed: &Signed,
+    copies: &Arc<Classes>,
+    reports: &mut [AlgorithmReport],
+) -> Result<Vec<(Relation, crate::row::Score)>> {
+    let mut grouped: Vec<Grouped> = Vec::new();
+    let mut met = Vec::new();
+    for ((bound, rows), report) in bound.iter().zip(&signed.algorithms).zip(reports.iter_mut()) {
+        let documents = match bound.confirm() {
+            Some(_) => Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?)),
+            None => None,
+        };
+        let one = group(job, bound, rows, copies, documents.as_deref())?;
+        (report.compared, report.left_out, report.spilled_bytes) = (one.compared, one.left_out, one.spilled_bytes);
+        grouped.push(one);
+        met.push(documents);
+    }
+    let verified = verify::verify(job, bound, &grouped, &met)?;
+    let mut relations = Vec::new();
+    for ((((bound, rows), one), verified), report) in
+        bound.iter().zip(&signed.algorithms).zip(grouped).zip(verified).zip(reports)
+    {
+        let pairs = match verified {
+            Some((pairs, candidates)) => {
+                report.candidates = candidates;
+                pairs
+            }
+            None => {
+                report.candidates = distinct_pairs(job, &one)?;
+                one.pairs
+            }
+        };
+        let relation = Relation {
+            label: bound.label.clone(),
+            classes: one.classes.map_or_else(|| copies.clone(), Arc::new),
+            signed: rows.signed.clone(),
+            pairs,
+            layout: one.layout,
+        };
+        relations.push((relation, bound.signer.equal()));
+    }
+    Ok(relations)
+}
+
+fn distinct_pairs(job: &Job<'_>, grouped: &Grouped) -> Result<u64> {
+    let counts = job.work(
+        grouped.pairs.partitions(),
+        || Ok(0),
+        |count, partition| {
+            super::group::each_pair(job, &grouped.pairs, &grouped.layout, partition, |_| {
+                *count += 1;
+                Ok(())
+            })
+        },
+        Ok,
+    )?;
+    Ok(counts.iter().sum())
+}
+
+/// The folder of work files; it goes when dropped.
+pub struct WorkFolder(tempfile::TempDir);
+
+impl WorkFolder {
+    /// Beside the output folder, on the same file system, unless `--work` names another place.
+    fn new(options: &RunOptions) -> Result<WorkFolder> {
+        let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = options.work.as_deref().unwrap_or(beside);
+        std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
+        let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
+        Ok(WorkFolder(folder.map_err(Error::io("create the work folder in", parent))?))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// The files of a corpus, for an estimate.
+pub fn look(options: &RunOptions) -> Result<(Source, Vec<BadInput>)> {
+    open(find(&options.inputs)?, &columns(options), &BTreeMap::new(), options.threads)
+}

@@ -1,0 +1,153 @@
+//! The check on the texts: only documents that stand in a candidate pair are read again, each once for all algorithms.
+//!
+//! What a check needs of a document (its shingles, its characters) is taken down in a memory-mapped work file, so that a
+//! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::group::{Grouped, each_pair};
+use super::workers::Job;
+use crate::algorithm::Confirm;
+use crate::batch::Cell;
+use crate::error::Result;
+use crate::io::{RowFilter, Want};
+use crate::row::{Pair, PairLayout, Score};
+use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Sorted};
+use crate::stage::recipe::Bound;
+
+/// The evidence of one check.
+struct Evidence {
+    numbers: FrozenHeap,
+    /// Where a document's evidence begins, plus one.
+    begins: AtomicCells<u64>,
+}
+
+impl Evidence {
+    /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
+    fn of(&self, doc: u64) -> Cow<'_, [u64]> {
+        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return Cow::Borrowed(&[]) };
+        let words = |at: u64, count: usize| -> Cow<'_, [u64]> {
+            let bytes = self.numbers.get(at, count * 8);
+            match bytemuck::try_cast_slice(bytes) {
+                Ok(words) => Cow::Borrowed(words),
+                Err(_) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(bytes)),
+            }
+        };
+        let length = words(begin, 1)[0] as usize;
+        words(begin + 8, length)
+    }
+}
+
+/// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates.
+/// Returns the confirmed pairs by algorithm, with the number of different candidates.
+pub fn verify(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    grouped: &[Grouped],
+    met: &[Option<Arc<AtomicBits>>],
+) -> Result<Vec<Option<(Sorted, u64)>>> {
+    let mut results = Vec::new();
+    if met.iter().flatten().all(|met| met.count() == 0) {
+        results.resize_with(bound.len(), || None);
+        return Ok(results);
+    }
+    let evidence = take_evidence(job, bound, met)?;
+    for ((bound, grouped), evidence) in bound.iter().zip(grouped).zip(&evidence) {
+        results.push(match (bound.confirm(), evidence) {
+            (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
+            _ => None,
+        });
+    }
+    Ok(results)
+}
+
+fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBits>>]) -> Result<Vec<Option<Evidence>>> {
+    let running = job.clock.stage("read candidates");
+    let stores = bound.iter().zip(met).map(|(bound, met)| {
+        met.as_ref().filter(|_| bound.confirm().is_some()).map(|_| {
+            let begins = AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), job.documents() as usize)?;
+            Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, begins))
+        })
+    });
+    let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
+    let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
+    let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|met| met.get(doc as usize))));
+    let want = Want { rows: Some(filter), batch_bytes: job.budget.batch, ..Want::default() };
+    let read = job.read(
+        "read candidates",
+        &want,
+        || Ok((Vec::new(), 0u64)),
+        |(numbers, count), batch| {
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                *count += 1;
+                let analysis = job.pipeline.analyse(text);
+                for ((bound, met), store) in bound.iter().zip(met).zip(&stores) {
+                    let (Some(check), Some(met), Some((heap, begins))) = (bound.confirm(), met, store) else { continue };
+                    if !met.get(doc as usize) {
+                        continue;
+                    }
+                    numbers.clear();
+                    numbers.push(0);
+                    check.evidence(&analysis, numbers);
+                    numbers[0] = numbers.len() as u64 - 1;
+                    begins.store(doc as usize, heap.append(bytemuck::cast_slice(numbers))? + 1);
+                }
+            }
+            Ok(())
+        },
+        |(_, count)| Ok(count),
+    )?;
+    let mut written = 0;
+    let evidence = stores
+        .into_iter()
+        .map(|store| {
+            store.map(|(heap, begins)| {
+                let numbers = heap.freeze()?;
+                written += numbers.bytes().len() as u64;
+                Ok(Evidence { numbers, begins })
+            })
+        })
+        .map(Option::transpose)
+        .collect::<Result<Vec<_>>>()?;
+    let count = read.iter().sum();
+    running.end(count, count, written);
+    Ok(evidence)
+}
+
+fn confirm(job: &Job<'_>, label: &str, check: &dyn Confirm, grouped: &Grouped, evidence: &Evidence) -> Result<(Sorted, u64)> {
+    let running = job.clock.stage(format!("verify {label}"));
+    let layout: PairLayout = grouped.layout;
+    let name = format!("{label}-verified");
+    let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, grouped.pairs.rows())?;
+    let bar = job.bar(&format!("verify {label}"), grouped.pairs.partitions());
+    let candidates = job.work(
+        grouped.pairs.partitions(),
+        || Ok((out.writer(), Vec::new(), 0u64)),
+        |(writer, record, count), partition| {
+            // Pairs come in order of their first document, whose evidence is read once.
+            let mut first: Option<(u64, Cow<'_, [u64]>)> = None;
+            each_pair(job, &grouped.pairs, &grouped.layout, partition, |pair| {
+                *count += 1;
+                if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
+                    first = Some((pair.a, evidence.of(pair.a)));
+                }
+                let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
+                let Some(similarity) = check.confirm(a, &evidence.of(pair.b)) else { return Ok(()) };
+                let confirmed = Pair { score: Score { similarity, ..pair.score }, ..pair };
+                record.clear();
+                layout.encode(&confirmed, record);
+                writer.push(record)
+            })?;
+            grouped.pairs.remove(partition)?;
+            bar.add(1);
+            Ok(())
+        },
+        |(mut writer, _, count)| writer.flush().map(|()| count),
+    )?;
+    let confirmed = out.finish()?;
+    let candidates = candidates.iter().sum();
+    running.end(candidates, confirmed.rows(), confirmed.spilled_bytes());
+    Ok((confirmed, candidates))
+}

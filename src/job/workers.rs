@@ -1,0 +1,176 @@
+//! Threads: the parallel loop that every pass is, with a state a thread and errors that keep their order.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::budget::Budget;
+use super::clock::Clock;
+use super::options::RunOptions;
+use super::progress::{Bar, Progress, Unit};
+use crate::batch::Documents;
+use crate::error::{Error, Result};
+use crate::io::{RowFilter, Source, Want};
+use crate::shuffle::{Memory, Order, Shuffle, Spec};
+use crate::text::Pipeline;
+
+/// About how many bytes of text one piece of work holds.
+const SPLIT_BYTES: usize = 8 << 20;
+
+/// What all stages of a run share.
+pub struct Job<'j> {
+    /// What was asked.
+    pub options: &'j RunOptions,
+    /// The corpus.
+    pub source: &'j Source,
+    /// From text to words.
+    pub pipeline: &'j Pipeline,
+    /// The threads.
+    pub pool: &'j rayon::ThreadPool,
+    /// The shares of the memory budget.
+    pub budget: Budget,
+    /// The ledger of rows in memory.
+    pub memory: Memory,
+    /// The folder of work files.
+    pub dir: &'j Path,
+    /// The bars.
+    pub progress: &'j Progress,
+    /// Set when the run is to stop.
+    pub cancel: &'j AtomicBool,
+    /// The stages so far.
+    pub clock: &'j Clock,
+    /// Files whose damage showed while they were read.
+    pub bad: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+impl Job<'_> {
+    /// How many documents are numbered: all rows, or `--limit`.
+    pub fn documents(&self) -> u64 {
+        let all = self.source.documents();
+        self.options.limit.map_or(all, |limit| all.min(limit))
+    }
+
+    /// A shuffle of about `rows` rows that are spread by their group.
+    pub fn shuffle(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
+        self.spread(name, width, group_width, rows, Order::Hash, 0)
+    }
+
+    /// A shuffle whose partitions follow the big-endian document number of `number_width` bytes that rows start with.
+    pub fn ordered(&self, name: &str, width: usize, group_width: usize, number_width: usize, rows: u64) -> Result<Shuffle> {
+        let order = Order::Range { below: self.documents().max(1) };
+        self.spread(name, width, group_width, rows, order, number_width)
+    }
+
+    fn spread(&self, name: &str, width: usize, group_width: usize, rows: u64, order: Order, number: usize) -> Result<Shuffle> {
+        let partitions = self.budget.partitions(rows.saturating_mul(width as u64)).max(self.pool.current_num_threads());
+        let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
+        Shuffle::new(spec, self.dir, &self.memory)
+    }
+
+    /// Does `count` pieces of work on all threads: `init` makes a thread's state, `each` does one piece, `end` closes the
+    /// state. The error of the earliest failing piece is returned; damaged input files are only noted (but under
+    /// `--strict`), so that one pass finds them all.
+    pub fn work<S, T: Send>(
+        &self,
+        count: usize,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let next = AtomicUsize::new(0);
+        let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+        let stop = AtomicBool::new(false);
+        let fail = |piece: usize, error: Error| {
+            stop.store(true, Ordering::Relaxed);
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if failed.as_ref().is_none_or(|(earlier, _)| piece < *earlier) {
+                *failed = Some((piece, error));
+            }
+        };
+        let results = self.pool.broadcast(|_| {
+            let mut state = match init() {
+                Ok(state) => state,
+                Err(error) => {
+                    fail(0, error);
+                    return None;
+                }
+            };
+            while !stop.load(Ordering::Relaxed) {
+                let piece = next.fetch_add(1, Ordering::Relaxed);
+                if piece >= count {
+                    break;
+                }
+                if self.cancel.load(Ordering::Relaxed) {
+                    fail(piece, Error::Interrupted);
+                    break;
+                }
+                match each(&mut state, piece) {
+                    Ok(()) => {}
+                    Err(Error::BadFile { path, why }) if !self.options.strict => {
+                        self.bad.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(why);
+                    }
+                    Err(error) => fail(piece, error),
+                }
+            }
+            match end(state) {
+                Ok(result) => Some(result),
+                Err(error) => {
+                    fail(count, error);
+                    None
+                }
+            }
+        });
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some((_, error)) => Err(error),
+            None => Ok(results.into_iter().flatten().collect()),
+        }
+    }
+
+    /// Reads the documents on all threads, a piece of a file at a time.
+    ///
+    /// # Errors
+    /// Besides what `each` returns: the first damaged file, once all are noted in [`Job::bad`].
+    pub fn read<S, T: Send>(
+        &self,
+        name: &str,
+        want: &Want,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        let documents = self.documents();
+        let splits: Vec<_> =
+            self.source.splits(SPLIT_BYTES).into_iter().filter(|split| split.first_doc < documents).collect();
+        let bar = self.progress.stage(name, documents, Unit::Documents);
+        let mut want = want.clone();
+        if self.options.limit.is_some() && want.rows.is_none() {
+            want.rows = Some(RowFilter::Where(Arc::new(move |doc| doc < documents)));
+        }
+        let results = self.work(
+            splits.len(),
+            init,
+            |state, piece| {
+                self.source.read(&splits[piece], &want, &mut |batch| {
+                    if self.cancel.load(Ordering::Relaxed) {
+                        return Err(Error::Interrupted);
+                    }
+                    each(state, &batch)?;
+                    bar.add(batch.len() as u64);
+                    Ok(())
+                })
+            },
+            end,
+        )?;
+        let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
+        match bad.iter().next() {
+            Some((path, why)) => Err(Error::BadFile { path: path.clone(), why: why.clone() }),
+            None => Ok(results),
+        }
+    }
+
+    /// A bar for a stage over partitions.
+    pub fn bar(&self, name: &str, total: usize) -> Bar {
+        self.progress.stage(name, total as u64, Unit::Items)
+    }
+}

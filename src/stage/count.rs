@@ -1,0 +1,83 @@
+//! count: what one worker adds to the statistics of the corpus, document by document.
+
+use crate::algorithm::Stats;
+use crate::corpus::Counts;
+use crate::hash::hash64;
+use crate::text::Analysis;
+
+/// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
+pub struct Tally {
+    /// Documents with at least one word.
+    pub documents: u64,
+    /// Words of all documents.
+    pub tokens: u64,
+    /// Word counts, where an algorithm needs them.
+    pub words: Option<Counts>,
+    /// Sentence counts, where an algorithm needs them.
+    pub sentences: Option<Counts>,
+    scratch: Vec<u64>,
+    sentence: String,
+}
+
+impl Tally {
+    /// What `stats` asks for, within about that much memory.
+    pub fn new(stats: Stats, memory_bytes: usize) -> Tally {
+        let share = memory_bytes / 2;
+        Tally {
+            documents: 0,
+            tokens: 0,
+            words: stats.words.then(|| Counts::new(share)),
+            sentences: stats.sentences.then(|| Counts::new(share)),
+            scratch: Vec::new(),
+            sentence: String::new(),
+        }
+    }
+
+    /// Counts one document; one without words does not count at all.
+    pub fn add(&mut self, document: &Analysis<'_>) {
+        let words = document.words();
+        if words.is_empty() {
+            return;
+        }
+        self.documents += 1;
+        self.tokens += words.len() as u64;
+        if let Some(counts) = &mut self.words {
+            counts.add_document(words.iter().map(|word| word.hash));
+        }
+        if let Some(counts) = &mut self.sentences {
+            self.scratch.clear();
+            for sentence in document.sentences() {
+                self.sentence.clear();
+                document.write_sentence(sentence, &mut self.sentence);
+                self.scratch.push(hash64(self.sentence.as_bytes()));
+            }
+            counts.add_document(self.scratch.iter().copied());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Pipeline, TextOptions};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn documents_words_and_sentences_are_counted() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let mut tally = Tally::new(Stats { words: true, sentences: true }, 0);
+        for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
+            tally.add(&pipeline.analyse(text));
+        }
+        assert_eq!((tally.documents, tally.tokens), (2, 9));
+        let collect = |counts: Option<Counts>| {
+            let mut all = BTreeMap::new();
+            counts.unwrap().drain(|term, df, cf| Ok::<_, ()>(assert!(all.insert(term, (df, cf)).is_none()))).unwrap();
+            all
+        };
+        let (words, sentences) = (collect(tally.words), collect(tally.sentences));
+        let of = |text: &str| hash64(text.as_bytes());
+        assert_eq!((words[&of("кот")], words[&of("спит")], words[&of("пёс")]), ((2, 3), (2, 4), (1, 1)));
+        assert_eq!((sentences[&of("кот спит")], sentences[&of("пёс не спит")]), ((2, 3), (1, 1)));
+    }
+}
