@@ -1,0 +1,147 @@
+//! Bytes of any length, appended from many threads, read back by place.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Result};
+use crate::shuffle::space::{self, WRITE};
+
+/// Bytes gathered before they are written: so many that the disk sees few calls.
+const GATHERED_BYTES: usize = 256 << 10;
+
+/// A work file that only grows, shared by many threads. Where bytes come to lie depends on the threads' turns.
+#[derive(Debug)]
+pub struct Heap {
+    file: File,
+    path: PathBuf,
+    tail: Mutex<Tail>,
+}
+
+/// The bytes that are not yet on disk, and where they go.
+#[derive(Debug, Default)]
+struct Tail {
+    offset: u64,
+    gathered: Vec<u8>,
+}
+
+impl Heap {
+    /// An empty heap in a file of the folder; `name` stands in messages. It holds up to 256 KiB in memory.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be made.
+    pub fn new(dir: &Path, name: &str) -> Result<Heap> {
+        let (file, path) = space::work_file(dir, name)?;
+        Ok(Heap { file, path, tail: Mutex::default() })
+    }
+
+    /// Appends bytes and says at which offset they begin.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk does not take them, or others that were appended before; the heap is then of no use.
+    pub fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let offset = tail.offset + tail.gathered.len() as u64;
+        if tail.gathered.len() + bytes.len() <= GATHERED_BYTES {
+            tail.gathered.extend_from_slice(bytes);
+            return Ok(offset);
+        }
+        // The places are taken under the lock; the writing goes on beside the next callers.
+        let before = Tail { offset: tail.offset, gathered: std::mem::take(&mut tail.gathered) };
+        tail.offset = offset + bytes.len() as u64;
+        tail.gathered.reserve_exact(GATHERED_BYTES);
+        drop(tail);
+        self.write(&before.gathered, before.offset)?;
+        self.write(bytes, offset)?;
+        Ok(offset)
+    }
+
+    /// Ends the appending.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the disk does not take the last bytes, or the file cannot be mapped.
+    pub fn freeze(mut self) -> Result<FrozenHeap> {
+        let tail = std::mem::take(self.tail.get_mut().unwrap_or_else(PoisonError::into_inner));
+        self.write(&tail.gathered, tail.offset)?;
+        if tail.offset == 0 && tail.gathered.is_empty() {
+            return Ok(FrozenHeap { map: None });
+        }
+        let map = space::map_to_read(&self.file, &self.path)?;
+        // Advice may be refused without harm.
+        let _ = map.advise(memmap2::Advice::Random);
+        Ok(FrozenHeap { map: Some(map) })
+    }
+
+    fn write(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.file.write_all_at(bytes, offset).map_err(Error::io(WRITE, &self.path))
+    }
+}
+
+/// A heap that is complete, memory-mapped.
+#[derive(Debug)]
+pub struct FrozenHeap {
+    map: Option<Mmap>,
+}
+
+impl FrozenHeap {
+    /// `len` bytes from an offset that [`Heap::append`] gave.
+    ///
+    /// # Panics
+    /// If they reach beyond the end.
+    #[inline]
+    pub fn get(&self, offset: u64, len: usize) -> &[u8] {
+        &self.bytes()[offset as usize..][..len]
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.map.as_deref().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Short pieces, pieces longer than what is gathered, and none at all, from many threads at once.
+    #[test]
+    fn what_was_appended_is_found_at_its_place() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let heap = Heap::new(dir.path(), "sketches").expect("a heap");
+        let piece = |thread: usize, n: usize| {
+            let len = if n % 100 == 99 { GATHERED_BYTES + n } else { (n * 7) % 300 };
+            vec![(thread * 31 + n) as u8; len]
+        };
+        let places: Vec<Vec<u64>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|thread| {
+                    let heap = &heap;
+                    scope.spawn(move || (0..500).map(|n| heap.append(&piece(thread, n)).expect("written")).collect())
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+        });
+        let frozen = heap.freeze().expect("frozen");
+        let mut total = 0;
+        for (thread, offsets) in places.iter().enumerate() {
+            for (n, &offset) in offsets.iter().enumerate() {
+                let expected = piece(thread, n);
+                assert!(frozen.get(offset, expected.len()) == expected, "thread {thread}, piece {n}");
+                total += expected.len();
+            }
+        }
+        assert_eq!(frozen.bytes().len(), total, "no gap and no overlap");
+    }
+
+    #[test]
+    fn an_empty_heap_has_no_bytes() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let heap = Heap::new(dir.path(), "empty").expect("a heap");
+        assert_eq!(heap.append(b"").expect("nothing"), 0);
+        let frozen = heap.freeze().expect("frozen");
+        assert_eq!((frozen.get(0, 0), frozen.bytes()), (&b""[..], &b""[..]));
+    }
+}

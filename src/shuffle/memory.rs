@@ -1,0 +1,104 @@
+//! The bytes that all shuffles of a job may hold together, and who must give some back.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::store::Store;
+use crate::error::Result;
+
+/// A ledger of the bytes that all shuffles of a job may hold in write buffers; clones share it.
+///
+/// The limit holds strictly but for the staging of open writers (128 KiB each as a rule): it is charged without asking, so
+/// that a limit below it leads to more spilling and not to a failure. What a finished shuffle holds stays charged until its
+/// partitions are removed or it is dropped, but goes to disk as soon as another shuffle needs the room. The allowances of
+/// [`super::Sorted::load`] come on top.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    ledger: Arc<Ledger>,
+}
+
+#[derive(Debug)]
+struct Ledger {
+    limit: usize,
+    used: AtomicUsize,
+    holders: Mutex<Vec<Weak<Store>>>,
+}
+
+impl Memory {
+    /// A ledger of that many bytes; 0 works, and sends everything to disk.
+    pub fn new(limit_bytes: usize) -> Memory {
+        let ledger = Ledger { limit: limit_bytes, used: AtomicUsize::new(0), holders: Mutex::default() };
+        Memory { ledger: Arc::new(ledger) }
+    }
+
+    /// The bytes that may be held.
+    pub fn limit(&self) -> usize {
+        self.ledger.limit
+    }
+
+    /// The bytes that are held now.
+    pub fn used(&self) -> usize {
+        self.ledger.used.load(Relaxed)
+    }
+
+    /// Makes a store one of those that can be asked to give memory back.
+    pub(super) fn register(&self, store: &Arc<Store>) {
+        let mut holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
+        holders.retain(|holder| holder.strong_count() > 0);
+        holders.push(Arc::downgrade(store));
+    }
+
+    /// Takes bytes if the limit allows.
+    pub(super) fn try_reserve(&self, bytes: usize) -> bool {
+        let within = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= self.ledger.limit);
+        self.ledger.used.fetch_update(Relaxed, Relaxed, within).is_ok()
+    }
+
+    /// Takes bytes, above the limit if need be.
+    pub(super) fn charge(&self, bytes: usize) {
+        self.ledger.used.fetch_add(bytes, Relaxed);
+    }
+
+    /// Gives bytes back.
+    pub(super) fn release(&self, bytes: usize) {
+        self.ledger.used.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Sends (a part of) the fullest partition of any shuffle to disk; false if nobody holds anything that could go.
+    ///
+    /// The fullest one, because blocks then come out about twice as long as the mean holding, and partitions with few rows
+    /// are never written at all.
+    pub(super) fn spill_fullest(&self) -> Result<bool> {
+        let mut fullest: Option<(usize, Arc<Store>, usize)> = None;
+        {
+            let holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
+            for store in holders.iter().filter_map(Weak::upgrade) {
+                let (held, partition) = store.fullest();
+                if held > fullest.as_ref().map_or(0, |best| best.0) {
+                    fullest = Some((held, store, partition));
+                }
+            }
+        }
+        match fullest {
+            Some((_, store, partition)) => store.spill(partition).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_kept_and_clones_share_it() {
+        let memory = Memory::new(100);
+        let clone = memory.clone();
+        assert!(memory.try_reserve(60) && !clone.try_reserve(41) && clone.try_reserve(40));
+        assert!(!memory.try_reserve(1) && !memory.try_reserve(usize::MAX));
+        clone.release(60);
+        memory.charge(70);
+        assert_eq!((memory.used(), clone.limit()), (110, 100));
+        assert!(!memory.spill_fullest().expect("nothing to write"));
+    }
+}

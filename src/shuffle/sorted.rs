@@ -1,0 +1,126 @@
+//! The reading half of a shuffle: one partition at a time, sorted.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use super::merge::{self, Runs};
+use super::records::{Held, Records};
+use super::sort;
+use super::store::Store;
+use crate::error::{Error, Result};
+
+/// The least allowance that [`Sorted::load`] works with; a smaller one is taken as this.
+const LEAST_ALLOWANCE: usize = 8 << 10;
+
+/// The finished partitions of a shuffle. Several threads may load at once; dropping it frees memory and disk.
+#[derive(Debug)]
+pub struct Sorted {
+    store: Arc<Store>,
+    dir: PathBuf,
+    /// Bytes that loads wrote to work files of their own.
+    rewritten: AtomicU64,
+    removed: AtomicUsize,
+}
+
+impl Sorted {
+    pub(super) fn new(store: Arc<Store>, dir: PathBuf) -> Sorted {
+        Sorted { store, dir, rewritten: AtomicU64::new(0), removed: AtomicUsize::new(0) }
+    }
+
+    /// The number of partitions.
+    pub fn partitions(&self) -> usize {
+        self.store.parts.len()
+    }
+
+    /// The records that were written, over all partitions.
+    pub fn rows(&self) -> u64 {
+        self.store.parts.iter().map(|part| part.rows()).sum()
+    }
+
+    /// The records of one partition; 0 beyond the last.
+    pub fn rows_of(&self, partition: usize) -> u64 {
+        self.store.parts.get(partition).map_or(0, |part| part.rows())
+    }
+
+    /// Bytes written to work files up to now, by the shuffle and by loads that exceeded their allowance.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.store.file.written() + self.rewritten.load(Relaxed)
+    }
+
+    /// The records of one partition in byte order.
+    ///
+    /// Within `memory_bytes` (at least 8 KiB) they are sorted in memory and stay there; records of more are sorted by runs
+    /// of that size, and the runs are merged into a work file that comes back memory-mapped. May be called again, with the
+    /// same outcome, and from several threads, each with an allowance of its own.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if a block on disk is not what was written; [`Error::Io`] if the disk cannot be read or is full;
+    /// [`Error::Usage`] if there is no such partition, or it was removed.
+    pub fn load(&self, partition: usize, memory_bytes: usize) -> Result<Records> {
+        self.check(partition)?;
+        let (width, group_width) = (self.store.spec.width, self.store.spec.group_width);
+        let allowed = memory_bytes.max(LEAST_ALLOWANCE);
+        let records_in_memory = allowed / sort::bytes_per_record(width);
+        enum Loaded {
+            Whole(Vec<u8>, usize),
+            Runs(Runs),
+        }
+        let loaded = self.store.with_rows(partition, |state, mut rows| {
+            if state.removed {
+                return Err(self.misused(format!("partition {partition} was removed and cannot be read again")));
+            }
+            if state.bytes() > (records_in_memory * width) as u64 {
+                let name = format!("{}.{partition}", self.store.spec.name);
+                return merge::sort_runs(rows, width, records_in_memory, &self.dir, &name).map(Loaded::Runs);
+            }
+            let records = state.bytes() as usize / width;
+            let mut buffer = vec![0; sort::buffer_bytes(records, width)];
+            rows.read(&mut buffer[..records * width])?;
+            Ok(Loaded::Whole(buffer, records))
+        })?;
+        let held = match loaded {
+            Loaded::Whole(mut buffer, records) => {
+                sort::sort(&mut buffer, records, width);
+                buffer.truncate(records * width);
+                Held::Heap(buffer)
+            }
+            Loaded::Runs(runs) => {
+                let (map, written) = runs.merge(allowed)?;
+                self.rewritten.fetch_add(written, Relaxed);
+                Held::File(map)
+            }
+        };
+        Ok(Records { held, width, group_width })
+    }
+
+    /// Frees the memory of a partition, and its disk space as far as the file system can; records that were loaded stay.
+    /// The partition cannot be loaded again. Removing it twice is no error.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no such partition.
+    pub fn remove(&self, partition: usize) -> Result<()> {
+        self.check(partition)?;
+        if self.store.remove(partition) && self.removed.fetch_add(1, Relaxed) + 1 == self.partitions() {
+            self.store.file.clear();
+        }
+        Ok(())
+    }
+
+    fn check(&self, partition: usize) -> Result<()> {
+        if partition < self.partitions() {
+            return Ok(());
+        }
+        Err(self.misused(format!("it has {} partitions, and no number {partition}", self.partitions())))
+    }
+
+    fn misused(&self, why: String) -> Error {
+        Error::Usage(format!("the shuffle {:?} was misused: {why}", self.store.spec.name))
+    }
+
+    /// The store, to damage what is on disk.
+    #[cfg(test)]
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+}
