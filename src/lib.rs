@@ -3,6 +3,8 @@
 //! Floors import downward only: `error row hash` / `text batch shuffle` / `corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
+pub mod batch;
 pub mod error;
 pub mod hash;
+pub mod io;
 pub mod row;
