@@ -1,0 +1,333 @@
+//! A batch of documents: consecutive rows of one file (or the chosen ones among them), of which only the columns asked
+//! for were decoded.
+//!
+//! Whatever string type the file has, the text column stands here as a view array (Utf8View, or BinaryView where the
+//! file says binary), so that a text is borrowed from the decoded page and never copied, and no 32-bit offset can
+//! overflow. A row whose text cannot be used keeps its number; [`Cell`] says why.
+
+use super::id::{IdKind, IdRef, IdsSeen};
+use crate::error::{Error, Result};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StringViewArray, UInt64Array};
+use arrow_schema::{DataType, Field, Schema};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The longest text in bytes that is worked on: 1 GiB.
+pub const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// The text of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// A text.
+    Text(&'a str),
+    /// No text: null, or the field is not there.
+    Null,
+    /// A row that cannot be used, and why.
+    Bad(String),
+}
+
+/// Some rows of one file.
+#[derive(Clone, Debug)]
+pub struct Documents {
+    /// The global number of the first row.
+    pub first_doc: u64,
+    /// The columns asked for: the text, the id, the others, each once and as far as the file has it.
+    pub rows: RecordBatch,
+    docs: Option<Vec<u64>>,
+    bad: BTreeMap<usize, String>,
+    text: Option<Strings>,
+    id: Option<IdColumn>,
+    ids_seen: IdsSeen,
+}
+
+#[derive(Clone, Debug)]
+enum Strings {
+    Text(StringViewArray),
+    Bytes(BinaryViewArray),
+}
+
+#[derive(Clone, Debug)]
+enum IdColumn {
+    Strings(Strings),
+    Int(Int64Array),
+    UInt(UInt64Array),
+}
+
+impl Documents {
+    /// Consecutive rows from the document `first_doc` on. `text` and `id` name the columns that are those, if they were
+    /// asked for and are there: strings of any kind, dictionaries of them, binary of any kind; ids also integers.
+    ///
+    /// # Errors
+    /// A column of another type.
+    pub fn new(first_doc: u64, rows: RecordBatch, text: Option<&str>, id: Option<&str>) -> Result<Documents> {
+        let text = text.and_then(|name| rows.column_by_name(name).map(|column| (name.to_owned(), column.clone())));
+        let (rows, text) = match text {
+            None => (rows, None),
+            Some((name, column)) => {
+                let view = strings(&column)?.ok_or_else(|| wrong_type(&name, &column, "a string or binary"))?;
+                (replaced(rows, &name, view.array())?, Some(view))
+            }
+        };
+        let mut ids_seen = IdsSeen::default();
+        let id = match id.and_then(|name| rows.column_by_name(name).map(|column| (name, column))) {
+            None => {
+                ids_seen.nulls = rows.num_rows() as u64;
+                None
+            }
+            Some((name, column)) => {
+                let kind = id_kind(column.data_type())
+                    .ok_or_else(|| wrong_type(name, column, "a string, binary or integer"))?;
+                let values =
+                    id_column(column)?.ok_or_else(|| wrong_type(name, column, "a string, binary or integer"))?;
+                ids_seen.nulls = column.logical_null_count() as u64;
+                if ids_seen.nulls < rows.num_rows() as u64 {
+                    ids_seen.kinds.insert(kind);
+                }
+                if let IdColumn::UInt(numbers) = &values {
+                    ids_seen.max_unsigned = numbers.iter().flatten().max().unwrap_or(0);
+                }
+                Some(values)
+            }
+        };
+        Ok(Documents { first_doc, rows, docs: None, bad: BTreeMap::new(), text, id, ids_seen })
+    }
+
+    /// The same rows, which are not consecutive: their global numbers, ascending, one a row.
+    pub fn with_docs(mut self, docs: Vec<u64>) -> Documents {
+        debug_assert_eq!(docs.len(), self.len());
+        self.first_doc = docs.first().copied().unwrap_or(self.first_doc);
+        self.docs = Some(docs);
+        self
+    }
+
+    /// The same rows, of which these cannot be used, with the reasons.
+    pub fn with_bad(mut self, bad: BTreeMap<usize, String>) -> Documents {
+        self.bad = bad;
+        self
+    }
+
+    /// The same rows; the reader knows better than the id column what ids the file has (JSON mixes kinds).
+    pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
+        self.ids_seen = ids_seen;
+        self
+    }
+
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        self.rows.num_rows()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The global number of a row.
+    pub fn doc(&self, row: usize) -> u64 {
+        self.docs.as_ref().map_or(self.first_doc + row as u64, |docs| docs[row])
+    }
+
+    /// The text of a row; [`Cell::Null`] where the text column was not asked for.
+    pub fn text(&self, row: usize) -> Cell<'_> {
+        if let Some(why) = self.bad.get(&row) {
+            return Cell::Bad(why.clone());
+        }
+        self.text.as_ref().map_or(Cell::Null, |text| cell(text, row))
+    }
+
+    /// A projected column, by its name in the file.
+    pub fn column(&self, name: &str) -> Option<&ArrayRef> {
+        self.rows.column_by_name(name)
+    }
+
+    /// The text of a row in another string column (a title); null where the column is not there or holds no strings.
+    pub fn other_text(&self, name: &str, row: usize) -> Cell<'_> {
+        match self.column(name) {
+            Some(column) if column.is_null(row) => Cell::Null,
+            Some(column) => match column.data_type() {
+                DataType::Utf8View => checked(column.as_string_view().value(row)),
+                DataType::BinaryView => utf8(column.as_binary_view().value(row)),
+                _ => Cell::Null,
+            },
+            None => Cell::Null,
+        }
+    }
+
+    /// The id of a row as the user has it; none where it is null or there is no id column.
+    pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
+        match self.id.as_ref()? {
+            IdColumn::Strings(Strings::Text(ids)) => ids.is_valid(row).then(|| IdRef::Text(ids.value(row))),
+            IdColumn::Strings(Strings::Bytes(ids)) => ids.is_valid(row).then(|| IdRef::Bytes(ids.value(row))),
+            IdColumn::Int(ids) => ids.is_valid(row).then(|| IdRef::Int(ids.value(row))),
+            IdColumn::UInt(ids) => ids.is_valid(row).then(|| IdRef::UInt(ids.value(row))),
+        }
+    }
+
+    /// What ids these rows hold: to be merged over a whole reading that asks for the ids, see [`IdsSeen::id_type`].
+    /// In a reading that does not, every row counts as one without.
+    pub fn ids_seen(&self) -> &IdsSeen {
+        &self.ids_seen
+    }
+}
+
+impl Strings {
+    fn array(&self) -> ArrayRef {
+        match self {
+            Strings::Text(array) => Arc::new(array.clone()),
+            Strings::Bytes(array) => Arc::new(array.clone()),
+        }
+    }
+}
+
+/// What kind of ids a column of that type holds; none if it cannot be an id column.
+pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
+    Some(match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => IdKind::Text,
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
+        DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
+        DataType::Int64 | DataType::UInt32 => IdKind::Int64,
+        DataType::UInt64 => IdKind::UInt64,
+        DataType::Dictionary(_, values) => return id_kind(values),
+        _ => return None,
+    })
+}
+
+/// Whether a column of that type can be the text.
+pub fn is_text(data_type: &DataType) -> bool {
+    matches!(id_kind(data_type), Some(IdKind::Text | IdKind::Bytes))
+        && !matches!(data_type, DataType::FixedSizeBinary(_))
+}
+
+fn id_column(column: &ArrayRef) -> Result<Option<IdColumn>> {
+    Ok(Some(match id_kind(column.data_type()) {
+        Some(IdKind::Text | IdKind::Bytes) => return Ok(strings(column)?.map(IdColumn::Strings)),
+        Some(IdKind::Int32 | IdKind::Int64) => {
+            IdColumn::Int(cast(column, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
+        }
+        Some(IdKind::UInt64) => IdColumn::UInt(cast(column, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone()),
+        None => return Ok(None),
+    }))
+}
+
+/// The column as a view array, where it holds strings or bytes.
+fn strings(column: &ArrayRef) -> Result<Option<Strings>> {
+    Ok(match id_kind(column.data_type()) {
+        Some(IdKind::Text) => Some(Strings::Text(cast(column, &DataType::Utf8View)?.as_string_view().clone())),
+        Some(IdKind::Bytes) => Some(Strings::Bytes(cast(column, &DataType::BinaryView)?.as_binary_view().clone())),
+        _ => None,
+    })
+}
+
+fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
+    if column.data_type() == to {
+        return Ok(column.clone());
+    }
+    arrow_cast::cast(column, to).map_err(Error::table(format!("read {} as {to}", column.data_type())))
+}
+
+/// The batch with one column in another type.
+fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+    let schema = rows.schema();
+    let Ok(at) = schema.index_of(name) else { return Ok(rows) };
+    if schema.field(at).data_type() == column.data_type() {
+        return Ok(rows);
+    }
+    let mut fields = schema.fields().to_vec();
+    fields[at] = Arc::new(Field::new(name, column.data_type().clone(), fields[at].is_nullable()));
+    let mut columns = rows.columns().to_vec();
+    columns[at] = column;
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
+        .map_err(Error::table("put together a batch of documents"))
+}
+
+fn cell(strings: &Strings, row: usize) -> Cell<'_> {
+    match strings {
+        Strings::Text(texts) if texts.is_valid(row) => checked(texts.value(row)),
+        Strings::Bytes(texts) if texts.is_valid(row) => utf8(texts.value(row)),
+        _ => Cell::Null,
+    }
+}
+
+fn utf8(bytes: &[u8]) -> Cell<'_> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => checked(text),
+        Err(error) => Cell::Bad(format!("not UTF-8: byte {} of the text is wrong", error.valid_up_to())),
+    }
+}
+
+fn checked(text: &str) -> Cell<'_> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Cell::Bad(too_long(text.len()));
+    }
+    Cell::Text(text)
+}
+
+/// Why a text of that many bytes is not worked on.
+pub fn too_long(bytes: usize) -> String {
+    format!("a text of {bytes} bytes; at most {MAX_TEXT_BYTES} can be worked on")
+}
+
+fn wrong_type(name: &str, column: &ArrayRef, expected: &str) -> Error {
+    Error::Usage(format!("column {name:?} is {}; expected {expected} column", column.data_type()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::types::Int8Type;
+    use arrow_array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
+
+    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
+            .expect("a batch")
+    }
+
+    #[test]
+    fn every_string_type_reads_the_same() {
+        let values = [Some("кот"), None, Some("")];
+        let dictionary: DictionaryArray<Int8Type> = values.iter().copied().collect();
+        for column in [
+            Arc::new(LargeStringArray::from_iter(values)) as ArrayRef,
+            Arc::new(arrow_array::StringArray::from_iter(values)),
+            Arc::new(StringViewArray::from_iter(values)),
+            Arc::new(dictionary),
+            Arc::new(BinaryArray::from_iter(values.map(|value| value.map(str::as_bytes)))),
+        ] {
+            let documents = Documents::new(7, batch(vec![("t", column.clone())]), Some("t"), Some("t")).expect("text");
+            assert_eq!(documents.text(0), Cell::Text("кот"), "{}", column.data_type());
+            assert_eq!((documents.text(1), documents.text(2)), (Cell::Null, Cell::Text("")));
+            assert_eq!(documents.id(0).map(|id| id.to_string()), Some("кот".to_owned()));
+            assert_eq!((documents.id(1), documents.ids_seen().nulls, documents.doc(2)), (None, 1, 9));
+        }
+    }
+
+    #[test]
+    fn ids_of_each_kind() {
+        let ids: ArrayRef = Arc::new(Int8Array::from(vec![Some(-1), None]));
+        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
+        assert_eq!((documents.id(0), documents.id(1)), (Some(IdRef::Int(-1)), None));
+        assert!(documents.ids_seen().kinds.contains(&IdKind::Int32));
+        let ids: ArrayRef = Arc::new(UInt64Array::from(vec![3, u64::MAX]));
+        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
+        assert_eq!((documents.id(1), documents.ids_seen().max_unsigned), (Some(IdRef::UInt(u64::MAX)), u64::MAX));
+        let ids: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter([[1u8, 255]].into_iter()).expect("two bytes"));
+        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
+        assert_eq!(documents.id(0), Some(IdRef::Bytes(&[1, 255])));
+        let floats: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
+        assert!(Documents::new(0, batch(vec![("id", floats.clone())]), None, Some("id")).is_err());
+        assert!(Documents::new(0, batch(vec![("t", floats)]), Some("t"), None).is_err());
+    }
+
+    #[test]
+    fn a_bad_row_says_why_and_keeps_its_number() {
+        let texts: ArrayRef = Arc::new(BinaryArray::from_iter_values([&b"ok"[..], b"a\xFFb"]));
+        let documents = Documents::new(0, batch(vec![("t", texts)]), Some("t"), None).expect("text");
+        let documents = documents.with_docs(vec![4, 9]);
+        assert_eq!((documents.text(0), documents.doc(0), documents.doc(1)), (Cell::Text("ok"), 4, 9));
+        assert!(matches!(documents.text(1), Cell::Bad(why) if why.contains("byte 1")));
+        let documents = documents.with_bad(BTreeMap::from([(0, "a reason".to_owned())]));
+        assert_eq!(documents.text(0), Cell::Bad("a reason".to_owned()));
+    }
+}

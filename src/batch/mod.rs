@@ -1,0 +1,37 @@
+//! What flows between the rooms: checked views of Arrow batches, one file a table.
+//!
+//! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
+//! builder here, so that a column has one name, one type and one place. No file is opened in this room.
+
+pub mod cluster;
+pub mod document;
+pub mod id;
+pub mod id_column;
+pub mod pair;
+pub mod rejected;
+pub mod removal;
+pub mod term;
+
+pub use cluster::{ClusterBuilder, ClusterRow, cluster_schema};
+pub use document::{Cell, Documents};
+pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
+pub use id_column::IdBuilder;
+pub use pair::{PairBuilder, PairRow, pair_schema};
+pub use rejected::{RejectedBuilder, rejected_schema};
+pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
+pub use term::{TermBuilder, term_schema};
+
+use crate::error::{Error, Result};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+
+/// Rows after which a builder of an output table is full.
+pub const FULL_ROWS: usize = 8192;
+/// Bytes of variable-width values after which a builder of an output table is full; what keeps a text column, whose
+/// offsets are 32-bit, far from overflowing.
+pub const FULL_BYTES: usize = 4 << 20;
+
+/// Columns as a batch of that schema; what can fail is our own mistake, so the message names the table.
+fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+    RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
+}

@@ -1,0 +1,96 @@
+//! The table `rejected/`: one row, or one whole file, that could not be used a row, with the reason.
+//!
+//! Ids are text here whatever the corpus has: the table is read by people, and a whole file has none.
+
+use super::id::IdRef;
+use super::{FULL_BYTES, FULL_ROWS, table};
+use crate::error::Result;
+use arrow_array::RecordBatch;
+use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+/// The columns of the table; `row` is null where the whole file is meant.
+pub fn rejected_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("file", DataType::Utf8, false),
+        Field::new("row", DataType::Int64, true),
+        Field::new("id", DataType::Utf8, true),
+        Field::new("reason", DataType::Utf8, false),
+    ]))
+}
+
+/// Builds batches of the table.
+#[derive(Debug, Default)]
+pub struct RejectedBuilder {
+    file: StringBuilder,
+    row: Int64Builder,
+    id: StringBuilder,
+    reason: StringBuilder,
+    rows: usize,
+    bytes: usize,
+}
+
+impl RejectedBuilder {
+    /// An empty builder.
+    pub fn new() -> RejectedBuilder {
+        RejectedBuilder::default()
+    }
+
+    /// Appends a row of a file (counted from 0), or, with none, the whole file.
+    pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: &str) {
+        let id = id.map(|id| id.to_string());
+        self.bytes += file.len() + id.as_ref().map_or(0, String::len) + reason.len();
+        self.file.append_value(file);
+        self.row.append_option(row.map(|row| row as i64));
+        self.id.append_option(id);
+        self.reason.append_value(reason);
+        self.rows += 1;
+    }
+
+    /// Rows since the last finish.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`RejectedBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.bytes >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        (self.rows, self.bytes) = (0, 0);
+        let columns = vec![
+            Arc::new(self.file.finish()) as _,
+            Arc::new(self.row.finish()) as _,
+            Arc::new(self.id.finish()) as _,
+            Arc::new(self.reason.finish()) as _,
+        ];
+        table("rejected", &rejected_schema(), columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+
+    #[test]
+    fn a_row_and_a_whole_file() {
+        let mut builder = RejectedBuilder::new();
+        builder.push("a.jsonl", Some(7), Some(IdRef::Int(12)), "the text is null");
+        builder.push("b.parquet", None, None, "0 bytes");
+        let batch = builder.finish().expect("a table");
+        assert_eq!(batch.schema(), rejected_schema());
+        assert_eq!(batch.column(2).as_string::<i32>().value(0), "12");
+        assert!(batch.column(1).is_null(1) && batch.column(2).is_null(1));
+        assert!(builder.is_empty());
+    }
+}

@@ -1,0 +1,151 @@
+//! The table `removed/`: one document that goes a row, with the kept document that it was matched to, and why.
+
+use super::id::{IdRef, IdType};
+use super::id_column::{IdBuilder, id_field};
+use super::{FULL_BYTES, FULL_ROWS, table};
+use crate::error::Result;
+use arrow_array::RecordBatch;
+use arrow_array::builder::{Float32Builder, Int64Builder, StringBuilder};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::sync::Arc;
+
+/// The columns of the table, for ids of that type.
+pub fn removal_schema(id: IdType) -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        id_field("id", id),
+        id_field("kept_id", id),
+        Field::new("similarity", DataType::Float32, true),
+        Field::new("algorithm", DataType::Utf8, false),
+        Field::new("reason", DataType::Utf8, false),
+        Field::new("keep_rule", DataType::Utf8, false),
+        Field::new("doc", DataType::Int64, false),
+        Field::new("kept_doc", DataType::Int64, false),
+    ]))
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemovalRow<'r> {
+    /// The id of the removed document.
+    pub id: IdRef<'r>,
+    /// The id of the kept document that it was matched to.
+    pub kept_id: IdRef<'r>,
+    /// Their similarity; none where they are joined by a chain only.
+    pub similarity: Option<f32>,
+    /// The algorithms that say so.
+    pub algorithm: &'r str,
+    /// Why: a pair, or a chain.
+    pub reason: &'r str,
+    /// The rule that preferred the kept one.
+    pub keep_rule: &'r str,
+    /// The number of the removed document.
+    pub doc: u64,
+    /// The number of the kept one.
+    pub kept_doc: u64,
+}
+
+/// Builds batches of the table.
+#[derive(Debug)]
+pub struct RemovalBuilder {
+    schema: SchemaRef,
+    id: IdBuilder,
+    kept_id: IdBuilder,
+    similarity: Float32Builder,
+    words: [StringBuilder; 3],
+    doc: Int64Builder,
+    kept_doc: Int64Builder,
+    rows: usize,
+}
+
+impl RemovalBuilder {
+    /// An empty builder for ids of that type.
+    pub fn new(id: IdType) -> RemovalBuilder {
+        RemovalBuilder {
+            schema: removal_schema(id),
+            id: IdBuilder::new(id),
+            kept_id: IdBuilder::new(id),
+            similarity: Float32Builder::new(),
+            words: [StringBuilder::new(), StringBuilder::new(), StringBuilder::new()],
+            doc: Int64Builder::new(),
+            kept_doc: Int64Builder::new(),
+            rows: 0,
+        }
+    }
+
+    /// Appends one row.
+    ///
+    /// # Errors
+    /// An id that the table's type does not hold; the builder is of no use after that.
+    pub fn push(&mut self, row: &RemovalRow<'_>) -> Result<()> {
+        self.id.push(row.id)?;
+        self.kept_id.push(row.kept_id)?;
+        self.similarity.append_option(row.similarity);
+        for (column, word) in self.words.iter_mut().zip([row.algorithm, row.reason, row.keep_rule]) {
+            column.append_value(word);
+        }
+        self.doc.append_value(row.doc as i64);
+        self.kept_doc.append_value(row.kept_doc as i64);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Rows since the last finish.
+    pub fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Whether it is time to [`RemovalBuilder::finish`]: by rows or by bytes.
+    pub fn is_full(&self) -> bool {
+        self.rows >= FULL_ROWS || self.id.bytes() + self.kept_id.bytes() >= FULL_BYTES
+    }
+
+    /// The rows as a batch; the builder is empty again.
+    pub fn finish(&mut self) -> Result<RecordBatch> {
+        self.rows = 0;
+        let [algorithm, reason, keep_rule] = &mut self.words;
+        let columns = vec![
+            self.id.finish(),
+            self.kept_id.finish(),
+            Arc::new(self.similarity.finish()),
+            Arc::new(algorithm.finish()),
+            Arc::new(reason.finish()),
+            Arc::new(keep_rule.finish()),
+            Arc::new(self.doc.finish()),
+            Arc::new(self.kept_doc.finish()),
+        ];
+        table("removed", &self.schema, columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::Int64Type;
+
+    #[test]
+    fn a_batch_holds_what_was_pushed() {
+        let mut builder = RemovalBuilder::new(IdType::Int64);
+        let row = RemovalRow {
+            id: IdRef::Int(5),
+            kept_id: IdRef::Int(6),
+            similarity: None,
+            algorithm: "exact",
+            reason: "chain",
+            keep_rule: "length desc",
+            doc: 50,
+            kept_doc: 60,
+        };
+        builder.push(&row).expect("fits");
+        let batch = builder.finish().expect("a table");
+        assert_eq!(batch.schema(), removal_schema(IdType::Int64));
+        assert_eq!(batch.column(4).as_string::<i32>().value(0), "chain");
+        assert_eq!(batch.column(7).as_primitive::<Int64Type>().values(), &[60]);
+        assert!(builder.is_empty());
+    }
+}

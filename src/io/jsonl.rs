@@ -1,0 +1,305 @@
+//! JSON lines: counting them, and turning them into batches of documents.
+//!
+//! Opening reads the whole file once, for the number of rows must be known before the first document has its number, and
+//! a compressed file shows that it is cut off only at its end. Plain files remember a line start every megabyte, so that
+//! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used.
+
+use super::find::Format;
+use super::json_row::{self, JsonId, Row};
+use super::lines::{self, Line, Lines, MAX_LINE_BYTES};
+use super::read::Want;
+use super::schema::{self, Columns, Shown};
+use super::source::{InputFile, Piece as Marked};
+use crate::batch::Documents;
+use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use crate::batch::id::{IdKind, IdsSeen};
+use crate::error::{Error, Result};
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, BufRead, Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
+
+/// Bytes after which a line start is remembered.
+const MARK_BYTES: u64 = 1 << 20;
+/// Rows of a batch at most.
+const BATCH_ROWS: usize = 1024;
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub rows: u64,
+    /// Uncompressed.
+    pub bytes: u64,
+    pub pieces: Vec<Marked>,
+    pub id: Option<IdKind>,
+    fields: BTreeSet<String>,
+    found_text: bool,
+    found_id: bool,
+}
+
+impl Scan {
+    /// What is missing, if the file has rows and none has the field.
+    pub fn lacks(&self, columns: &Columns) -> Option<String> {
+        if self.rows == 0 || (self.found_text && (self.found_id || !columns.id_required)) {
+            return None;
+        }
+        let shown = |name: &String| Shown { name: name.clone(), data_type: None, says: String::new() };
+        schema::check(columns, &self.fields.iter().map(shown).collect::<Vec<_>>()).err()
+    }
+}
+
+/// Counts the rows. Lines are looked into only until the fields asked for have been seen.
+pub(super) fn scan(file: File, format: Format, columns: &Columns) -> io::Result<Scan> {
+    let mut lines = Lines::new(lines::open(file, format)?, 0, MAX_LINE_BYTES);
+    let mut scan = Scan::default();
+    let (mut marked_row, mut marked_byte) = (0, 0);
+    while let Some((start, line)) = lines.next()? {
+        if start - marked_byte >= MARK_BYTES {
+            scan.pieces.push(Marked { rows: scan.rows - marked_row, bytes: start - marked_byte });
+            (marked_row, marked_byte) = (scan.rows, start);
+        }
+        scan.rows += 1;
+        if !scan.found_text || (columns.id_required && !scan.found_id) {
+            look_into(&mut scan, &line, columns);
+        }
+    }
+    scan.bytes = lines.offset;
+    scan.pieces.push(Marked { rows: scan.rows - marked_row, bytes: lines.offset - marked_byte });
+    Ok(scan)
+}
+
+fn look_into(scan: &mut Scan, line: &Line<'_>, columns: &Columns) {
+    let Line::Bytes(line) = line else { return };
+    for name in json_row::field_names(line).unwrap_or_default() {
+        scan.found_text |= name == columns.text;
+        scan.found_id |= name == columns.id;
+        // Enough for a message; a file whose field names are data would fill the memory.
+        if scan.fields.len() < 100 || name == columns.text || name == columns.id {
+            scan.fields.insert(name);
+        }
+    }
+    scan.id = scan.id.or_else(|| match json_row::parse(line, columns).ok()?.id {
+        JsonId::None => None,
+        JsonId::Text(_) => Some(IdKind::Text),
+        JsonId::Int(_) => Some(IdKind::Int64),
+        JsonId::UInt(_) => Some(IdKind::UInt64),
+    });
+}
+
+/// Which lines of a file.
+pub(super) struct Piece<'p> {
+    /// The bytes from a line start to another; the whole file where none is given.
+    pub range: Option<(u64, u64)>,
+    /// How many rows stand there.
+    pub rows: u64,
+    /// Only these, ascending.
+    pub chosen: Option<&'p [u64]>,
+}
+
+/// Calls `each` with batches of the rows, in order; `first_doc` is the number of the piece's first row.
+pub(super) fn read(
+    mut file: File,
+    input: &InputFile,
+    first_doc: u64,
+    piece: &Piece<'_>,
+    columns: &Columns,
+    want: &Want,
+    each: &mut dyn FnMut(Documents) -> Result<()>,
+) -> Result<()> {
+    let failed = |error: io::Error| input.bad(format!("cannot be read on: {error}"));
+    let (reader, from): (Box<dyn BufRead>, u64) = match piece.range {
+        None => (lines::open(file, input.format).map_err(failed)?, 0),
+        Some((from, to)) => {
+            file.seek(SeekFrom::Start(from)).map_err(failed)?;
+            (Box::new(lines::open(file, input.format).map_err(failed)?.take(to - from)), from)
+        }
+    };
+    let mut lines = Lines::new(reader, from, MAX_LINE_BYTES);
+    let mut batch = Batch::new(columns, want);
+    let mut chosen = piece.chosen.map(|chosen| chosen.iter().copied().peekable());
+    let mut row = 0;
+    while let Some((_, line)) = lines.next().map_err(failed)? {
+        if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
+            // Nothing more is asked of this piece, so the lines that follow need not be counted either.
+            row = piece.rows;
+            break;
+        }
+        if chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()) {
+            batch.push(first_doc + row, &line);
+            if batch.docs.len() >= BATCH_ROWS || batch.bytes >= want.batch_bytes {
+                each(batch.finish()?)?;
+            }
+        }
+        row += 1;
+    }
+    if !batch.docs.is_empty() {
+        each(batch.finish()?)?;
+    }
+    if row != piece.rows {
+        return Err(
+            input.bad(format!("the file changed while it was being read: {} lines then, {row} now", piece.rows))
+        );
+    }
+    Ok(())
+}
+
+/// Rows on their way to become a batch.
+struct Batch<'b> {
+    columns: &'b Columns,
+    want: &'b Want,
+    text: StringViewBuilder,
+    ids: Vec<JsonId<'static>>,
+    others: Vec<Vec<Value>>,
+    docs: Vec<u64>,
+    bad: BTreeMap<usize, String>,
+    seen: IdsSeen,
+    bytes: usize,
+}
+
+impl<'b> Batch<'b> {
+    fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
+        Batch {
+            columns,
+            want,
+            text: StringViewBuilder::new(),
+            ids: Vec::new(),
+            others: vec![Vec::new(); columns.others.len()],
+            docs: Vec::new(),
+            bad: BTreeMap::new(),
+            seen: IdsSeen::default(),
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, doc: u64, line: &Line<'_>) {
+        let parsed = match line {
+            Line::Bytes(line) => json_row::parse(line, self.columns),
+            Line::TooLong(bytes) => Err(format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be read")),
+        };
+        let mut row = parsed.unwrap_or_else(|why| Row { bad: Some(why), ..Row::default() });
+        if let Some(text) = row.text.take_if(|text| text.len() > MAX_TEXT_BYTES) {
+            row.bad = Some(too_long(text.len()));
+        }
+        if let Some(why) = row.bad {
+            self.bad.insert(self.docs.len(), why);
+            row.text = None;
+        } else if row.id == JsonId::None {
+            self.seen.nulls += 1;
+        }
+        self.docs.push(doc);
+        self.bytes += 8;
+        if self.want.text {
+            self.bytes += row.text.as_ref().map_or(0, |text| text.len());
+            self.text.append_option(row.text);
+        }
+        if self.want.id {
+            self.bytes += if let JsonId::Text(text) = &row.id { text.len() } else { 0 };
+            self.ids.push(match row.id {
+                JsonId::Text(text) => JsonId::Text(text.into_owned().into()),
+                JsonId::None => JsonId::None,
+                JsonId::Int(number) => JsonId::Int(number),
+                JsonId::UInt(number) => JsonId::UInt(number),
+            });
+        }
+        row.others.resize(self.others.len(), Value::Null);
+        for (values, value) in self.others.iter_mut().zip(row.others) {
+            self.bytes += value.as_str().map_or(0, str::len);
+            values.push(value);
+        }
+    }
+
+    /// The rows as documents; empty again.
+    fn finish(&mut self) -> Result<Documents> {
+        let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+        if self.want.text {
+            columns.push((&self.columns.text, Arc::new(self.text.finish())));
+        }
+        if self.want.id && self.columns.id != self.columns.text {
+            columns.push((&self.columns.id, id_array(&std::mem::take(&mut self.ids), &mut self.seen)));
+        }
+        for (name, values) in self.columns.others.iter().zip(&mut self.others) {
+            let values = std::mem::take(values);
+            if self.want.others.contains(name) && columns.iter().all(|(known, _)| known != name) {
+                columns.push((name, array(&values)));
+            }
+        }
+        self.bytes = 0;
+        let docs = std::mem::take(&mut self.docs);
+        let fields: Vec<Field> =
+            columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let rows = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+            .map_err(Error::table("put together a batch of documents"))?;
+        let text = self.want.text.then_some(self.columns.text.as_str());
+        let id = self.want.id.then_some(self.columns.id.as_str());
+        let first_doc = docs.first().copied().unwrap_or(0);
+        let documents = Documents::new(first_doc, rows, text, id)?;
+        Ok(documents
+            .with_docs(docs)
+            .with_bad(std::mem::take(&mut self.bad))
+            .with_ids_seen(std::mem::take(&mut self.seen)))
+    }
+}
+
+/// Ids of one batch: Int64 where all are, else text; what kinds came is told apart in `seen`.
+fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
+    for id in ids {
+        match id {
+            JsonId::None => false,
+            JsonId::Text(_) => seen.kinds.insert(IdKind::Text),
+            JsonId::Int(_) => seen.kinds.insert(IdKind::Int64),
+            JsonId::UInt(number) => {
+                seen.max_unsigned = seen.max_unsigned.max(*number);
+                seen.kinds.insert(IdKind::UInt64)
+            }
+        };
+    }
+    if ids.iter().all(|id| matches!(id, JsonId::None | JsonId::Int(_))) {
+        let mut column = Int64Builder::with_capacity(ids.len());
+        ids.iter().for_each(|id| column.append_option(if let JsonId::Int(number) = id { Some(*number) } else { None }));
+        return Arc::new(column.finish());
+    }
+    let mut column = StringViewBuilder::with_capacity(ids.len());
+    for id in ids {
+        match id {
+            JsonId::None => column.append_null(),
+            JsonId::Text(text) => column.append_value(text),
+            JsonId::Int(number) => column.append_value(number.to_string()),
+            JsonId::UInt(number) => column.append_value(number.to_string()),
+        }
+    }
+    Arc::new(column.finish())
+}
+
+/// Values of one batch in the narrowest of Int64, Float64, Boolean and text that holds them all.
+fn array(values: &[Value]) -> ArrayRef {
+    let all = |fits: fn(&Value) -> bool| values.iter().all(|value| value.is_null() || fits(value));
+    if all(Value::is_i64) {
+        let mut column = Int64Builder::with_capacity(values.len());
+        values.iter().for_each(|value| column.append_option(value.as_i64()));
+        Arc::new(column.finish())
+    } else if all(Value::is_number) {
+        let mut column = Float64Builder::with_capacity(values.len());
+        values.iter().for_each(|value| column.append_option(value.as_f64()));
+        Arc::new(column.finish())
+    } else if all(Value::is_boolean) {
+        let mut column = BooleanBuilder::with_capacity(values.len());
+        values.iter().for_each(|value| column.append_option(value.as_bool()));
+        Arc::new(column.finish())
+    } else {
+        let mut column = StringViewBuilder::with_capacity(values.len());
+        for value in values {
+            match value {
+                Value::Null => column.append_null(),
+                Value::String(text) => column.append_value(text),
+                other => column.append_value(other.to_string()),
+            }
+        }
+        Arc::new(column.finish())
+    }
+}

@@ -1,0 +1,35 @@
+//! Files in, files out: the one room that opens the user's corpus and writes the user's results.
+//!
+//! [`find`](find::find) turns what was typed into a list of files, [`open`](source::open) numbers their rows,
+//! [`Source::read`](source::Source::read) streams the asked columns of one piece; [`Stage`](sink::Stage) is the folder
+//! that appears under its name in one rename, [`TableWriter`](table::TableWriter) a Parquet file in it. A damaged file
+//! is a value here ([`BadInput`](source::BadInput), `Error::BadFile`), never a panic.
+
+pub mod find;
+mod json_row;
+mod jsonl;
+mod lines;
+mod overwrite;
+mod parallel;
+mod parquet;
+mod parquet_read;
+pub mod read;
+pub mod schema;
+pub mod sink;
+pub mod source;
+pub mod split;
+pub mod table;
+
+#[cfg(test)]
+mod corrupt_tests;
+#[cfg(test)]
+mod read_tests;
+#[cfg(test)]
+mod testkit;
+
+pub use find::{Format, FoundFile, find};
+pub use read::{RowFilter, Want};
+pub use sink::Stage;
+pub use source::{BadInput, Columns, InputFile, Source, open};
+pub use split::Split;
+pub use table::TableWriter;

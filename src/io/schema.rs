@@ -1,0 +1,193 @@
+//! Which columns are asked for, whether a file has them, and what to say when it does not.
+
+use crate::batch::document::{id_kind, is_text};
+use crate::batch::id::IdKind;
+use crate::error::nearest;
+use arrow_schema::DataType;
+
+/// The columns that a job reads; no other is decoded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The column of the texts.
+    pub text: String,
+    /// The column of the ids.
+    pub id: String,
+    /// Whether the user named the id column: then a file without it is an error, else its rows are called `FILE#ROW`.
+    pub id_required: bool,
+    /// Further columns that may be asked for (titles, a score to keep by); a file need not have them.
+    pub others: Vec<String>,
+}
+
+impl Columns {
+    /// All names in reading order, each once.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in [&self.text, &self.id].into_iter().chain(&self.others) {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+}
+
+/// A column that a file has.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shown {
+    pub name: String,
+    /// The type; none for a nested column, and for a field of JSON lines, which has none of its own.
+    pub data_type: Option<DataType>,
+    /// The type as a message says it, empty where there is none.
+    pub says: String,
+}
+
+impl Shown {
+    fn may_be_text(&self) -> bool {
+        self.says.is_empty() || self.data_type.as_ref().is_some_and(is_text)
+    }
+
+    fn may_be_id(&self) -> bool {
+        self.says.is_empty() || self.data_type.as_ref().is_some_and(|data_type| id_kind(data_type).is_some())
+    }
+}
+
+/// What the file has of the columns asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Has {
+    pub id: Option<IdKind>,
+    pub id_note: Option<String>,
+    pub others: Vec<String>,
+}
+
+const TEXT_NAMES: [&str; 6] = ["text", "content", "raw_content", "contents", "body", "document"];
+const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "url"];
+
+/// Checks a file's columns.
+///
+/// # Errors
+/// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
+pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
+    let named = |name: &str| there.iter().find(|column| column.name == name);
+    match named(&columns.text) {
+        Some(column) if column.may_be_text() => {}
+        Some(column) => {
+            let way_out = likely(&columns.text, "--text-column", &TEXT_NAMES, there, Shown::may_be_text);
+            return Err(format!(
+                "column {:?} is {}; expected strings, or binary that holds UTF-8{way_out}",
+                column.name, column.says
+            ));
+        }
+        None => return Err(missing(&columns.text, "--text-column", &TEXT_NAMES, there, Shown::may_be_text)),
+    }
+    let (id, id_note) = match named(&columns.id) {
+        Some(column) if column.may_be_id() => (column.data_type.as_ref().and_then(id_kind), None),
+        Some(column) => {
+            let why =
+                format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
+            if columns.id_required {
+                return Err(why + &likely(&columns.id, "--id-column", &ID_NAMES, there, Shown::may_be_id));
+            }
+            (None, Some(why))
+        }
+        None if columns.id_required => {
+            return Err(missing(&columns.id, "--id-column", &ID_NAMES, there, Shown::may_be_id));
+        }
+        None => (None, Some(format!("no column {:?}", columns.id))),
+    };
+    let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.may_be_other())).cloned();
+    Ok(Has { id, id_note, others: others.collect() })
+}
+
+impl Shown {
+    fn may_be_other(&self) -> bool {
+        self.says.is_empty() || self.data_type.is_some()
+    }
+}
+
+fn missing(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+    let has = if there.is_empty() {
+        "there are none at all".to_owned()
+    } else {
+        let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
+        let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
+        format!("there are {}{more}", shown.join(", "))
+    };
+    format!("no column {wanted:?}; {has}{}", likely(wanted, flag, usual, there, fits))
+}
+
+impl std::fmt::Display for Shown {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let says = if self.says.is_empty() { String::new() } else { format!(" ({})", self.says) };
+        write!(out, "{}{says}", self.name)
+    }
+}
+
+/// `"; try --text-column content"`, where a column of that file is likely the one.
+fn likely(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+    let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
+    let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
+    same(wanted)
+        .or_else(|| usual.iter().find_map(|name| same(name)))
+        .or_else(|| nearest(wanted, fitting.iter().copied()))
+        .map_or_else(String::new, |name| format!("; try {flag} {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(name: &str, data_type: Option<DataType>) -> Shown {
+        let says = data_type.as_ref().map_or("nested".to_owned(), DataType::to_string);
+        Shown { name: name.to_owned(), data_type, says }
+    }
+
+    fn columns(text: &str, id: &str, id_required: bool) -> Columns {
+        Columns { text: text.to_owned(), id: id.to_owned(), id_required, others: vec!["n".to_owned(), "m".to_owned()] }
+    }
+
+    #[test]
+    fn what_is_missing_names_what_is_there_and_the_likely_one() {
+        let there = [
+            shown("uid", Some(DataType::Int64)),
+            shown("raw_content", Some(DataType::LargeUtf8)),
+            shown("m", None),
+            shown("n", Some(DataType::Float64)),
+        ];
+        let why = check(&columns("text", "id", false), &there).expect_err("no text");
+        assert_eq!(
+            why,
+            "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (nested), n (Float64); \
+             try --text-column raw_content"
+        );
+        let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");
+        assert!(why.ends_with("try --text-column raw_content"));
+        let why = check(&columns("uid", "id", false), &there).expect_err("no strings");
+        assert!(why.starts_with("column \"uid\" is Int64; expected strings"), "{why}");
+        let why = check(&columns("raw_content", "id", true), &there).expect_err("no id");
+        assert!(why.ends_with("try --id-column uid"), "{why}");
+        let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
+        assert!(why.contains("expected strings, binary or integers"), "{why}");
+        assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is nested"));
+    }
+
+    #[test]
+    fn a_default_id_column_need_not_be_there() {
+        let there = [shown("text", Some(DataType::Utf8)), shown("id", Some(DataType::Float32)), shown("m", None)];
+        let has = check(&columns("text", "id", false), &there).expect("fine");
+        assert_eq!((has.id, has.others), (None, vec![]));
+        assert!(has.id_note.is_some_and(|note| note.contains("Float32")));
+        let there = [
+            shown("text", Some(DataType::Utf8)),
+            shown("id", Some(DataType::UInt64)),
+            shown("n", Some(DataType::Date32)),
+        ];
+        let has = check(&columns("text", "id", true), &there).expect("fine");
+        assert_eq!((has.id, has.id_note, has.others), (Some(IdKind::UInt64), None, vec!["n".to_owned()]));
+    }
+
+    #[test]
+    fn names_are_asked_for_once() {
+        let columns = Columns { others: vec!["id".into(), "t".into(), "t".into()], ..columns("text", "id", false) };
+        assert_eq!(columns.names(), ["text", "id", "t"]);
+    }
+}

@@ -1,0 +1,262 @@
+//! One Parquet file of the output, whose bytes depend on the rows alone.
+//!
+//! The encoder lets its pages end where its input batches end, so rows are first gathered into blocks whose edges follow
+//! from the rows themselves. However the batches were cut, by threads, memory or files, the same rows give the same
+//! bytes. No statistics of the writing library, no time and no host name goes into the file.
+//!
+//! The parquet crate (60.1) writes no page checksums; Zstandard notices most damage when the file is read.
+
+use crate::error::{Error, Result};
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
+use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::schema::types::ColumnPath;
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::{DataType, SchemaRef};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The version of the output tables, in every file's metadata.
+pub const SCHEMA_VERSION: &str = "1";
+
+/// Columns of few different values: a dictionary pays only there.
+const REPETITIVE: [&str; 5] = ["matched_by", "algorithm", "reason", "keep_rule", "file"];
+
+/// Rows of a block.
+const BLOCK_ROWS: usize = 8192;
+/// Bytes of strings and binary values after which a block ends.
+const BLOCK_BYTES: usize = 8 << 20;
+/// Rows of a row group.
+const GROUP_ROWS: usize = 1 << 18;
+/// Encoded bytes after which a row group ends; they are held in memory until then.
+const GROUP_BYTES: usize = 16 << 20;
+
+/// Writes one Parquet file.
+pub struct TableWriter {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    schema: SchemaRef,
+    pending: Vec<RecordBatch>,
+    pending_rows: usize,
+    pending_bytes: usize,
+    rows: u64,
+}
+
+impl TableWriter {
+    /// Starts a file that is not there yet; the folders above it are made.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the file.
+    pub fn create(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+        }
+        let file = File::create_new(path).map_err(Error::io("create", path))?;
+        TableWriter::into_file(file, path, schema)
+    }
+
+    fn into_file(file: File, path: &Path, schema: SchemaRef) -> Result<TableWriter> {
+        // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
+        let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
+        let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(|e| failed(path, e))?;
+        let path = path.to_path_buf();
+        Ok(TableWriter { path, writer, schema, pending: Vec::new(), pending_rows: 0, pending_bytes: 0, rows: 0 })
+    }
+
+    /// Appends rows, a batch of the schema given.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the file, where the disk is full or fails.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows() as u64;
+        let mut from = 0;
+        for row in 0..batch.num_rows() {
+            self.pending_rows += 1;
+            self.pending_bytes += batch.columns().iter().map(|column| row_bytes(column, row)).sum::<usize>();
+            if self.pending_rows >= BLOCK_ROWS || self.pending_bytes >= BLOCK_BYTES {
+                self.pending.push(batch.slice(from, row + 1 - from));
+                from = row + 1;
+                self.write_block()?;
+            }
+        }
+        if from < batch.num_rows() {
+            self.pending.push(batch.slice(from, batch.num_rows() - from));
+        }
+        Ok(())
+    }
+
+    /// Bytes of memory that the unfinished row group and the rows not yet encoded take, about.
+    pub fn memory(&self) -> usize {
+        self.writer.memory_size() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
+    }
+
+    /// Finishes the file and makes it durable: rows, and bytes on disk.
+    ///
+    /// # Errors
+    /// [`Error::Io`] naming the file.
+    pub fn close(mut self) -> Result<(u64, u64)> {
+        self.write_block()?;
+        self.writer.finish().map_err(|error| failed(&self.path, error))?;
+        let file = self.writer.inner();
+        let bytes = file.sync_all().and_then(|()| file.metadata()).map_err(Error::io("write", &self.path))?.len();
+        Ok((self.rows, bytes))
+    }
+
+    fn write_block(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        let rows = std::mem::take(&mut self.pending_rows);
+        self.pending_bytes = 0;
+        let block = match pending.as_slice() {
+            [] => return Ok(()),
+            [one] => one.clone(),
+            many => arrow_select::concat::concat_batches(&self.schema, many)
+                .map_err(Error::table(format!("gather rows of {}", self.path.display())))?,
+        };
+        let failed = |error| failed(&self.path, error);
+        if self.writer.in_progress_rows() + rows > GROUP_ROWS {
+            self.writer.flush().map_err(failed)?;
+        }
+        self.writer.write(&block).map_err(failed)?;
+        if self.writer.in_progress_size() >= GROUP_BYTES {
+            self.writer.flush().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+fn properties() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()))
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .set_created_by("dupsift version 1".to_owned())
+        .set_key_value_metadata(Some(vec![KeyValue::new("schema_version".to_owned(), SCHEMA_VERSION.to_owned())]));
+    for name in REPETITIVE {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), true);
+    }
+    properties.build()
+}
+
+/// Bytes of the value in a row, as far as they vary.
+fn row_bytes(column: &dyn Array, row: usize) -> usize {
+    match column.data_type() {
+        DataType::Utf8 => column.as_string::<i32>().value_length(row) as usize,
+        DataType::Binary => column.as_binary::<i32>().value_length(row) as usize,
+        _ => 0,
+    }
+}
+
+/// The error of the encoder: the system's own words where it was the disk.
+fn failed(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
+            Ok(source) => Error::Io { action: "write", path: path.to_path_buf(), source: *source },
+            Err(source) => Error::Table { action: format!("write {}", path.display()), source },
+        },
+        other => Error::Table { action: format!("write {}", path.display()), source: Box::new(other) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{IdRef, IdType, PairBuilder, PairRow, pair_schema};
+    use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    /// Pairs whose ids are of very different lengths, so that blocks end by bytes too.
+    fn pairs(rows: u64) -> RecordBatch {
+        let mut builder = PairBuilder::new(IdType::Text);
+        for row in 0..rows {
+            let id_a = format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize }));
+            let row = PairRow {
+                id_a: IdRef::Text(&id_a),
+                id_b: IdRef::Text("b"),
+                similarity: row as f32 / rows as f32,
+                distance: (row % 3 == 0).then_some(1.0),
+                matched_by: if row % 2 == 0 { "band" } else { "lsh+band" },
+                verified: row % 5 == 0,
+                doc_a: row,
+                doc_b: row + 1,
+            };
+            builder.push(&row).expect("fits");
+        }
+        builder.finish().expect("a table")
+    }
+
+    fn written(folder: &Path, name: &str, batch: &RecordBatch, cuts: &[usize]) -> Vec<u8> {
+        let path = folder.join(name);
+        let mut writer = TableWriter::create(&path, pair_schema(IdType::Text)).expect("a file");
+        let (mut from, mut cut) = (0, cuts.iter().cycle());
+        while from < batch.num_rows() {
+            let rows = (*cut.next().expect("a cycle")).min(batch.num_rows() - from);
+            writer.write(&batch.slice(from, rows)).expect("written");
+            from += rows;
+        }
+        let (rows, bytes) = writer.close().expect("closed");
+        let content = std::fs::read(&path).expect("there");
+        assert_eq!((rows, bytes), (batch.num_rows() as u64, content.len() as u64));
+        content
+    }
+
+    #[test]
+    fn the_same_rows_give_the_same_bytes_however_they_are_cut() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let batch = pairs(30_000);
+        let whole = written(folder.path(), "a.parquet", &batch, &[usize::MAX]);
+        assert!(whole == written(folder.path(), "b.parquet", &batch, &[1, 5000, 3]));
+        assert!(whole == written(folder.path(), "c.parquet", &batch, &[8192]));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(whole)).expect("Parquet");
+        let metadata = reader.metadata().file_metadata();
+        assert_eq!(metadata.created_by(), Some("dupsift version 1"));
+        let pairs = metadata.key_value_metadata().expect("metadata");
+        assert_eq!((pairs[0].key.as_str(), pairs[0].value.as_deref()), ("schema_version", Some(SCHEMA_VERSION)));
+        assert_eq!(pairs.len(), 1);
+        let back: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("rows")).collect();
+        let back = arrow_select::concat::concat_batches(&batch.schema(), &back).expect("one schema");
+        assert!(back == batch);
+    }
+
+    #[test]
+    fn row_groups_end_by_rows() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("sub/terms.parquet");
+        let mut writer = TableWriter::create(&path, crate::batch::term_schema()).expect("a file");
+        let mut terms = crate::batch::TermBuilder::new();
+        (0..GROUP_ROWS as u64 + 10).for_each(|term| terms.push(crate::hash::mix64(term), 1, term));
+        writer.write(&terms.finish().expect("a table")).expect("written");
+        assert!(writer.memory() > 0);
+        writer.close().expect("closed");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).expect("there")).expect("Parquet");
+        let rows: Vec<i64> = reader.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+        assert_eq!(rows, [GROUP_ROWS as i64, 10]);
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_schema() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for id in [IdType::Text, IdType::Bytes, IdType::Int32, IdType::Int64] {
+            let path = folder.path().join(format!("{id:?}.parquet"));
+            let writer = TableWriter::create(&path, pair_schema(id)).expect("a file");
+            assert_eq!(writer.close().expect("closed").0, 0);
+            let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).expect("there")).expect("Parquet");
+            assert_eq!(reader.schema().fields(), pair_schema(id).fields());
+            assert!(TableWriter::create(&path, pair_schema(id)).is_err(), "a file is never written over");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_an_error_that_names_the_file() {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut writer =
+            TableWriter::into_file(full, Path::new("pairs.parquet"), pair_schema(IdType::Text)).expect("not yet full");
+        let outcome = writer.write(&pairs(30_000)).and_then(|()| writer.close());
+        let error = outcome.expect_err("the disk is full");
+        assert!(matches!(&error, Error::Io { path, .. } if path == Path::new("pairs.parquet")), "{error:?}");
+        assert!(error.to_string().starts_with("cannot write pairs.parquet: "));
+    }
+}

@@ -1,0 +1,66 @@
+//! Making input files for the tests of this room, and reading them back whole.
+
+use super::read::Want;
+use super::source::{BadInput, Columns, Source};
+use crate::batch::{Cell, Id};
+use crate::error::Result;
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::file::properties::WriterProperties;
+use arrow_array::{ArrayRef, RecordBatch};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// One document as it was read: its number, its text, its id.
+pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
+
+pub(super) fn columns() -> Columns {
+    Columns { text: "text".into(), id: "id".into(), id_required: false, others: vec!["title".into()] }
+}
+
+pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
+        .expect("a batch")
+}
+
+pub(super) fn write_parquet(path: &Path, rows: &RecordBatch, properties: WriterProperties) {
+    let file = File::create(path).expect("a file");
+    let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).expect("a writer");
+    writer.write(rows).expect("written");
+    writer.close().expect("closed");
+}
+
+/// Opens what `inputs` name, with the columns `text`, `id` and `title`.
+pub(super) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
+    open_without(inputs, &BTreeMap::new())
+}
+
+pub(super) fn open_without(inputs: &[&Path], exclude: &BTreeMap<PathBuf, String>) -> Result<(Source, Vec<BadInput>)> {
+    let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    super::source::open(super::find::find(&inputs)?, &columns(), exclude, 2)
+}
+
+/// All that a reading gives, in splits of about that many bytes.
+pub(super) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Read>> {
+    let mut all = Vec::new();
+    for split in source.splits(target) {
+        source.read(&split, want, &mut |documents| {
+            assert!(!documents.is_empty() && documents.first_doc == documents.doc(0));
+            for row in 0..documents.len() {
+                let text = match documents.text(row) {
+                    Cell::Text(text) => Ok(Some(text.to_owned())),
+                    Cell::Null => Ok(None),
+                    Cell::Bad(why) => Err(why),
+                };
+                all.push((documents.doc(row), text, documents.id(row).map(Id::from)));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(all)
+}
+
+/// Text and id of every row.
+pub(super) fn whole() -> Want {
+    Want { id: true, ..Want::default() }
+}
