@@ -3,6 +3,14 @@
 //! Floors import downward only: `error row hash` / `text batch shuffle` / `corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
+pub mod algorithm;
+pub mod cli;
+pub mod corpus;
 pub mod error;
 pub mod hash;
+pub mod job;
+pub mod measure;
+pub mod report;
 pub mod row;
+pub mod stage;
+pub mod text;
