@@ -5,12 +5,14 @@
 
 pub mod algorithm;
 pub mod batch;
+pub mod cli;
 pub mod corpus;
 pub mod error;
 pub mod hash;
 pub mod io;
 pub mod job;
 pub mod measure;
+pub mod report;
 pub mod row;
 pub mod shuffle;
 pub mod stage;

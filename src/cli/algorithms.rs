@@ -1,0 +1,175 @@
+//! `dupsift algorithms`: the family as a list, one member in full, or everything as JSON.
+//!
+//! All of it is made from the static facts of the members; nothing is loaded, so it answers at once.
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use serde_json::Number;
+
+use super::args::AlgorithmsArguments;
+use super::{Exit, say};
+use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
+use crate::report::table;
+
+/// The width of tables whose last column is prose.
+const WIDTH: u16 = 120;
+
+/// Runs the verb.
+///
+/// # Errors
+/// An unknown name; stdout that cannot be written.
+pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
+    let text = match (&arguments.name, arguments.json) {
+        (None, false) => list(),
+        (Some(name), false) => one(by_name(name)?),
+        (None, true) => json(&ALGORITHMS.iter().map(|algorithm| Facts::of(*algorithm)).collect::<Vec<_>>())?,
+        (Some(name), true) => json(&Facts::of(by_name(name)?))?,
+    };
+    say(&text).context("cannot print the algorithms")?;
+    Ok(Exit::Done)
+}
+
+fn json(facts: &impl Serialize) -> Result<String> {
+    Ok(serde_json::to_string_pretty(facts)? + "\n")
+}
+
+fn list() -> String {
+    let rows = ALGORITHMS.iter().map(|algorithm| {
+        let aliases = algorithm.aliases().join(", ");
+        [algorithm.name().into(), aliases, algorithm.inputs().into(), algorithm.summary().into()]
+    });
+    let list = table(["name", "aliases", "inputs", "summary"], rows, Some(WIDTH));
+    format!("{list}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n")
+}
+
+fn one(algorithm: &dyn Algorithm) -> String {
+    let aliases = algorithm.aliases().join(", ");
+    let aliases = if aliases.is_empty() { aliases } else { format!(" ({aliases})") };
+    let mut text = format!("{}{aliases}\n\n{}\n\n", algorithm.name(), algorithm.summary());
+    let facts = [
+        ("inputs", algorithm.inputs()),
+        ("source", algorithm.source()),
+        ("when not to use", algorithm.when_not_to_use()),
+    ];
+    for (fact, value) in facts {
+        text += &format!("{:<17}{value}\n", format!("{fact}:"));
+    }
+    let rows = specs(algorithm)
+        .into_iter()
+        .map(|spec| [spec.name.to_string(), spec.default.to_string(), spec.kind.to_string(), spec.help.to_string()]);
+    text += "\nparameters\n";
+    text += &table(["name", "default", "value", "meaning"], rows, Some(WIDTH));
+    if !algorithm.presets().is_empty() {
+        text += "\npresets\n";
+        let rows = algorithm.presets().iter().map(|(name, values)| [format!("preset={name}"), values.to_string()]);
+        text += &table(["name", "stands for"], rows, None);
+    }
+    let example = algorithm.params().first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
+    let name = algorithm.name();
+    text + &format!("\nas typed: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
+}
+
+/// All that is known of a member, for machines. Field names are the interface.
+#[derive(Serialize)]
+struct Facts {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    source: &'static str,
+    when_not_to_use: &'static str,
+    inputs: &'static str,
+    parameters: Vec<Parameter>,
+    presets: Vec<Preset>,
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    name: &'static str,
+    /// `int`, `real`, `flag`, `choice` or `verify`.
+    kind: &'static str,
+    default: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<Number>,
+    /// The words of a choice, or the names of checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<&'static [&'static str]>,
+    /// Kind and range as a person reads them.
+    value: String,
+    help: &'static str,
+}
+
+#[derive(Serialize)]
+struct Preset {
+    name: &'static str,
+    values: &'static str,
+}
+
+impl Facts {
+    fn of(algorithm: &dyn Algorithm) -> Facts {
+        let parameters = specs(algorithm).into_iter().map(|spec| {
+            let (kind, low, high, words) = match spec.kind {
+                Kind::Int(low, high) => ("int", Some(low.into()), Some(high.into()), None),
+                Kind::Real(low, high) => ("real", Number::from_f64(low), Number::from_f64(high), None),
+                Kind::Flag => ("flag", None, None, None),
+                Kind::Choice(words) => ("choice", None, None, Some(words)),
+                Kind::Verify(words) => ("verify", None, None, Some(words)),
+            };
+            let (name, default, help) = (spec.name, spec.default, spec.help);
+            Parameter { name, kind, default, low, high, words, value: spec.kind.to_string(), help }
+        });
+        let presets = algorithm.presets().iter().map(|&(name, values)| Preset { name, values });
+        Facts {
+            name: algorithm.name(),
+            aliases: algorithm.aliases(),
+            summary: algorithm.summary(),
+            source: algorithm.source(),
+            when_not_to_use: algorithm.when_not_to_use(),
+            inputs: algorithm.inputs(),
+            parameters: parameters.collect(),
+            presets: presets.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_member_is_left_out() {
+        for algorithm in ALGORITHMS {
+            let text = one(*algorithm);
+            let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for fact in [algorithm.source(), algorithm.summary(), algorithm.when_not_to_use(), algorithm.inputs()] {
+                assert!(joined.contains(fact), "{}: {fact}", algorithm.name());
+            }
+            for spec in specs(*algorithm) {
+                assert!(text.lines().any(|line| line.trim_start().starts_with(spec.name)), "{}", spec.name);
+            }
+            assert!(list().contains(algorithm.name()));
+            // Words may be wrapped, never lost.
+            let all: String = list().split_whitespace().collect();
+            assert!(algorithm.aliases().iter().all(|alias| all.contains(alias)));
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_width_and_end_in_no_space() {
+        let texts = ALGORITHMS.iter().map(|algorithm| one(*algorithm)).chain([list()]);
+        for line in texts.flat_map(|text| text.lines().map(str::to_string).collect::<Vec<_>>()) {
+            assert!(!line.ends_with(' '), "{line:?}");
+        }
+        assert!(list().lines().all(|line| line.chars().count() <= WIDTH.into()));
+    }
+
+    #[test]
+    fn json_says_what_help_says() {
+        let facts = serde_json::to_value(Facts::of(by_name("minhash").unwrap())).unwrap();
+        let bands = facts["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "bands").unwrap();
+        assert_eq!((&bands["kind"], &bands["low"], &bands["high"]), (&"int".into(), &1.into(), &1000.into()));
+        assert_eq!(bands["value"], "a whole number from 1 to 1000");
+        assert!(facts["presets"].as_array().unwrap().iter().any(|one| one["name"] == "fineweb"));
+    }
+}

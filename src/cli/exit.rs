@@ -1,0 +1,98 @@
+//! Exit codes: what a shell, a Makefile or cron learns from a run.
+//!
+//! | code | meaning |
+//! | --- | --- |
+//! | 0 | done |
+//! | 1 | failed: nothing stands under the final name |
+//! | 2 | wrong usage: another command line would do |
+//! | 3 | done, but rows or files were rejected or a guard fired |
+
+use std::process::ExitCode;
+
+use crate::error::Error;
+use crate::job::RunReport;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// All of it is done.
+    Done,
+    /// The work could not be finished.
+    Failed,
+    /// The command line, the configuration or the columns asked for cannot be.
+    Usage,
+    /// Done, but some rows or files were set aside or a guard fired: somebody should look.
+    DoneWithLosses,
+}
+
+impl Exit {
+    /// The number that the caller of the process sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::DoneWithLosses => 3,
+        }
+    }
+
+    /// The end of a run that was finished.
+    pub fn of_report(report: &RunReport) -> Exit {
+        let losses = report.documents.rejected > 0 || !report.bad_inputs.is_empty() || !report.guards.is_empty();
+        if losses { Exit::DoneWithLosses } else { Exit::Done }
+    }
+
+    /// The end of a run that was not.
+    pub fn of_error(error: &anyhow::Error) -> Exit {
+        match error.downcast_ref::<Error>() {
+            Some(Error::Usage(_) | Error::Memory { .. }) => Exit::Usage,
+            _ => Exit::Failed,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+    use crate::job::{BadInputReport, DocumentsReport};
+
+    #[test]
+    fn the_numbers_are_the_documented_ones() {
+        let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::DoneWithLosses];
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn any_loss_is_told() {
+        let clean = RunReport { warnings: vec!["two ids are equal".into()], ..RunReport::default() };
+        assert_eq!(Exit::of_report(&clean), Exit::Done);
+        let losses = [
+            RunReport { documents: DocumentsReport { rejected: 1, ..Default::default() }, ..RunReport::default() },
+            RunReport { bad_inputs: vec![BadInputReport::default()], ..RunReport::default() },
+            RunReport { guards: vec!["more than half of a.parquet is removed".into()], ..RunReport::default() },
+        ];
+        for report in losses {
+            assert_eq!(Exit::of_report(&report), Exit::DoneWithLosses);
+        }
+    }
+
+    #[test]
+    fn what_another_command_line_would_mend_is_wrong_usage() {
+        let of = |error: Error| Exit::of_error(&anyhow::Error::from(error));
+        assert_eq!(of(Error::Usage("no column".into())), Exit::Usage);
+        assert_eq!(of(Error::Memory { asked: "1 MiB".into(), least: "64 MiB".into() }), Exit::Usage);
+        assert_eq!(of(Error::Interrupted), Exit::Failed);
+        assert_eq!(of(Error::BadFile { path: "a".into(), why: "b".into() }), Exit::Failed);
+        assert_eq!(Exit::of_error(&anyhow::anyhow!("anything else")), Exit::Failed);
+        let wrapped = Err::<(), _>(Error::Usage("x".into())).context("while reading").unwrap_err();
+        assert_eq!(Exit::of_error(&wrapped), Exit::Usage);
+    }
+}

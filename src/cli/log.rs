@@ -1,0 +1,66 @@
+//! Log lines on stderr, as text for people or as JSON for machines, written so that they and the bars do not tear each other.
+//!
+//! A line goes through [`Progress::suspend`]: the bars step aside, the line is written whole, the bars come back. Stderr that
+//! is closed is no reason to end a run.
+
+use std::io::{self, IsTerminal, Write};
+
+use tracing_subscriber::fmt::MakeWriter;
+
+use super::args::LogFormat;
+use crate::job::Progress;
+
+/// What progress looks like: bars where there is a terminal, log lines where a machine reads, else nothing.
+pub fn progress(wanted: bool, format: LogFormat) -> Progress {
+    match (wanted, io::stderr().is_terminal(), format) {
+        (false, ..) | (true, false, LogFormat::Text) => Progress::hidden(),
+        (true, true, _) => Progress::bars(),
+        (true, false, LogFormat::Json) => Progress::lines(),
+    }
+}
+
+/// Sends log lines of this process to stderr. Only the first call has an effect.
+pub fn start(format: LogFormat, progress: &Progress) {
+    let terminal = io::stderr().is_terminal();
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let lines = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_writer(BesideBars(progress.clone()))
+        .with_ansi(terminal && !plain)
+        .with_target(false)
+        // Its last resort is to print to stderr, which is what has just failed.
+        .log_internal_errors(false);
+    // An error means that lines have a way out already.
+    let _ = match format {
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        // Who sits at the terminal knows the time; a file of log lines does not.
+        LogFormat::Text if terminal => lines.compact().without_time().try_init(),
+        LogFormat::Text => lines.compact().try_init(),
+    };
+}
+
+#[derive(Clone)]
+struct BesideBars(Progress);
+
+struct Line<'p>(&'p Progress);
+
+impl<'p> MakeWriter<'p> for BesideBars {
+    type Writer = Line<'p>;
+
+    fn make_writer(&'p self) -> Line<'p> {
+        Line(&self.0)
+    }
+}
+
+impl Write for Line<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.suspend(|| {
+            let _ = io::stderr().lock().write_all(line);
+        });
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! `dupsift run`: settings become options, the estimate is told, the driver works, the summary is printed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use bytesize::ByteSize;
+
+use super::args::{LogFormat, RunArguments};
+use super::resolve::{Resolved, resolve};
+use super::{Exit, config, log, say, whole_story};
+use crate::job::{self, Estimate, Progress, RunReport};
+use crate::report::{summary, thousands};
+
+/// Runs the verb.
+///
+/// # Errors
+/// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
+pub fn run(arguments: RunArguments) -> Result<Exit> {
+    let settings = match &arguments.config {
+        Some(path) => arguments.settings.or(config::read(path)?),
+        None => arguments.settings,
+    };
+    let resolved = resolve(arguments.inputs, settings)?;
+    let format = resolved.log_format;
+    let progress = log::progress(resolved.progress, format);
+    log::start(format, &progress);
+    match work(&resolved, &progress) {
+        Err(error) if format == LogFormat::Json => {
+            // A stream of JSON lines ends with one, too.
+            let exit = Exit::of_error(&error);
+            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
+            Ok(exit)
+        }
+        other => other,
+    }
+}
+
+fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
+    let options = &resolved.options;
+    ignore_file_size_signal();
+    let cancel = cancel_on_signal()?;
+    tell_estimate(&job::estimate(options)?, resolved.log_format);
+    if resolved.dry_run {
+        return Ok(Exit::Done);
+    }
+    let report = job::run(options, progress, &cancel)?.report;
+    let exit = Exit::of_report(&report);
+    if resolved.log_format == LogFormat::Json {
+        tell_end(&report, exit);
+    }
+    say(&summary(&report, &options.out)).context("cannot print the summary")?;
+    Ok(exit)
+}
+
+fn tell_estimate(estimate: &Estimate, format: LogFormat) {
+    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, ref lines } = *estimate;
+    for line in lines {
+        tracing::info!("{line}");
+    }
+    match format {
+        LogFormat::Json => tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate"),
+        LogFormat::Text => tracing::info!(
+            "estimate: {} documents in {} of input; at most about {} of work files and {} of memory",
+            thousands(documents),
+            ByteSize(input_bytes).display().iec(),
+            ByteSize(disk_bytes).display().iec(),
+            ByteSize(memory_bytes).display().iec()
+        ),
+    }
+}
+
+fn tell_end(report: &RunReport, exit: Exit) {
+    tracing::info!(
+        exit_code = exit.code(),
+        documents = report.documents.used,
+        rejected = report.documents.rejected,
+        removed = report.removal.removed,
+        kept = report.removal.kept,
+        guards = report.guards.len(),
+        seconds = report.seconds,
+        "done"
+    );
+}
+
+/// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. The second request is not asked
+/// to wait.
+fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(Exit::Failed.code().into());
+        }
+        tracing::warn!("stopping after the batch at hand; ask again to end at once");
+    })
+    .context("cannot listen to Ctrl-C")?;
+    Ok(cancel)
+}
+
+/// Makes a file that grows beyond the limit of the process an error of the write, with its path, and not the end of the
+/// process without a word.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn ignore_file_size_signal() {
+    // SAFETY: SIG_IGN runs no code of ours in a signal handler, and no other thread has been started.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
+#[cfg(not(unix))]
+fn ignore_file_size_signal() {}

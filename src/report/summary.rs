@@ -1,0 +1,231 @@
+//! The summary that ends a run: what happened to the documents, what each algorithm found, what a reader must know besides,
+//! and how to read the result.
+//!
+//! The same record gives the same text; only times, rates and memory differ between two runs of one job.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bytesize::ByteSize;
+
+use super::{counted, table_of_numbers, thousands};
+use crate::job::{AlgorithmReport, RunReport};
+
+/// The summary of a run whose output stands in `out`; ends with a line break.
+pub fn summary(report: &RunReport, out: &Path) -> String {
+    let mut text = headline(report);
+    text += "\n";
+    text += &found(&report.algorithms);
+    let remarks = remarks(report);
+    if !remarks.is_empty() {
+        text += &format!("\n{}\n", remarks.join("\n"));
+    }
+    let pairs = out.join("pairs").join("**").join("*.parquet");
+    text += &format!("\noutput: {}\n", out.display());
+    text + &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string())
+}
+
+fn headline(report: &RunReport) -> String {
+    let (documents, removal) = (&report.documents, &report.removal);
+    let mut text = format!(
+        "{} in {}: {} kept, {} removed{}\n",
+        counted(documents.used, "document"),
+        counted(report.inputs.len() as u64, "file"),
+        thousands(removal.kept),
+        thousands(removal.removed),
+        by_reason(&removal.reasons)
+    );
+    let rejected = match documents.rejected {
+        0 => "no rows rejected".to_string(),
+        rejected => format!("{} rejected, see rejected/", counted(rejected, "row")),
+    };
+    text += &format!("{} of exact copies; {rejected}\n", counted(documents.surplus_copies, "surplus document"));
+    text += &format!("kept by {}; decided by {}\n", removal.keep, removal.decide);
+    let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
+    text + &format!(
+        "{:.1} s for {:.1} MB of text: {rate:.1} MB/s, {:.1} CPU seconds, {} of memory at the peak\n",
+        report.seconds,
+        documents.text_bytes as f64 / 1e6,
+        report.cpu_seconds,
+        ByteSize(report.peak_memory_bytes).display().iec()
+    )
+}
+
+fn found(algorithms: &[AlgorithmReport]) -> String {
+    let header = ["algorithm", "signed", "unsigned", "pairs", "clusters", "documents in them", "largest", "left out"];
+    let rows = algorithms.iter().map(|one| {
+        let unsigned = one.unsigned.values().sum();
+        let numbers = [one.signed, unsigned, one.pairs, one.clusters, one.clustered, one.largest_cluster, one.left_out];
+        let [signed, unsigned, pairs, clusters, clustered, largest, left_out] = numbers.map(thousands);
+        [one.label.clone(), signed, unsigned, pairs, clusters, clustered, largest, left_out]
+    });
+    table_of_numbers(header, rows)
+}
+
+/// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
+fn remarks(report: &RunReport) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for one in &report.algorithms {
+        let label = &one.label;
+        if !one.unsigned.is_empty() {
+            remarks.push(format!("{label}: documents without a signature{}", by_reason(&one.unsigned)));
+        }
+        if !one.flagged.is_empty() {
+            remarks.push(format!("{label}: documents to know about{}", by_reason(&one.flagged)));
+        }
+        if one.large_groups > 0 {
+            remarks.push(format!(
+                "{label}: {} above --max-group; {} of {} are written, those with the representative",
+                counted(one.large_groups, "group"),
+                thousands(one.pairs_written),
+                counted(one.pairs, "pair")
+            ));
+        }
+        if one.left_out > 0 {
+            remarks.push(format!("{label}: {} left out by --max-candidates", counted(one.left_out, "comparison")));
+        }
+        if let Some(expected) = one.expected_chance_collisions.filter(|expected| *expected >= 1.0) {
+            let expected = counted(expected.round() as u64, "pair");
+            remarks.push(format!("{label}: about {expected} by chance expected, from the width of the signature"));
+        }
+        remarks.extend(one.notes.iter().map(|note| format!("{label}: {note}")));
+    }
+    if report.removal.left_out > 0 {
+        let left_out = counted(report.removal.left_out, "comparison");
+        remarks.push(format!("removal: {left_out} with kept documents left out by --max-candidates"));
+    }
+    if report.ids.missing > 0 {
+        remarks.push(format!("ids: {} without one, named FILE#ROW", counted(report.ids.missing, "row")));
+    }
+    remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
+    remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
+    remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+    remarks.extend(report.guards.iter().map(|guard| format!("guard: {guard}")));
+    remarks
+}
+
+/// ` (no words 10, too short 2)`, or nothing.
+fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
+    let reasons: Vec<String> =
+        reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();
+    if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::job::{BadInputReport, DocumentsReport, InputReport, RemovalReport};
+
+    fn report() -> RunReport {
+        let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();
+        RunReport {
+            inputs: vec![InputReport::default(), InputReport::default()],
+            documents: DocumentsReport {
+                rows: 100_012,
+                used: 100_000,
+                rejected: 0,
+                surplus_copies: 314,
+                text_bytes: 104_857_600,
+            },
+            algorithms: vec![
+                AlgorithmReport {
+                    label: "exact".into(),
+                    signed: 100_000,
+                    pairs: 1_234_567,
+                    pairs_written: 12_000,
+                    large_groups: 1,
+                    clusters: 200,
+                    clustered: 1_950,
+                    largest_cluster: 1_500,
+                    ..Default::default()
+                },
+                AlgorithmReport {
+                    label: "minhash_loose".into(),
+                    signed: 99_990,
+                    unsigned: counts(&[("no shingles", 10)]),
+                    pairs: 8_000,
+                    pairs_written: 8_000,
+                    clusters: 3_000,
+                    clustered: 7_000,
+                    largest_cluster: 40,
+                    left_out: 5,
+                    notes: vec!["a table scheme".into()],
+                    ..Default::default()
+                },
+            ],
+            removal: RemovalReport {
+                decide: "any".into(),
+                keep: "length desc, doc asc".into(),
+                removed: 5_750,
+                kept: 94_250,
+                reasons: counts(&[("pair", 5_750)]),
+                left_out: 0,
+            },
+            seconds: 12.34,
+            cpu_seconds: 24.0,
+            peak_memory_bytes: 200 << 20,
+            ..RunReport::default()
+        }
+    }
+
+    #[test]
+    fn a_run_in_full() {
+        expect![[r#"
+            100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
+            314 surplus documents of exact copies; no rows rejected
+            kept by length desc, doc asc; decided by any
+            12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
+
+             algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out
+            ----------------------------------------------------------------------------------------------------
+             exact           100,000          0   1,234,567        200               1,950     1,500          0
+             minhash_loose    99,990         10       8,000      3,000               7,000        40          5
+
+            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
+            minhash_loose: documents without a signature (no shingles 10)
+            minhash_loose: 5 comparisons left out by --max-candidates
+            minhash_loose: a table scheme
+
+            output: out/mixed
+            in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs/**/*.parquet")
+        "#]]
+        .assert_eq(&summary(&report(), Path::new("out/mixed")));
+    }
+
+    #[test]
+    fn no_loss_is_silent() {
+        let mut report = report();
+        report.documents.rejected = 12;
+        report.ids.missing = 3;
+        report.ids.note = Some("written as text".into());
+        report.removal.left_out = 9;
+        report.warnings.push("4 ids stood before".into());
+        report.guards.push("more than half of a.parquet is removed".into());
+        report.bad_inputs.push(BadInputReport { file: "b.parquet".into(), why: "truncated".into() });
+        report.algorithms[0].flagged.insert("long".into(), 2);
+        report.algorithms[0].expected_chance_collisions = Some(2.4);
+        let text = summary(&report, Path::new("out"));
+        for told in [
+            "12 rows rejected, see rejected/",
+            "ids: 3 rows without one, named FILE#ROW",
+            "ids: written as text",
+            "removal: 9 comparisons with kept documents left out",
+            "warning: 4 ids stood before",
+            "guard: more than half of a.parquet is removed",
+            "set aside: b.parquet: truncated",
+            "exact: documents to know about (long 2)",
+            "exact: about 2 pairs by chance expected",
+        ] {
+            assert!(text.contains(told), "{told} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn an_empty_run_has_a_summary() {
+        let text = summary(&RunReport::default(), Path::new("out"));
+        assert!(text.starts_with("0 documents in 0 files: 0 kept, 0 removed\n"), "{text}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+}
