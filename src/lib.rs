@@ -6,3 +6,4 @@
 pub mod error;
 pub mod hash;
 pub mod row;
+pub mod text;

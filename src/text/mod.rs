@@ -1,0 +1,32 @@
+//! From bytes to words: what every algorithm sees of a document.
+//!
+//! ```text
+//! raw text --normal--> NFC --sentence--> pieces --normal--> lower case, NFKC, single spaces     Analysis::text
+//!          --tokenizer--> words --stem--> stems                                                  Analysis::words
+//!                     \-> shingle tokens: words, but Chinese one character at a time             Analysis::tokens
+//! ```
+//!
+//! A [`pipeline::Pipeline`] is made once from the options and shared by all threads; it hands out one
+//! [`analysis::Analysis`] a document, which does each step at its first use and never twice. Two rules keep words from
+//! depending on who asks: sentences are cut before words, always, and shingle tokens never need the Chinese dictionary.
+//!
+//! Known limits: a text above [`normal::MAX_TEXT_BYTES`] is not analysed; lower case is taken before NFKC, so what only
+//! NFKC turns into capitals (the trade mark sign becomes `TM`) keeps them.
+
+pub mod analysis;
+pub mod normal;
+pub mod pipeline;
+mod script;
+mod sentence;
+pub mod shingle;
+mod stem;
+pub mod tokenizer;
+
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod laws;
+
+pub use analysis::{Analysis, Token, Word};
+pub use normal::MAX_TEXT_BYTES;
+pub use pipeline::{Pipeline, TextOptions, TokenizerKind};

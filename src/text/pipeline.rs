@@ -1,0 +1,346 @@
+//! What the user chose about text, made once into something that every thread can use.
+
+use std::ops::Range;
+
+use hashbrown::HashSet;
+
+use super::analysis::{Analysis, Cut, Token, Word};
+use super::normal::{Normal, normal_word};
+use super::stem::Stems;
+use super::tokenizer::bigram::Bigram;
+use super::tokenizer::char::Char;
+use super::tokenizer::dict::{Dict, JIEBA};
+use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
+use crate::error::Result;
+use crate::hash::{hash64, hash128};
+
+/// How Chinese, and other scripts without spaces, become words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TokenizerKind {
+    /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    #[default]
+    Dict,
+    /// Overlapping pairs of Chinese characters; single characters of the other scripts.
+    Bigram,
+    /// Single characters.
+    Char,
+}
+
+impl TokenizerKind {
+    /// The names that the option takes.
+    pub const NAMES: &'static [&'static str] = &["dict", "bigram", "char"];
+
+    /// The tokenizer of that name, one of [`TokenizerKind::NAMES`].
+    pub fn by_name(name: &str) -> Option<TokenizerKind> {
+        Some(match name {
+            "dict" => TokenizerKind::Dict,
+            "bigram" => TokenizerKind::Bigram,
+            "char" => TokenizerKind::Char,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            TokenizerKind::Dict => "dict",
+            TokenizerKind::Bigram => "bigram",
+            TokenizerKind::Char => "char",
+        }
+    }
+}
+
+/// The choices about text; the default is what the program does unasked.
+#[derive(Clone, Debug, Default)]
+pub struct TextOptions {
+    /// How scripts without spaces become words.
+    pub tokenizer: TokenizerKind,
+    /// Whether ё becomes е.
+    pub yo_to_e: bool,
+    /// Whether Russian and English words become their stems.
+    pub stem: bool,
+    /// Words to mark as stop words, one an entry, in any spelling: they are normalised as texts are. An entry that is
+    /// more than one word to the tokenizer marks nothing.
+    pub stop_words: Vec<String>,
+    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizer `dict`. Without a frequency
+    /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
+    pub dictionary: Option<String>,
+}
+
+/// The choices, checked and ready: shared by all threads.
+pub struct Pipeline {
+    han: Box<dyn Tokenizer>,
+    unspaced: Unspaced,
+    /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
+    han_words_are_text: bool,
+    yo_to_e: bool,
+    stems: Option<Stems>,
+    /// The hashes of the stop words before stemming: at 64 bits, one in 10^15 of other words would be taken for one.
+    stop_words: HashSet<u64>,
+    identity: String,
+}
+
+impl Pipeline {
+    /// Checks the options. The Chinese dictionary is loaded later, when the first Chinese word is wanted.
+    ///
+    /// # Errors
+    /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
+    pub fn new(options: &TextOptions) -> Result<Pipeline> {
+        let dict = Dict::new(options.dictionary.as_deref(), options.yo_to_e)?;
+        let (han, unspaced): (Box<dyn Tokenizer>, Unspaced) = match options.tokenizer {
+            TokenizerKind::Dict => (Box::new(dict), Unspaced::words()),
+            TokenizerKind::Bigram => (Box::new(Bigram), Unspaced::characters()),
+            TokenizerKind::Char => (Box::new(Char), Unspaced::characters()),
+        };
+        let mut stop_words = normal_stop_words(options);
+        let identity = identity_of(options, &stop_words);
+        Ok(Pipeline {
+            han,
+            unspaced,
+            han_words_are_text: options.tokenizer != TokenizerKind::Bigram,
+            yo_to_e: options.yo_to_e,
+            stems: options.stem.then(Stems::new),
+            stop_words: stop_words.drain(..).map(|word| hash64(word.as_bytes())).collect(),
+            identity,
+        })
+    }
+
+    /// Everything that words, and so signatures, depend on, as one line of `name=value` for the manifest: equal texts
+    /// and equal identities give equal words.
+    pub fn identity(&self) -> String {
+        self.identity.clone()
+    }
+
+    /// The analysis of a document's raw text. Nothing is done yet: every part is made at its first use.
+    ///
+    /// A text above [`super::MAX_TEXT_BYTES`] should have been rejected by the reader; here it has no words
+    /// (see [`Analysis::is_too_long`]).
+    pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
+        Analysis::new(self, raw)
+    }
+
+    pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {
+        Normal::of(raw, self.yo_to_e)
+    }
+
+    /// Cuts the words and sentences of a text.
+    pub(super) fn cut_words(&self, normal: &Normal) -> Cut {
+        let mut cut = Cut {
+            words: Vec::with_capacity(room_for_words(&normal.text)),
+            sentences: Vec::with_capacity(normal.pieces().len()),
+            stems: String::new(),
+        };
+        for piece in normal.pieces() {
+            let first = cut.words.len() as u32;
+            for_each_word(&normal.text[piece.clone()], self.han.as_ref(), &self.unspaced, &mut |place, _| {
+                cut.words.push(self.word(
+                    &normal.text,
+                    piece.start + place.start..piece.start + place.end,
+                    &mut cut.stems,
+                ));
+            });
+            let sentence = first..cut.words.len() as u32;
+            if !sentence.is_empty() {
+                cut.sentences.push(sentence);
+            }
+        }
+        cut
+    }
+
+    /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
+    pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
+        let mut tokens = Vec::with_capacity(room_for_words(&normal.text));
+        match cut {
+            Some(cut) if self.han_words_are_text => {
+                for word in &cut.words {
+                    let place = word.start as usize..word.end as usize;
+                    match normal.text.get(place) {
+                        Some(text) if text.starts_with(super::script::is_han) => push_characters(text, &mut tokens),
+                        _ => tokens.push(Token { hash: word.hash, han: false }),
+                    }
+                }
+            }
+            _ => {
+                // Stems are needed for their hashes alone.
+                let mut stems = String::new();
+                for piece in normal.pieces() {
+                    for_each_word(&normal.text[piece.clone()], &Whole, &self.unspaced, &mut |place, han| {
+                        let place = piece.start + place.start..piece.start + place.end;
+                        if han {
+                            push_characters(&normal.text[place], &mut tokens);
+                        } else {
+                            stems.clear();
+                            tokens.push(Token { hash: self.word(&normal.text, place, &mut stems).hash, han });
+                        }
+                    });
+                }
+            }
+        }
+        tokens
+    }
+
+    #[inline]
+    fn word(&self, text: &str, place: Range<usize>, stems: &mut String) -> Word {
+        let surface = &text[place.clone()];
+        let hash = hash64(surface.as_bytes());
+        let word = Word {
+            start: place.start as u32,
+            end: place.end as u32,
+            hash,
+            stop: !self.stop_words.is_empty() && self.stop_words.contains(&hash),
+        };
+        match &self.stems {
+            None => word,
+            Some(stemmers) => {
+                let stem = stemmers.stem(surface);
+                if *stem == *surface {
+                    return word;
+                }
+                let start = (text.len() + stems.len()) as u32;
+                stems.push_str(&stem);
+                Word { start, end: start + stem.len() as u32, hash: hash64(stem.as_bytes()), ..word }
+            }
+        }
+    }
+}
+
+/// A run of Han characters as one word: who cuts it into characters does so without a call for each.
+struct Whole;
+
+impl Tokenizer for Whole {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        out(0..run.len());
+    }
+}
+
+fn push_characters(han: &str, tokens: &mut Vec<Token>) {
+    let starts = han.char_indices();
+    tokens.extend(
+        starts.map(|(start, c)| Token { hash: hash64(&han.as_bytes()[start..start + c.len_utf8()]), han: true }),
+    );
+}
+
+/// The stop words as they would stand in a text, sorted, each once.
+fn normal_stop_words(options: &TextOptions) -> Vec<String> {
+    let mut words: Vec<String> = options
+        .stop_words
+        .iter()
+        .map(|entry| normal_word(entry, options.yo_to_e).trim_matches(|c: char| c.is_ascii_punctuation()).to_owned())
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// The rules of this folder; to be raised whenever one changes what words a text has.
+const RULES: u32 = 1;
+
+fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
+    let (major, minor, update) = char::UNICODE_VERSION;
+    let mut identity = format!(
+        "rules={RULES} tokenizer={} yo_to_e={} stem={} case=unicode-{major}.{minor}.{update} \
+         icu_normalizer={ICU_NORMALIZER} icu_segmenter={ICU_SEGMENTER}",
+        options.tokenizer.name(),
+        options.yo_to_e,
+        options.stem,
+    );
+    // What a run does not use must not make its results look different.
+    if options.stem {
+        identity += &format!(" rust-stemmers={RUST_STEMMERS}");
+    }
+    if options.tokenizer == TokenizerKind::Dict {
+        let dictionary = options.dictionary.as_deref().unwrap_or_default();
+        identity += &format!(" jieba-rs={JIEBA} dictionary={}", fingerprint(dictionary));
+    }
+    identity + &format!(" stop_words={}", fingerprint(&stop_words.join("\n")))
+}
+
+fn fingerprint(contents: &str) -> String {
+    if contents.is_empty() { "none".to_owned() } else { format!("{:032x}", hash128(contents.as_bytes())) }
+}
+
+// The versions of the crates (code and Unicode data) that words depend on; a test compares them with the lock file.
+const ICU_NORMALIZER: &str = "2.4.0";
+const ICU_SEGMENTER: &str = "2.4.0";
+const RUST_STEMMERS: &str = "1.2.0";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        let lock = include_str!("../../Cargo.lock").replace("\r\n", "\n");
+        for (name, version) in [
+            ("icu_normalizer", ICU_NORMALIZER),
+            ("icu_normalizer_data", ICU_NORMALIZER),
+            ("icu_segmenter", ICU_SEGMENTER),
+            ("icu_segmenter_data", ICU_SEGMENTER),
+            ("jieba-rs", JIEBA),
+            ("rust-stemmers", RUST_STEMMERS),
+        ] {
+            assert!(
+                lock.contains(&format!("name = \"{name}\"\nversion = \"{version}\"\n")),
+                "{name} is no longer {version}: words may differ; change the constant"
+            );
+        }
+    }
+
+    #[test]
+    fn names_and_back() {
+        for name in TokenizerKind::NAMES {
+            assert_eq!(TokenizerKind::by_name(name).map(|kind| kind.name()), Some(*name));
+        }
+        assert_eq!(TokenizerKind::by_name("jieba"), None);
+    }
+
+    /// A tokenizer that must not be asked.
+    struct Forbidden;
+
+    impl Tokenizer for Forbidden {
+        fn cut(&self, run: &str, _: &mut dyn FnMut(Range<usize>)) {
+            panic!("nobody asked for the words of {run}");
+        }
+    }
+
+    #[test]
+    fn the_chinese_dictionary_is_left_alone_until_a_chinese_word_is_wanted() {
+        let pipeline =
+            Pipeline { han: Box::new(Forbidden), ..Pipeline::new(&TextOptions::default()).expect("defaults") };
+        let chinese = pipeline.analyse("中文分词 и ещё");
+        assert_eq!(chinese.text(), "中文分词 и ещё");
+        assert_eq!(chinese.tokens().len(), 6);
+        assert_eq!(chinese.characters(), 10);
+        assert_eq!(pipeline.analyse("Кот и ภาษาไทย").words().len(), 4);
+    }
+
+    #[test]
+    fn every_choice_shows_in_the_identity_and_no_spelling_does() {
+        let identity = |change: fn(&mut TextOptions)| {
+            let mut options = TextOptions::default();
+            change(&mut options);
+            Pipeline::new(&options).expect("good options").identity()
+        };
+        let changes: [fn(&mut TextOptions); 7] = [
+            |_| {},
+            |options| options.tokenizer = TokenizerKind::Bigram,
+            |options| options.tokenizer = TokenizerKind::Char,
+            |options| options.yo_to_e = true,
+            |options| options.stem = true,
+            |options| options.stop_words = vec!["и".to_owned(), "the".to_owned()],
+            |options| options.dictionary = Some("词 3".to_owned()),
+        ];
+        let mut all: Vec<String> = changes.map(identity).to_vec();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), changes.len());
+        assert!(all.iter().all(|identity| identity.is_ascii() && !identity.contains('\n')));
+        assert_eq!(
+            identity(changes[5]),
+            identity(|options| {
+                options.stop_words = ["Ｔｈｅ", "И", "the", ""].map(str::to_owned).to_vec();
+            })
+        );
+    }
+}

@@ -1,0 +1,168 @@
+//! Where a text falls into sentences.
+//!
+//! A piece ends after `.`, `!`, `?` or U+2026 that is followed by white space, a closing quote or bracket, or the end;
+//! after U+3002, U+FF01, U+FF1F and U+FF61 wherever they stand; and at a blank line (white space that holds two line
+//! ends) or U+2029, which extractors write between blocks. A single line end is no boundary. More marks, closing quotes
+//! and brackets right behind a boundary stay with the piece before it.
+//!
+//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, where other rules hold.
+//! By the letter of these rules `1. Title` and `etc. and` are cut too; what counts is that all documents are cut alike.
+
+/// Calls `each` with the pieces of a text in order; together they are the whole text.
+pub fn for_each_piece<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    let mut place = 0;
+    while place < bytes.len() {
+        // Only these bytes can begin a boundary, and none of them stands inside a character.
+        let boundary = if MAY_BEGIN_BOUNDARY[bytes[place] as usize] { boundary_at(text, place) } else { None };
+        match boundary {
+            Some(end) => {
+                each(&text[start..end]);
+                start = end;
+                place = end;
+            }
+            None => place += 1,
+        }
+    }
+    if start < text.len() {
+        each(&text[start..]);
+    }
+}
+
+const MAY_BEGIN_BOUNDARY: [bool; 256] = {
+    let mut table = [false; 256];
+    // ASCII marks and line ends; the first bytes of U+0085, of U+2026 U+2028 U+2029, of U+3002, of U+FF01 U+FF1F U+FF61.
+    let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i] as usize] = true;
+        i += 1;
+    }
+    table
+};
+
+/// The end of the piece whose last mark stands at `place`, if one does.
+fn boundary_at(text: &str, place: usize) -> Option<usize> {
+    let rest = &text[place..];
+    let mark = rest.chars().next()?;
+    let behind = &rest[mark.len_utf8()..];
+    let ends_here = match mark {
+        '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+            return blank_line(rest).map(|length| place + length);
+        }
+        '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}' => true,
+        '.' | '!' | '?' | '\u{2026}' => match behind.chars().next() {
+            None => true,
+            Some(next) => next.is_whitespace() || is_closing(next),
+        },
+        _ => false,
+    };
+    ends_here.then(|| text.len() - behind.trim_start_matches(|c| is_mark(c) || is_closing(c)).len())
+}
+
+/// The length of the white space at the start of `rest` if it holds a blank line or a block boundary.
+fn blank_line(rest: &str) -> Option<usize> {
+    let length = rest.len() - rest.trim_start().len();
+    let mut line_ends = 0;
+    let mut after_return = false;
+    for c in rest[..length].chars() {
+        match c {
+            '\u{2029}' => return Some(length),
+            // CR LF is one line end.
+            '\n' if after_return => {}
+            '\n' | '\r' | '\u{85}' | '\u{2028}' => line_ends += 1,
+            _ => {}
+        }
+        after_return = c == '\r';
+    }
+    (line_ends >= 2).then_some(length)
+}
+
+fn is_mark(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
+}
+
+/// Closing quotes and brackets; the two high quotes that open in English close in German and Russian.
+fn is_closing(c: char) -> bool {
+    matches!(
+        c,
+        ')' | ']'
+            | '}'
+            | '"'
+            | '\''
+            | '»'
+            | '›'
+            | '’'
+            | '”'
+            | '“'
+            | '‘'
+            | '〉'
+            | '》'
+            | '」'
+            | '』'
+            | '】'
+            | '〕'
+            | '〗'
+            | '〙'
+            | '〛'
+            | '〞'
+            | '〟'
+            | '⟩'
+            | '⟫'
+            | '）'
+            | '］'
+            | '｝'
+            | '＂'
+            | '＇'
+            | '｠'
+            | '｣'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(text: &str) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        for_each_piece(text, |piece| pieces.push(piece));
+        pieces
+    }
+
+    #[test]
+    fn table_of_cases() {
+        for (text, expected) in [
+            ("", &[][..]),
+            (".", &["."]),
+            ("Кот спит. Он спит", &["Кот спит.", " Он спит"]),
+            ("Pi is 3.14 or so.", &["Pi is 3.14 or so."]),
+            ("see example.com/a.b?c=d!e", &["see example.com/a.b?c=d!e"]),
+            ("Really?! Yes... No", &["Really?!", " Yes...", " No"]),
+            ("He said \"Go.\" Then", &["He said \"Go.\"", " Then"]),
+            ("(It is.) «Да!» — он", &["(It is.)", " «Да!»", " — он"]),
+            ("今天。明天！后天？大后天｡完", &["今天。", "明天！", "后天？", "大后天｡", "完"]),
+            ("他说：“好。”我走了……真的", &["他说：“好。”", "我走了……真的"]),
+            ("「行。」（是！）完", &["「行。」", "（是！）", "完"]),
+            ("Wait… what…now", &["Wait…", " what…now"]),
+            ("one\ntwo", &["one\ntwo"]),
+            ("one\r\ntwo", &["one\r\ntwo"]),
+            ("one\n \t\ntwo", &["one\n \t\n", "two"]),
+            ("one\r\n\r\ntwo", &["one\r\n\r\n", "two"]),
+            ("one\n\u{3000}\ntwo", &["one\n\u{3000}\n", "two"]),
+            ("one\u{2029}two", &["one\u{2029}", "two"]),
+            ("one \u{2029} two", &["one \u{2029} ", "two"]),
+            ("a.\u{301}b", &["a.\u{301}b"]),
+        ] {
+            assert_eq!(pieces(text), expected, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_is_lost(text in "[a。.!?…\"” \n\r\u{85}\u{2029}я]{0,40}") {
+            proptest::prop_assert_eq!(pieces(&text).concat(), text.clone());
+            proptest::prop_assert!(pieces(&text).iter().all(|piece| !piece.is_empty()));
+        }
+    }
+}

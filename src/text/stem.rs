@@ -1,0 +1,69 @@
+//! Stems, for those who ask for them: the Snowball stemmers for Russian and English, chosen by the word's letters.
+//!
+//! A word of nothing but Cyrillic letters а to я and ё is stemmed as Russian, one of nothing but ASCII letters and
+//! apostrophes as English; every other word is its own stem. ё is left alone: the option `yo_to_e` is there for that.
+
+use std::borrow::Cow;
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// The stemmers of the languages that have one here.
+pub struct Stems {
+    russian: Stemmer,
+    english: Stemmer,
+}
+
+impl Stems {
+    /// Makes the stemmers; costs nothing.
+    pub fn new() -> Stems {
+        Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
+    }
+
+    /// The stem of a normalised word, never empty.
+    pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
+        let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
+            &self.english
+        } else if word.chars().all(|c| matches!(c, 'а'..='я' | 'ё')) {
+            &self.russian
+        } else {
+            return Cow::Borrowed(word);
+        };
+        let stem = stemmer.stem(word);
+        if stem.is_empty() { Cow::Borrowed(word) } else { stem }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_two_languages_and_words_of_none() {
+        let stems = Stems::new();
+        for (word, stem) in [
+            ("running", "run"),
+            ("cats", "cat"),
+            ("окнами", "окн"),
+            ("ёлка", "ёлка"),
+            ("елка", "елк"),
+            ("3.14", "3.14"),
+            ("caféing", "caféing"),
+            ("окнаing", "окнаing"),
+            ("中文", "中文"),
+        ] {
+            assert_eq!(stems.stem(word), stem, "{word}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_word_upsets_a_stemmer(english in "[a-z']{1,12}", russian in "[а-яё]{1,12}") {
+            let stems = Stems::new();
+            for word in [&english, &russian] {
+                let stem = stems.stem(word);
+                proptest::prop_assert!(!stem.is_empty());
+                proptest::prop_assert!(stem.len() <= word.len(), "{} {}", word, stem);
+            }
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Chinese one character at a time: for `tokenizer=char`, and for shingles whatever the tokenizer.
+
+use std::ops::Range;
+
+use super::Tokenizer;
+
+/// Every character is a word.
+pub struct Char;
+
+impl Tokenizer for Char {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        for (start, c) in run.char_indices() {
+            out(start..start + c.len_utf8());
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Scripts other than Chinese that write no spaces: kana, Thai, Lao, Khmer, Burmese.
+//!
+//! With `tokenizer=dict` the dictionaries of icu_segmenter cut them (longest match, no floating-point model, so that the
+//! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme cluster) is a word.
+
+use std::ops::Range;
+
+use icu_segmenter::options::WordBreakInvariantOptions;
+use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed, WordSegmenter, WordSegmenterBorrowed};
+
+use super::Tokenizer;
+
+/// How runs of unspaced scripts become words. Both ways hold tables of the program itself: making one costs nothing.
+pub enum Unspaced {
+    /// By dictionary.
+    Words(WordSegmenterBorrowed<'static>),
+    /// By character, marks with their base.
+    Characters(GraphemeClusterSegmenterBorrowed<'static>),
+}
+
+impl Unspaced {
+    /// Words of a dictionary.
+    pub fn words() -> Unspaced {
+        Unspaced::Words(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
+    }
+
+    /// Single characters.
+    pub fn characters() -> Unspaced {
+        Unspaced::Characters(GraphemeClusterSegmenter::new())
+    }
+}
+
+impl Tokenizer for Unspaced {
+    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        match self {
+            Unspaced::Words(segmenter) => segments_with_letters(run, segmenter.segment_str(run), out),
+            Unspaced::Characters(segmenter) => segments_with_letters(run, segmenter.segment_str(run), out),
+        }
+    }
+}
+
+/// Hands on the segments between boundaries that hold a letter or digit.
+pub fn segments_with_letters(
+    run: &str,
+    boundaries: impl Iterator<Item = usize>,
+    out: &mut (impl FnMut(Range<usize>) + ?Sized),
+) {
+    let mut start = 0;
+    // The first boundary is the start of the run and makes an empty segment.
+    for end in boundaries {
+        if run[start..end].chars().any(char::is_alphanumeric) {
+            out(start..end);
+        }
+        start = end;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut<'r>(tokenizer: &Unspaced, run: &'r str) -> Vec<&'r str> {
+        let mut words = Vec::new();
+        tokenizer.cut(run, &mut |word| words.push(&run[word]));
+        words
+    }
+
+    #[test]
+    fn words_by_dictionary_characters_with_their_marks() {
+        assert_eq!(cut(&Unspaced::words(), "ภาษาไทยภาษาไทย"), ["ภาษา", "ไทย", "ภาษา", "ไทย"]);
+        assert_eq!(cut(&Unspaced::words(), "これはカメラカバーです"), ["これ", "は", "カメラカバー", "です"]);
+        assert_eq!(cut(&Unspaced::characters(), "ที่นี่か\u{3099}な"), ["ที่", "นี่", "か\u{3099}", "な"]);
+        assert!(cut(&Unspaced::words(), "").is_empty() && cut(&Unspaced::characters(), "").is_empty());
+    }
+}
