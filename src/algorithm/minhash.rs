@@ -189,16 +189,14 @@ mod tests {
     fn the_estimate_without_a_check_is_near_the_truth() {
         let text = |from: usize| (from..from + 400).map(|n| format!("слово{n}")).collect::<Vec<_>>().join(" ");
         let rows = |from| sign(&MinHash, "verify=none,ngram=1,bands=32,rows=8", &text(from)).unwrap();
+        let (one, other) = (rows(0), rows(100));
+        let stats = crate::corpus::CorpusStats::none();
+        let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
+        let signer = MinHash.signer(&params, &Corpus { documents: 9, stats: &stats }).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
-        let signer = MinHash
-            .signer(
-                &crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8"),
-                &Corpus { documents: 9, stats: &crate::corpus::CorpusStats::none() },
-            )
-            .unwrap();
         // 300 of 500 words in common: Jaccard .6; 256 positions, so a standard deviation of .03.
-        let score = signer.judge(&row(&rows(0)[0].3), &row(&rows(100)[0].3)).unwrap();
+        let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
         assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
-        assert_eq!(signer.judge(&row(&rows(0)[0].3), &row(&rows(0)[0].3)).unwrap().similarity, 1.0);
+        assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);
     }
 }

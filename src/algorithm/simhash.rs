@@ -77,7 +77,12 @@ impl Algorithm for SimHash {
                 default: "auto",
                 help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
             },
-            ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" },
+            ParamSpec {
+                name: "ngram",
+                kind: Kind::Int(1, 100),
+                default: "2",
+                help: "units of features=shingles or chars",
+            },
             ParamSpec {
                 name: "weight",
                 kind: Kind::Choice(&["tf", "one", "tf_idf"]),

@@ -57,8 +57,18 @@ impl Algorithm for TfIdf {
                 default: "6",
                 help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
             },
-            ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: how soon repetition saturates" },
-            ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" },
+            ParamSpec {
+                name: "k",
+                kind: Kind::Real(0.0, 100.0),
+                default: "2",
+                help: "BM25: how soon repetition saturates",
+            },
+            ParamSpec {
+                name: "b",
+                kind: Kind::Real(0.0, 1.0),
+                default: "0.75",
+                help: "BM25: how much the length counts",
+            },
             DIGEST,
             VERIFY_STRING,
         ]

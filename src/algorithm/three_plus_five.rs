@@ -205,11 +205,10 @@ mod tests {
         let keys = |text| rows(text).into_iter().map(|row| (row.0, row.1)).collect::<Vec<_>>();
         assert_eq!(keys(D1)[0], (FIRST, 0x2FCC_3B1B));
         let two = |x: u128, y: u128| (TWO, x.max(y) << 32 | x.min(y));
-        assert_eq!(keys(D1)[1..], [
-            two(0x2FCC_3B1B, 0xC82B_8F67),
-            two(0x2FCC_3B1B, 0x799D_6A89),
-            two(0xC82B_8F67, 0x799D_6A89)
-        ]);
+        assert_eq!(
+            keys(D1)[1..],
+            [two(0x2FCC_3B1B, 0xC82B_8F67), two(0x2FCC_3B1B, 0x799D_6A89), two(0xC82B_8F67, 0x799D_6A89)]
+        );
         assert_eq!(rows(D1), rows(D2));
         assert!(keys(D3).iter().all(|key| !keys(D1).contains(key)));
         assert_eq!(sign(&ThreePlusFive, "", "Кот спит").unwrap().len(), 1);
@@ -224,7 +223,10 @@ mod tests {
         let layout = RowLayout::new(signer.shape(), 100);
         let mut bytes = Vec::new();
         for (doc, (length, sentences)) in rows.iter().enumerate() {
-            layout.encode(&Row { position: 0, key: 1, order: *length, doc: doc as u64, sketch: &[*sentences] }, &mut bytes);
+            layout.encode(
+                &Row { position: 0, key: 1, order: *length, doc: doc as u64, sketch: &[*sentences] },
+                &mut bytes,
+            );
         }
         let mut found = Vec::new();
         let mut sink = |pair: Pair| found.push((pair.a, pair.b));

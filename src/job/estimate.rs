@@ -37,9 +37,8 @@ pub fn estimate(options: &RunOptions) -> Result<Estimate> {
     let (source, bad) = look(options)?;
     let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
     let share = documents as f64 / source.documents().max(1) as f64;
-    let sum = |bytes: fn(&crate::io::InputFile) -> u64| {
-        (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64
-    };
+    let sum =
+        |bytes: fn(&crate::io::InputFile) -> u64| (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64;
     let (input_bytes, text_bytes) = (sum(|file| file.bytes), sum(|file| file.text_bytes));
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus { documents, stats: &stats })?;

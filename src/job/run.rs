@@ -143,7 +143,8 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     for (((bound, (relation, _)), pairs), report) in bound.iter().zip(&relations).zip(&expanded).zip(&mut reports) {
         report.pairs_written = pairs::write(job, stage, bound, pairs, &ids)?;
         let counts = clusters::write(job, stage, bound, relation, &signed.keep, &ids)?;
-        (report.clusters, report.clustered, report.largest_cluster) = (counts.clusters, counts.clustered, counts.largest);
+        (report.clusters, report.clustered, report.largest_cluster) =
+            (counts.clusters, counts.clustered, counts.largest);
     }
     let removals = decide::write(job, stage, &decided, &copies, &ids)?;
     tables::write_rejected(job, stage, &signed.rejected, bad, &ids)?;
@@ -163,7 +164,9 @@ fn relate(
     let mut met = Vec::new();
     for ((bound, rows), report) in bound.iter().zip(&signed.algorithms).zip(reports.iter_mut()) {
         let documents = match bound.confirm() {
-            Some(_) => Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?)),
+            Some(_) => {
+                Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
+            }
             None => None,
         };
         let one = group(job, bound, rows, copies, documents.as_deref())?;

@@ -57,12 +57,27 @@ impl Job<'_> {
     }
 
     /// A shuffle whose partitions follow the big-endian document number of `number_width` bytes that rows start with.
-    pub fn ordered(&self, name: &str, width: usize, group_width: usize, number_width: usize, rows: u64) -> Result<Shuffle> {
+    pub fn ordered(
+        &self,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        number_width: usize,
+        rows: u64,
+    ) -> Result<Shuffle> {
         let order = Order::Range { below: self.documents().max(1) };
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    fn spread(&self, name: &str, width: usize, group_width: usize, rows: u64, order: Order, number: usize) -> Result<Shuffle> {
+    fn spread(
+        &self,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        rows: u64,
+        order: Order,
+        number: usize,
+    ) -> Result<Shuffle> {
         let partitions = self.budget.partitions(rows.saturating_mul(width as u64)).max(self.pool.current_num_threads());
         let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
         Shuffle::new(spec, self.dir, &self.memory)

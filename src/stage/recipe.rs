@@ -149,7 +149,9 @@ fn split_list(typed: &str) -> Result<Vec<Named>> {
             }
         };
         let Some((_, values)) = list.last_mut() else {
-            return Err(Error::Usage(format!("--algorithms: {item:?} stands before any algorithm; expected NAME:{item}")));
+            return Err(Error::Usage(format!(
+                "--algorithms: {item:?} stands before any algorithm; expected NAME:{item}"
+            )));
         };
         let Some((name, value)) = value.split_once('=') else {
             return Err(Error::Usage(format!("--algorithms: {item:?} is not NAME or NAME:parameter=value")));
@@ -207,7 +209,10 @@ mod tests {
         // What is printed can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
-        assert!(parse("minhash:preset=core,rows=5").unwrap()[0].contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5"));
+        assert!(
+            parse("minhash:preset=core,rows=5").unwrap()[0]
+                .contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5")
+        );
     }
 
     #[test]
