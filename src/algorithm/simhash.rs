@@ -10,7 +10,7 @@
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! Features are ours to choose [I]: words with their counts for spaced scripts, character pairs for Han.
+//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han.
 
 use super::contract::{Algorithm, Corpus, Signer, Stats};
 use super::kit::blocks::Blocks;

@@ -1,6 +1,6 @@
 //! The local driver: it opens files, starts threads, keeps the memory budget and the order of stages.
 //!
-//! [`run`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
+//! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
 
 mod budget;
 mod classes;

@@ -189,3 +189,11 @@ impl Job<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
+        assert_eq!(crate::batch::document::MAX_TEXT_BYTES, crate::text::MAX_TEXT_BYTES);
+    }
+}
