@@ -28,7 +28,7 @@ mod workers;
 pub use estimate::{Estimate, estimate};
 pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use progress::{Bar, Progress, Unit};
-pub use run::run;
+pub use run::{Inputs, look, run};
 pub use run_report::*;
 
 /// What a finished run leaves behind.
