@@ -136,12 +136,13 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    // In blocks of 512 bytes: hardly a file, the first work files, the later ones.
-    for blocks in [1, 16, 40] {
+    // In blocks of 512 bytes: hardly a file, the first work files, the later ones, the tables.
+    for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
-        command.args(["--algorithms", ALL, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]).arg(&out);
+        command.args(["--algorithms", algorithms, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]);
+        command.arg(&out);
         let output = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{blocks} blocks\n{stderr}");
@@ -177,6 +178,18 @@ fn a_request_to_end_is_heard_and_leaves_nothing() {
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("interrupted; nothing was written under the final name"), "{stderr}");
     assert_eq!(names_in(&place), [""; 0]);
+}
+
+#[test]
+fn work_files_go_where_asked_and_are_gone_after_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (work, out) = (folder.path().join("deep/work"), folder.path().join("out"));
+    let plain = done(samples(), &["--algorithms", ALL]);
+    run(&[samples()], &out, &["--algorithms", ALL, "--work", &work.to_string_lossy()]).ends_with(0);
+    assert_same_bytes(&plain.out(), &out, "--work");
+    assert_eq!((names_in(&work), names_in(folder.path())), (vec![], vec!["deep".to_string(), "out".to_string()]));
+    let tables = ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "run.json", "stats"];
+    assert_eq!(names_in(&out), tables);
 }
 
 #[test]

@@ -34,6 +34,8 @@ fn threads_and_memory_do_not_show() {
 fn the_cut_into_files_and_row_groups_does_not_show() {
     let docs = sample_docs();
     let whole = done(samples(), SEVEN);
+    let glob = samples().join("*.parquet");
+    assert_same_bytes(&whole.out(), &done(&glob, SEVEN).out(), "a glob");
     let folder = tempfile::tempdir().unwrap();
     let same = |name: &str, write: &dyn Fn(&Path)| {
         let place = folder.path().join(name);
