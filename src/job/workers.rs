@@ -159,8 +159,15 @@ impl Job<'_> {
             self.source.splits(SPLIT_BYTES).into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let mut want = want.clone();
-        if self.options.limit.is_some() && want.rows.is_none() {
-            want.rows = Some(RowFilter::Where(Arc::new(move |doc| doc < documents)));
+        if self.options.limit.is_some() {
+            // A filter of the caller knows nothing of the rows of the last piece that lie beyond the limit.
+            want.rows = match want.rows.take() {
+                None => Some(RowFilter::Where(Arc::new(move |doc| doc < documents))),
+                Some(RowFilter::Where(passes)) => {
+                    Some(RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))))
+                }
+                listed => listed,
+            };
         }
         let results = self.work(
             splits.len(),
