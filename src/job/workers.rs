@@ -15,8 +15,11 @@ use crate::io::{RowFilter, Source, Want};
 use crate::shuffle::{Memory, Order, Shuffle, Spec};
 use crate::text::Pipeline;
 
-/// About how many bytes of text one piece of work holds.
-const SPLIT_BYTES: usize = 8 << 20;
+/// Bounds for the bytes of text in one piece of work: a cut through a row group costs a page that is decompressed twice,
+/// a large piece leaves threads without work at the end.
+const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
+/// Pieces of work for each thread, at the least, where the corpus is large enough.
+const SPLITS_A_THREAD: u64 = 4;
 
 /// What all stages of a run share.
 pub struct Job<'j> {
@@ -155,8 +158,11 @@ impl Job<'_> {
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let documents = self.documents();
-        let splits: Vec<_> =
-            self.source.splits(SPLIT_BYTES).into_iter().filter(|split| split.first_doc < documents).collect();
+        let text_bytes: u64 = self.source.files.iter().map(|file| file.text_bytes).sum();
+        let pieces = SPLITS_A_THREAD * self.pool.current_num_threads() as u64;
+        let target = (text_bytes / pieces).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
+        let splits = self.source.splits(target as usize);
+        let splits: Vec<_> = splits.into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let mut want = want.clone();
         if self.options.limit.is_some() {

@@ -168,7 +168,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     };
     let (label, preset) = (take("as"), take("preset"));
     if let Some(preset) = preset {
-        let presets = algorithm.presets();
+        let presets = algorithm.facts().presets;
         let Some((_, settings)) = presets.iter().find(|(name, _)| *name == preset) else {
             let names: Vec<&str> = presets.iter().map(|(name, _)| *name).collect();
             let hint = did_you_mean(&preset, names.iter().copied());

@@ -1,0 +1,83 @@
+# What can be asked of this folder:
+#
+#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus
+#   make test                                                      everything that must hold
+#   make lint                                                      format, clippy, documentation
+#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, in units of reading
+#   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora
+#   make golden                                                    renew golden files and transcripts; read the difference
+#   make venv                                                      Python and the readers of Parquet, in .venv
+#
+# It takes Rust with rustfmt and clippy, a C compiler, Python 3; what else is needed is installed into .venv or by cargo.
+# Everything is built with the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is honoured.
+
+SHELL := /bin/sh
+CARGO ?= cargo
+PYTHON ?= python3
+RUNS ?= 5
+VENV_PYTHON := $(CURDIR)/.venv/bin/python
+
+# Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
+export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON
+# Where tests find the interpreter that can read Parquet.
+export DUPSIFT_PYTHON = $(VENV_PYTHON)
+
+.PHONY: help dedup test lint fmt clippy doc unit bench quality golden venv clean
+.NOTPARALLEL:
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
+
+# Exit code 3 of the program says "done, but look": here that is success with a notice. make itself ends with 2 whenever
+# the program ends with 1 or 2, and prints the program's own code.
+dedup:
+	@if [ -z "$$CORPUS" ]; then \
+	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
+	  echo 'Optional: OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
+	@case "$${OUT:-$$CORPUS}" in *['*?[']*) \
+	  echo 'OUT is missing: CORPUS is a pattern, so there is no name to call the output by; add OUT=DIR' >&2; exit 2;; esac
+	$(CARGO) build --release --bin dupsift
+	@out="$${OUT:-out/$$(basename -- "$$CORPUS")}"; \
+	$(CARGO) run --quiet --release --bin dupsift -- run "$$CORPUS" --out "$$out" --overwrite \
+	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $(ARGS); code=$$?; \
+	if [ $$code -eq 3 ]; then \
+	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
+	else exit $$code; fi
+
+# The slow parts last, the closing line of the test runner at the very end.
+test: venv lint unit
+
+unit:
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release; else $(CARGO) test --release; fi
+
+lint: fmt clippy doc
+
+fmt:
+	$(CARGO) fmt --check
+
+clippy:
+	$(CARGO) clippy --release --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps --document-private-items
+
+bench:
+	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
+
+quality: venv
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift --bench simhash_oracle
+	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" $${WRITE:+--write "$$WRITE"}
+
+golden:
+	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
+
+venv: .venv/ready
+
+.venv/ready: scripts/requirements.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv scripts/requirements.txt
+
+clean:
+	$(CARGO) clean
+	rm -rf .venv
