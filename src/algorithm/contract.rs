@@ -44,25 +44,34 @@ pub struct Corpus<'c> {
     pub stats: &'c CorpusStats,
 }
 
-/// One member of the family: the facts that help, checks and documentation are made from.
-pub trait Algorithm: Sync {
+/// What help, checks and documentation are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
     /// The name that the user types and the output folder carries.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// Other names: `A12`.
-    fn aliases(&self) -> &'static [&'static str];
+    pub aliases: &'static [&'static str],
     /// Author, year and title of the method.
-    fn source(&self) -> &'static str;
+    pub source: &'static str,
     /// One sentence: what makes two documents duplicates.
-    fn summary(&self) -> &'static str;
+    pub summary: &'static str,
     /// When another member serves better.
-    fn when_not_to_use(&self) -> &'static str;
+    pub when_not_to_use: &'static str,
     /// Which columns and counts it reads, for the reader: `"text"`, `"text, word counts"`.
-    fn inputs(&self) -> &'static str;
+    pub inputs: &'static str,
     /// The parameters, besides those that all members share.
-    fn params(&self) -> &'static [ParamSpec];
+    pub params: &'static [ParamSpec],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
-    fn presets(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    pub presets: &'static [(&'static str, &'static str)],
+}
+
+/// One member of the family.
+pub trait Algorithm: Sync {
+    /// What is said of it.
+    fn facts(&self) -> &'static Facts;
+    /// The name that the user types and the output folder carries.
+    fn name(&self) -> &'static str {
+        self.facts().name
     }
     /// Which counts it needs with these parameters.
     fn needs_stats(&self, params: &Params) -> Stats;

@@ -9,7 +9,7 @@
 //! form=canonical  "Кот."  == "кот"      its words joined by one space
 //! ```
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
@@ -19,46 +19,33 @@ use crate::text::Analysis;
 /// The member.
 pub struct Exact;
 
+const FACTS: Facts = Facts {
+    name: "exact",
+    aliases: &["A0", "md5"],
+    source: "Zelenkov, Segalovich 2007, baseline MD5",
+    summary: "Two documents are duplicates if their texts are equal, byte by byte or word by word.",
+    when_not_to_use: "alone, where copies carry another header, date or footer: a single changed character hides them",
+    inputs: "text",
+    params: &[
+        ParamSpec {
+            name: "form",
+            kind: Kind::Choice(&["raw", "canonical"]),
+            default: "raw",
+            help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count",
+        },
+        ParamSpec {
+            name: "digest",
+            kind: Kind::Choice(&["xxh128", "md5"]),
+            default: "xxh128",
+            help: "128-bit digest; md5 is the faithful one",
+        },
+    ],
+    presets: &[],
+};
+
 impl Algorithm for Exact {
-    fn name(&self) -> &'static str {
-        "exact"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["A0", "md5"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Zelenkov, Segalovich 2007, baseline MD5"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if their texts are equal, byte by byte or word by word."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "alone, where copies carry another header, date or footer: a single changed character hides them"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec {
-                name: "form",
-                kind: Kind::Choice(&["raw", "canonical"]),
-                default: "raw",
-                help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count",
-            },
-            ParamSpec {
-                name: "digest",
-                kind: Kind::Choice(&["xxh128", "md5"]),
-                default: "xxh128",
-                help: "128-bit digest; md5 is the faithful one",
-            },
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, _: &Params) -> Stats {

@@ -10,7 +10,7 @@ use crate::text::{Pipeline, TextOptions};
 fn names_are_unique_sorted_and_well_formed() {
     let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
     assert!(names.is_sorted(), "the list is alphabetical");
-    let mut all: Vec<&str> = ALGORITHMS.iter().flat_map(|a| a.aliases()).chain(&names).copied().collect();
+    let mut all: Vec<&str> = ALGORITHMS.iter().flat_map(|a| a.facts().aliases).chain(&names).copied().collect();
     let count = all.len();
     all.sort_unstable();
     all.dedup();
@@ -22,10 +22,15 @@ fn names_are_unique_sorted_and_well_formed() {
 fn every_default_and_preset_is_valid_and_every_fact_is_told() {
     for algorithm in ALGORITHMS {
         let _ = params(*algorithm, "");
-        for (_, preset) in algorithm.presets() {
+        for (_, preset) in algorithm.facts().presets {
             let _ = params(*algorithm, preset);
         }
-        for text in [algorithm.source(), algorithm.summary(), algorithm.when_not_to_use(), algorithm.inputs()] {
+        for text in [
+            algorithm.facts().source,
+            algorithm.facts().summary,
+            algorithm.facts().when_not_to_use,
+            algorithm.facts().inputs,
+        ] {
             assert!(!text.is_empty(), "{}", algorithm.name());
         }
         for spec in specs(*algorithm) {

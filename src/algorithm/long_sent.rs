@@ -11,7 +11,7 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::sentences::{MAX_SENTENCE_DF, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
@@ -23,38 +23,25 @@ use crate::text::Analysis;
 /// The member.
 pub struct LongSent;
 
+const FACTS: Facts = Facts {
+    name: "long_sent",
+    aliases: &["A4"],
+    source: "Zelenkov, Segalovich 2007, Long Sent",
+    summary: "Two documents are duplicates if their two longest sentences are the same.",
+    when_not_to_use: "where pages share a long disclaimer and differ in content, unless max_sentence_df drops it",
+    inputs: "text; sentence counts with max_sentence_df",
+    params: &[
+        ParamSpec { name: "sentences", kind: Kind::Int(1, 100), default: "2", help: "sentences in the signature" },
+        MAX_SENTENCE_DF,
+        DIGEST,
+        VERIFY_STRING,
+    ],
+    presets: &[],
+};
+
 impl Algorithm for LongSent {
-    fn name(&self) -> &'static str {
-        "long_sent"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["A4"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Zelenkov, Segalovich 2007, Long Sent"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if their two longest sentences are the same."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "where pages share a long disclaimer and differ in content, unless max_sentence_df drops it"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text; sentence counts with max_sentence_df"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec { name: "sentences", kind: Kind::Int(1, 100), default: "2", help: "sentences in the signature" },
-            MAX_SENTENCE_DF,
-            DIGEST,
-            VERIFY_STRING,
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, params: &Params) -> Stats {

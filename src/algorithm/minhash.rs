@@ -17,7 +17,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer, Stats};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
@@ -30,51 +30,37 @@ use crate::text::Analysis;
 /// The member.
 pub struct MinHash;
 
+const FACTS: Facts = Facts {
+    name: "minhash",
+    aliases: &["min_hash"],
+    source: "Broder 1997, On the resemblance and containment of documents; Indyk, Motwani 1998",
+    summary: "Two documents are duplicates if the Jaccard similarity of their shingle sets reaches the threshold of the check.",
+    when_not_to_use: "where a short text is contained in a long one, or pages of one template must be told apart",
+    inputs: "text",
+    params: &[
+        ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "14", help: "bands, each a row a document" },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima in a band" },
+        NGRAM,
+        UNIT,
+        ParamSpec {
+            name: "min_shingles",
+            kind: Kind::Int(1, 1_000_000),
+            default: "1",
+            help: "documents with fewer distinct shingles have no signature",
+        },
+        FAMILY,
+        SEED,
+        ParamSpec { name: "verify", kind: Kind::Verify(CHECKS), default: "jaccard:0.7", help: VERIFY.help },
+    ],
+    presets: &[
+        ("fineweb", "bands=14,rows=8,ngram=5,verify=none"),
+        ("core", "bands=50,rows=4,ngram=2,verify=jaccard:0.5"),
+    ],
+};
+
 impl Algorithm for MinHash {
-    fn name(&self) -> &'static str {
-        "minhash"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["min_hash"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Broder 1997, On the resemblance and containment of documents; Indyk, Motwani 1998"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if the Jaccard similarity of their shingle sets reaches the threshold of the check."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "where a short text is contained in a long one, or pages of one template must be told apart"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "14", help: "bands, each a row a document" },
-            ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima in a band" },
-            NGRAM,
-            UNIT,
-            ParamSpec {
-                name: "min_shingles",
-                kind: Kind::Int(1, 1_000_000),
-                default: "1",
-                help: "documents with fewer distinct shingles have no signature",
-            },
-            FAMILY,
-            SEED,
-            ParamSpec { name: "verify", kind: Kind::Verify(CHECKS), default: "jaccard:0.7", help: VERIFY.help },
-        ]
-    }
-
-    fn presets(&self) -> &'static [(&'static str, &'static str)] {
-        &[("fineweb", "bands=14,rows=8,ngram=5,verify=none"), ("core", "bands=50,rows=4,ngram=2,verify=jaccard:0.5")]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, _: &Params) -> Stats {
@@ -189,16 +175,14 @@ mod tests {
     fn the_estimate_without_a_check_is_near_the_truth() {
         let text = |from: usize| (from..from + 400).map(|n| format!("слово{n}")).collect::<Vec<_>>().join(" ");
         let rows = |from| sign(&MinHash, "verify=none,ngram=1,bands=32,rows=8", &text(from)).unwrap();
+        let (one, other) = (rows(0), rows(100));
+        let stats = crate::corpus::CorpusStats::none();
+        let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
+        let signer = MinHash.signer(&params, &Corpus { documents: 9, stats: &stats }).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
-        let signer = MinHash
-            .signer(
-                &crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8"),
-                &Corpus { documents: 9, stats: &crate::corpus::CorpusStats::none() },
-            )
-            .unwrap();
         // 300 of 500 words in common: Jaccard .6; 256 positions, so a standard deviation of .03.
-        let score = signer.judge(&row(&rows(0)[0].3), &row(&rows(100)[0].3)).unwrap();
+        let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
         assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
-        assert_eq!(signer.judge(&row(&rows(0)[0].3), &row(&rows(0)[0].3)).unwrap().similarity, 1.0);
+        assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);
     }
 }

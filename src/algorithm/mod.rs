@@ -39,7 +39,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
 /// # Errors
 /// An unknown name, with the nearest known one and the whole list.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
-    let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.aliases().contains(&name);
+    let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
         let hint = did_you_mean(name, names.iter().copied());
@@ -49,7 +49,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
 
 /// The parameters of a member: its own, and those that all members share.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
-    let mut specs = algorithm.params().to_vec();
+    let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {
         specs.push(kit::verify::VERIFY);
     }

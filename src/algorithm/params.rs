@@ -61,12 +61,8 @@ impl fmt::Display for Value {
 impl Kind {
     fn parse(self, typed: &str) -> Option<Value> {
         match self {
-            Kind::Int(low, high) => {
-                typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Int)
-            }
-            Kind::Real(low, high) => {
-                typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Real)
-            }
+            Kind::Int(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Int),
+            Kind::Real(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Real),
             Kind::Flag => typed.parse().ok().map(Value::Flag),
             Kind::Choice(words) => words.iter().find(|word| **word == typed).map(|word| Value::Word(word)),
             Kind::Verify(_) if typed == "none" => Some(Value::Verify(None)),
@@ -88,7 +84,11 @@ impl fmt::Display for Kind {
             Kind::Flag => f.write_str("true or false"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Kind::Verify(names) => {
-                write!(f, "none or {}, T from 0 to 1", names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", "))
+                write!(
+                    f,
+                    "none or {}, T from 0 to 1",
+                    names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
+                )
             }
         }
     }

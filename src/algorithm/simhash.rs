@@ -10,9 +10,9 @@
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! Features are ours to choose [I]: words with their counts for spaced scripts, character pairs for Han.
+//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han.
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::blocks::Blocks;
 use super::kit::top_words::distinct_words;
 use super::params::{Kind, ParamSpec, Params};
@@ -26,71 +26,53 @@ use crate::text::shingle::{char_shingles, shingles};
 /// The member.
 pub struct SimHash;
 
+const FACTS: Facts = Facts {
+    name: "simhash",
+    aliases: &["sim_hash"],
+    source: "Charikar 2002; Manku, Jain, Das Sarma 2007, Detecting near-duplicates for web crawling",
+    summary: "Two documents are duplicates if their fingerprints differ in few bits.",
+    when_not_to_use: "on short texts, and where a tenth of the text may differ: the distance grows too fast",
+    inputs: "text; word counts with weight=tf_idf",
+    params: &[
+        ParamSpec { name: "bits", kind: Kind::Choice(&["64", "128"]), default: "64", help: "width of the fingerprint" },
+        ParamSpec {
+            name: "distance",
+            kind: Kind::Int(0, 16),
+            default: "3",
+            help: "the most differing bits of a pair; every such pair is found",
+        },
+        ParamSpec {
+            name: "blocks",
+            kind: Kind::Int(0, 24),
+            default: "0",
+            help: "blocks of the search tables, above the distance; 0: chosen by the size of the corpus",
+        },
+        ParamSpec {
+            name: "features",
+            kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
+            default: "auto",
+            help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
+        },
+        ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" },
+        ParamSpec {
+            name: "weight",
+            kind: Kind::Choice(&["tf", "one", "tf_idf"]),
+            default: "tf",
+            help: "weight of a feature; tf_idf goes with features=words",
+        },
+        ParamSpec {
+            name: "min_features",
+            kind: Kind::Int(1, 100_000),
+            default: "10",
+            help: "documents with fewer distinct features have no signature",
+        },
+    ],
+    presets: &[],
+};
+
 impl Algorithm for SimHash {
-    fn name(&self) -> &'static str {
-        "simhash"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["sim_hash"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Charikar 2002; Manku, Jain, Das Sarma 2007, Detecting near-duplicates for web crawling"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if their fingerprints differ in few bits."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "on short texts, and where a tenth of the text may differ: the distance grows too fast"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text; word counts with weight=tf_idf"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec {
-                name: "bits",
-                kind: Kind::Choice(&["64", "128"]),
-                default: "64",
-                help: "width of the fingerprint",
-            },
-            ParamSpec {
-                name: "distance",
-                kind: Kind::Int(0, 16),
-                default: "3",
-                help: "the most differing bits of a pair; every such pair is found",
-            },
-            ParamSpec {
-                name: "blocks",
-                kind: Kind::Int(0, 24),
-                default: "0",
-                help: "blocks of the search tables, above the distance; 0: chosen by the size of the corpus",
-            },
-            ParamSpec {
-                name: "features",
-                kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
-                default: "auto",
-                help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
-            },
-            ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" },
-            ParamSpec {
-                name: "weight",
-                kind: Kind::Choice(&["tf", "one", "tf_idf"]),
-                default: "tf",
-                help: "weight of a feature; tf_idf goes with features=words",
-            },
-            ParamSpec {
-                name: "min_features",
-                kind: Kind::Int(1, 100_000),
-                default: "10",
-                help: "documents with fewer distinct features have no signature",
-            },
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, params: &Params) -> Stats {

@@ -9,7 +9,7 @@
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560
 //! ```
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, top_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -20,43 +20,30 @@ use crate::text::Analysis;
 /// The member.
 pub struct Tf;
 
+const FACTS: Facts = Facts {
+    name: "tf",
+    aliases: &["A1"],
+    source: "Zelenkov, Segalovich 2007, TF",
+    summary: "Two documents are duplicates if their most frequent words are the same.",
+    when_not_to_use: "on short documents, where nearly every word occurs once and the alphabet decides",
+    inputs: "text",
+    params: &[
+        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" },
+        ParamSpec {
+            name: "min_distinct",
+            kind: Kind::Int(1, 1000),
+            default: "6",
+            help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
+        },
+        DIGEST,
+        VERIFY_STRING,
+    ],
+    presets: &[],
+};
+
 impl Algorithm for Tf {
-    fn name(&self) -> &'static str {
-        "tf"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["A1"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Zelenkov, Segalovich 2007, TF"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if their most frequent words are the same."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "on short documents, where nearly every word occurs once and the alphabet decides"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" },
-            ParamSpec {
-                name: "min_distinct",
-                kind: Kind::Int(1, 1000),
-                default: "6",
-                help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
-            },
-            DIGEST,
-            VERIFY_STRING,
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, _: &Params) -> Stats {

@@ -11,7 +11,7 @@
 //! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, top_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -23,45 +23,37 @@ use crate::text::Analysis;
 /// The member.
 pub struct TfIdf;
 
+const FACTS: Facts = Facts {
+    name: "tf_idf",
+    aliases: &["A2"],
+    source: "Zelenkov, Segalovich 2007, TF*IDF",
+    summary: "Two documents are duplicates if their words of greatest TF IDF are the same.",
+    when_not_to_use: "where typing errors or numbers differ between copies: rare words weigh most and any of them breaks the signature",
+    inputs: "text, word counts",
+    params: &[
+        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" },
+        ParamSpec {
+            name: "min_distinct",
+            kind: Kind::Int(1, 1000),
+            default: "6",
+            help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
+        },
+        ParamSpec {
+            name: "k",
+            kind: Kind::Real(0.0, 100.0),
+            default: "2",
+            help: "BM25: how soon repetition saturates",
+        },
+        ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" },
+        DIGEST,
+        VERIFY_STRING,
+    ],
+    presets: &[],
+};
+
 impl Algorithm for TfIdf {
-    fn name(&self) -> &'static str {
-        "tf_idf"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["A2"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Zelenkov, Segalovich 2007, TF*IDF"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents are duplicates if their words of greatest TF IDF are the same."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "where typing errors or numbers differ between copies: rare words weigh most and any of them breaks the signature"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text, word counts"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" },
-            ParamSpec {
-                name: "min_distinct",
-                kind: Kind::Int(1, 1000),
-                default: "6",
-                help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
-            },
-            ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: how soon repetition saturates" },
-            ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" },
-            DIGEST,
-            VERIFY_STRING,
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, _: &Params) -> Stats {

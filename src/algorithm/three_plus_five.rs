@@ -13,7 +13,7 @@
 //! lengths 85 100 118 | 140 160        ratio .85: 100 x .85 <= 85, 118 x .85 = 100.3 > 100 starts a new chain, ...
 //! ```
 
-use super::contract::{Algorithm, Corpus, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::sentences::{MAX_SENTENCE_DF, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -25,59 +25,46 @@ use crate::text::Analysis;
 /// The member.
 pub struct ThreePlusFive;
 
+const FACTS: Facts = Facts {
+    name: "three_plus_five",
+    aliases: &["A12", "3+5"],
+    source: "Zelenkov, Segalovich 2007, 3+5",
+    summary: "Two documents of about equal length are duplicates if their longest sentence, or two of their three longest, are the same.",
+    when_not_to_use: "on texts without sentence punctuation, and where one boilerplate sentence is the longest of most pages (set max_sentence_df)",
+    inputs: "text; sentence counts with max_sentence_df",
+    params: &[
+        ParamSpec {
+            name: "ratio",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0.85",
+            help: "a chain goes on while the shorter of two neighbours has at least this share of the longer one's words",
+        },
+        ParamSpec {
+            name: "chain",
+            kind: Kind::Choice(&["neighbours", "pairwise", "off"]),
+            default: "neighbours",
+            help: "neighbours: chains as in the source; pairwise: both documents of each pair within the ratio; off: any lengths",
+        },
+        ParamSpec {
+            name: "small_doc_sentences",
+            kind: Kind::Int(0, 255),
+            default: "5",
+            help: "documents with fewer sentences must be within the ratio of each partner; 0: no such rule",
+        },
+        MAX_SENTENCE_DF,
+        ParamSpec {
+            name: "digest",
+            kind: Kind::Choice(&["xxh64", "crc32"]),
+            default: "xxh64",
+            help: "hash of a sentence; crc32 is the faithful one",
+        },
+    ],
+    presets: &[],
+};
+
 impl Algorithm for ThreePlusFive {
-    fn name(&self) -> &'static str {
-        "three_plus_five"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["A12", "3+5"]
-    }
-
-    fn source(&self) -> &'static str {
-        "Zelenkov, Segalovich 2007, 3+5"
-    }
-
-    fn summary(&self) -> &'static str {
-        "Two documents of about equal length are duplicates if their longest sentence, or two of their three longest, are the same."
-    }
-
-    fn when_not_to_use(&self) -> &'static str {
-        "on texts without sentence punctuation, and where one boilerplate sentence is the longest of most pages (set max_sentence_df)"
-    }
-
-    fn inputs(&self) -> &'static str {
-        "text; sentence counts with max_sentence_df"
-    }
-
-    fn params(&self) -> &'static [ParamSpec] {
-        &[
-            ParamSpec {
-                name: "ratio",
-                kind: Kind::Real(0.0, 1.0),
-                default: "0.85",
-                help: "a chain goes on while the shorter of two neighbours has at least this share of the longer one's words",
-            },
-            ParamSpec {
-                name: "chain",
-                kind: Kind::Choice(&["neighbours", "pairwise", "off"]),
-                default: "neighbours",
-                help: "neighbours: chains as in the source; pairwise: both documents of each pair within the ratio; off: any lengths",
-            },
-            ParamSpec {
-                name: "small_doc_sentences",
-                kind: Kind::Int(0, 255),
-                default: "5",
-                help: "documents with fewer sentences must be within the ratio of each partner; 0: no such rule",
-            },
-            MAX_SENTENCE_DF,
-            ParamSpec {
-                name: "digest",
-                kind: Kind::Choice(&["xxh64", "crc32"]),
-                default: "xxh64",
-                help: "hash of a sentence; crc32 is the faithful one",
-            },
-        ]
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
     fn needs_stats(&self, params: &Params) -> Stats {
@@ -205,11 +192,10 @@ mod tests {
         let keys = |text| rows(text).into_iter().map(|row| (row.0, row.1)).collect::<Vec<_>>();
         assert_eq!(keys(D1)[0], (FIRST, 0x2FCC_3B1B));
         let two = |x: u128, y: u128| (TWO, x.max(y) << 32 | x.min(y));
-        assert_eq!(keys(D1)[1..], [
-            two(0x2FCC_3B1B, 0xC82B_8F67),
-            two(0x2FCC_3B1B, 0x799D_6A89),
-            two(0xC82B_8F67, 0x799D_6A89)
-        ]);
+        assert_eq!(
+            keys(D1)[1..],
+            [two(0x2FCC_3B1B, 0xC82B_8F67), two(0x2FCC_3B1B, 0x799D_6A89), two(0xC82B_8F67, 0x799D_6A89)]
+        );
         assert_eq!(rows(D1), rows(D2));
         assert!(keys(D3).iter().all(|key| !keys(D1).contains(key)));
         assert_eq!(sign(&ThreePlusFive, "", "Кот спит").unwrap().len(), 1);
@@ -224,7 +210,10 @@ mod tests {
         let layout = RowLayout::new(signer.shape(), 100);
         let mut bytes = Vec::new();
         for (doc, (length, sentences)) in rows.iter().enumerate() {
-            layout.encode(&Row { position: 0, key: 1, order: *length, doc: doc as u64, sketch: &[*sentences] }, &mut bytes);
+            layout.encode(
+                &Row { position: 0, key: 1, order: *length, doc: doc as u64, sketch: &[*sentences] },
+                &mut bytes,
+            );
         }
         let mut found = Vec::new();
         let mut sink = |pair: Pair| found.push((pair.a, pair.b));

@@ -14,8 +14,9 @@ use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The longest text in bytes that is worked on: 1 GiB.
-pub const MAX_TEXT_BYTES: usize = 1 << 30;
+/// The longest text in bytes that is worked on: 128 MiB, so that places in the normalised text always fit 32 bits
+/// (`text::MAX_TEXT_BYTES` is the same; a test of the driver holds that).
+pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]

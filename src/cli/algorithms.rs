@@ -35,21 +35,21 @@ fn json(facts: &impl Serialize) -> Result<String> {
 
 fn list() -> String {
     let rows = ALGORITHMS.iter().map(|algorithm| {
-        let aliases = algorithm.aliases().join(", ");
-        [algorithm.name().into(), aliases, algorithm.inputs().into(), algorithm.summary().into()]
+        let aliases = algorithm.facts().aliases.join(", ");
+        [algorithm.name().into(), aliases, algorithm.facts().inputs.into(), algorithm.facts().summary.into()]
     });
     let list = table(["name", "aliases", "inputs", "summary"], rows, Some(WIDTH));
     format!("{list}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n")
 }
 
 fn one(algorithm: &dyn Algorithm) -> String {
-    let aliases = algorithm.aliases().join(", ");
+    let aliases = algorithm.facts().aliases.join(", ");
     let aliases = if aliases.is_empty() { aliases } else { format!(" ({aliases})") };
-    let mut text = format!("{}{aliases}\n\n{}\n\n", algorithm.name(), algorithm.summary());
+    let mut text = format!("{}{aliases}\n\n{}\n\n", algorithm.name(), algorithm.facts().summary);
     let facts = [
-        ("inputs", algorithm.inputs()),
-        ("source", algorithm.source()),
-        ("when not to use", algorithm.when_not_to_use()),
+        ("inputs", algorithm.facts().inputs),
+        ("source", algorithm.facts().source),
+        ("when not to use", algorithm.facts().when_not_to_use),
     ];
     for (fact, value) in facts {
         text += &format!("{:<17}{value}\n", format!("{fact}:"));
@@ -59,12 +59,14 @@ fn one(algorithm: &dyn Algorithm) -> String {
         .map(|spec| [spec.name.to_string(), spec.default.to_string(), spec.kind.to_string(), spec.help.to_string()]);
     text += "\nparameters\n";
     text += &table(["name", "default", "value", "meaning"], rows, Some(WIDTH));
-    if !algorithm.presets().is_empty() {
+    if !algorithm.facts().presets.is_empty() {
         text += "\npresets\n";
-        let rows = algorithm.presets().iter().map(|(name, values)| [format!("preset={name}"), values.to_string()]);
+        let rows =
+            algorithm.facts().presets.iter().map(|(name, values)| [format!("preset={name}"), values.to_string()]);
         text += &table(["name", "stands for"], rows, None);
     }
-    let example = algorithm.params().first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
+    let example =
+        algorithm.facts().params.first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
     let name = algorithm.name();
     text + &format!("\nas typed: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
 }
@@ -119,14 +121,14 @@ impl Facts {
             let (name, default, help) = (spec.name, spec.default, spec.help);
             Parameter { name, kind, default, low, high, words, value: spec.kind.to_string(), help }
         });
-        let presets = algorithm.presets().iter().map(|&(name, values)| Preset { name, values });
+        let presets = algorithm.facts().presets.iter().map(|&(name, values)| Preset { name, values });
         Facts {
             name: algorithm.name(),
-            aliases: algorithm.aliases(),
-            summary: algorithm.summary(),
-            source: algorithm.source(),
-            when_not_to_use: algorithm.when_not_to_use(),
-            inputs: algorithm.inputs(),
+            aliases: algorithm.facts().aliases,
+            summary: algorithm.facts().summary,
+            source: algorithm.facts().source,
+            when_not_to_use: algorithm.facts().when_not_to_use,
+            inputs: algorithm.facts().inputs,
             parameters: parameters.collect(),
             presets: presets.collect(),
         }
@@ -142,7 +144,12 @@ mod tests {
         for algorithm in ALGORITHMS {
             let text = one(*algorithm);
             let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            for fact in [algorithm.source(), algorithm.summary(), algorithm.when_not_to_use(), algorithm.inputs()] {
+            for fact in [
+                algorithm.facts().source,
+                algorithm.facts().summary,
+                algorithm.facts().when_not_to_use,
+                algorithm.facts().inputs,
+            ] {
                 assert!(joined.contains(fact), "{}: {fact}", algorithm.name());
             }
             for spec in specs(*algorithm) {
@@ -151,7 +158,7 @@ mod tests {
             assert!(list().contains(algorithm.name()));
             // Words may be wrapped, never lost.
             let all: String = list().split_whitespace().collect();
-            assert!(algorithm.aliases().iter().all(|alias| all.contains(alias)));
+            assert!(algorithm.facts().aliases.iter().all(|alias| all.contains(alias)));
         }
     }
 

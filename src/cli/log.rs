@@ -23,8 +23,10 @@ pub fn progress(wanted: bool, format: LogFormat) -> Progress {
 pub fn start(format: LogFormat, progress: &Progress) {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    // A machine gets a line for each stage; a person gets bars and the summary.
+    let level = if format == LogFormat::Json { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let lines = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::INFO)
+        .with_max_level(level)
         .with_writer(BesideBars(progress.clone()))
         .with_ansi(terminal && !plain)
         .with_target(false)

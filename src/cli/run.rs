@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use bytesize::ByteSize;
 
 use super::args::{LogFormat, RunArguments};
 use super::resolve::{Resolved, resolve};
 use super::{Exit, config, log, say, whole_story};
 use crate::job::{self, Estimate, Progress, RunReport};
-use crate::report::{summary, thousands};
+use crate::report::summary;
 
 /// Runs the verb.
 ///
@@ -40,11 +39,12 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     let options = &resolved.options;
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    tell_estimate(&job::estimate(options)?, resolved.log_format);
+    let inputs = job::look(options)?;
+    tell_estimate(&job::estimate(options, &inputs)?, resolved.log_format);
     if resolved.dry_run {
         return Ok(Exit::Done);
     }
-    let report = job::run(options, progress, &cancel)?.report;
+    let report = job::run(options, inputs, progress, &cancel)?.report;
     let exit = Exit::of_report(&report);
     if resolved.log_format == LogFormat::Json {
         tell_end(&report, exit);
@@ -58,15 +58,8 @@ fn tell_estimate(estimate: &Estimate, format: LogFormat) {
     for line in lines {
         tracing::info!("{line}");
     }
-    match format {
-        LogFormat::Json => tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate"),
-        LogFormat::Text => tracing::info!(
-            "estimate: {} documents in {} of input; at most about {} of work files and {} of memory",
-            thousands(documents),
-            ByteSize(input_bytes).display().iec(),
-            ByteSize(disk_bytes).display().iec(),
-            ByteSize(memory_bytes).display().iec()
-        ),
+    if format == LogFormat::Json {
+        tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate");
     }
 }
 

@@ -91,9 +91,8 @@ mod tests {
                 }
             }
             counts.drain(|t, d, c| Ok::<_, ()>(rows.push((t, d, c)))).unwrap();
-            let sum = |term| {
-                rows.iter().filter(|row| row.0 == term).fold((0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2))
-            };
+            let sum =
+                |term| rows.iter().filter(|row| row.0 == term).fold((0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2));
             assert_eq!([sum(1), sum(2), sum(3)], [(2, 3), (2, 2), (1, 1)]);
         }
     }

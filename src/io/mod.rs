@@ -1,9 +1,9 @@
 //! Files in, files out: the one room that opens the user's corpus and writes the user's results.
 //!
-//! [`find`](find::find) turns what was typed into a list of files, [`open`](source::open) numbers their rows,
-//! [`Source::read`](source::Source::read) streams the asked columns of one piece; [`Stage`](sink::Stage) is the folder
-//! that appears under its name in one rename, [`TableWriter`](table::TableWriter) a Parquet file in it. A damaged file
-//! is a value here ([`BadInput`](source::BadInput), `Error::BadFile`), never a panic.
+//! [`find()`] turns what was typed into a list of files, [`open`] numbers their rows,
+//! [`Source::read`] streams the asked columns of one piece; [`Stage`] is the folder
+//! that appears under its name in one rename, [`TableWriter`] a Parquet file in it. A damaged file
+//! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
 pub mod find;
 mod json_row;

@@ -107,7 +107,7 @@ impl Running<'_> {
             cpu_seconds: cpu_seconds() - self.cpu,
             peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
         };
-        tracing::info!(
+        tracing::debug!(
             stage = %report.stage, rows_in, rows_out, spilled_bytes,
             seconds = report.seconds, cpu_seconds = report.cpu_seconds, "stage done"
         );

@@ -5,7 +5,7 @@ use super::copies;
 use super::workers::Job;
 use crate::algorithm::Stats;
 use crate::batch::Cell;
-use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, Counts, CorpusStats, TermTable, TermTableWriter};
+use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
 use crate::corpus::{decode_count, encode_count, snapshot};
 use crate::error::Result;
 use crate::hash::hash64;

@@ -113,7 +113,8 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
         Decide::All => chosen.len(),
         Decide::Label(_) => 1,
     };
-    let linked = chosen.iter().map(|(relation, equal)| Linked::new(job, relation, *equal)).collect::<Result<Vec<_>>>()?;
+    let linked =
+        chosen.iter().map(|(relation, equal)| Linked::new(job, relation, *equal)).collect::<Result<Vec<_>>>()?;
     let algorithms = chosen.iter().map(|(relation, _)| relation.label.clone()).collect();
 
     let mut order = involved(job, &chosen)?;
@@ -156,7 +157,11 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
 /// The documents that stand in a class of two or more or in a pair, ascending.
 fn involved(job: &Job<'_>, relations: &[&(Relation, Score)]) -> Result<Mapped<u64>> {
     let bits = AtomicBits::new(job.dir, "involved", job.documents() as usize)?;
-    let note = |docs: &[u64]| docs.iter().for_each(|&doc| { bits.set(doc as usize); });
+    let note = |docs: &[u64]| {
+        docs.iter().for_each(|&doc| {
+            bits.set(doc as usize);
+        })
+    };
     for (relation, _) in relations {
         relation.each_class(|class| {
             note(class);
@@ -200,7 +205,8 @@ impl Memory {
 }
 
 fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
-    let (algorithm, similarity) = removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
+    let (algorithm, similarity) =
+        removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
     let mut row = [0; ROW];
     row[..8].copy_from_slice(&removal.doc.to_be_bytes());
     row[8..16].copy_from_slice(&removal.kept.to_be_bytes());

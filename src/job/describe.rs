@@ -27,24 +27,25 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<Al
     let counts = |counts: &BTreeMap<&'static str, u64>| {
         counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
     };
-    let report = |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &super::sign::SignedRows)| {
-        AlgorithmReport {
-            label: bound.label.clone(),
-            recipe: chosen.to_string(),
-            verify: bound.confirm().map(|check| check.name()),
-            signed: signed.tally.signed,
-            unsigned: counts(&signed.tally.unsigned),
-            flagged: counts(&signed.tally.flagged),
-            rows: signed.rows.rows(),
-            row_bytes: signed.layout.width() as u64,
-            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
-                let documents = signed.tally.signed as f64;
-                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
-            }),
-            notes: bound.signer.notes(),
-            ..AlgorithmReport::default()
-        }
-    };
+    let report =
+        |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &super::sign::SignedRows)| {
+            AlgorithmReport {
+                label: bound.label.clone(),
+                recipe: chosen.to_string(),
+                verify: bound.confirm().map(|check| check.name()),
+                signed: signed.tally.signed,
+                unsigned: counts(&signed.tally.unsigned),
+                flagged: counts(&signed.tally.flagged),
+                rows: signed.rows.rows(),
+                row_bytes: signed.layout.width() as u64,
+                expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
+                    let documents = signed.tally.signed as f64;
+                    documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
+                }),
+                notes: bound.signer.notes(),
+                ..AlgorithmReport::default()
+            }
+        };
     bound.iter().zip(chosen).zip(&signed.algorithms).map(report).collect()
 }
 
@@ -76,7 +77,12 @@ pub fn report(
         inputs: files
             .iter()
             .zip(&removals.by_file)
-            .map(|(file, &removed)| InputReport { file: file.label.clone(), rows: file.rows, bytes: file.bytes, removed })
+            .map(|(file, &removed)| InputReport {
+                file: file.label.clone(),
+                rows: file.rows,
+                bytes: file.bytes,
+                removed,
+            })
             .collect(),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
         documents: DocumentsReport {
@@ -153,7 +159,8 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
     }
     if report.removal.left_out > 0 {
-        warnings.push(format!("{} comparisons with kept documents were left out of the decision", report.removal.left_out));
+        warnings
+            .push(format!("{} comparisons with kept documents were left out of the decision", report.removal.left_out));
     }
     warnings
 }

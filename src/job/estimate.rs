@@ -4,14 +4,16 @@ use bytesize::ByteSize;
 
 use super::budget::Budget;
 use super::options::RunOptions;
-use super::run::look;
+use super::run::Inputs;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::row::RowLayout;
 
 /// Bytes a document that work files take whatever the algorithms: hashes of texts and ids, lengths, bitmaps, classes.
-const BYTES_A_DOCUMENT: u64 = 100;
+const BYTES_A_DOCUMENT: u64 = 120;
+/// Bytes a document that an algorithm's classes and the decision take besides its rows.
+const BYTES_AN_ALGORITHM: u64 = 40;
 
 /// The estimate.
 #[derive(Clone, Debug, Default)]
@@ -28,18 +30,17 @@ pub struct Estimate {
     pub lines: Vec<String>,
 }
 
-/// Checks the inputs against the options and estimates the work.
+/// Estimates the work.
 ///
 /// # Errors
-/// Whatever would stop the run at once: no inputs, a missing column, too little memory.
-pub fn estimate(options: &RunOptions) -> Result<Estimate> {
+/// Too little memory, or parameters that contradict each other.
+pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Budget::new(options.memory, options.threads)?;
-    let (source, bad) = look(options)?;
+    let Inputs { source, bad } = inputs;
     let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
     let share = documents as f64 / source.documents().max(1) as f64;
-    let sum = |bytes: fn(&crate::io::InputFile) -> u64| {
-        (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64
-    };
+    let sum =
+        |bytes: fn(&crate::io::InputFile) -> u64| (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64;
     let (input_bytes, text_bytes) = (sum(|file| file.bytes), sum(|file| file.text_bytes));
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus { documents, stats: &stats })?;
@@ -51,7 +52,7 @@ pub fn estimate(options: &RunOptions) -> Result<Estimate> {
         .sum();
     let needs = options.recipe.needs_stats();
     let counts = if needs.any() { text_bytes / 10 } else { 0 };
-    let disk_bytes = rows + documents * BYTES_A_DOCUMENT * (1 + bound.len() as u64 / 2) + counts;
+    let disk_bytes = rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let mut lines = vec![

@@ -37,11 +37,23 @@ pub struct Grouped {
 }
 
 /// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
-pub fn group(job: &Job<'_>, bound: &Bound<'_>, signed: &SignedRows, copies: &Classes, met: Option<&AtomicBits>) -> Result<Grouped> {
+pub fn group(
+    job: &Job<'_>,
+    bound: &Bound<'_>,
+    signed: &SignedRows,
+    copies: &Classes,
+    met: Option<&AtomicBits>,
+) -> Result<Grouped> {
     let running = job.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(job.documents());
     let expected = job.documents() / 8;
-    let pairs = job.ordered(&format!("{}-pairs", bound.label), layout.width(), layout.group_width(), layout.group_width() / 2, expected)?;
+    let pairs = job.ordered(
+        &format!("{}-pairs", bound.label),
+        layout.width(),
+        layout.group_width(),
+        layout.group_width() / 2,
+        expected,
+    )?;
     let probe_layout = bound.signer.probe_shape().map(|shape| RowLayout::new(shape, job.documents()));
 
     let first = &signed.rows;
@@ -58,7 +70,8 @@ pub fn group(job: &Job<'_>, bound: &Bound<'_>, signed: &SignedRows, copies: &Cla
         };
         fold(job, bound, signed, copies, &equal, probes.as_ref().zip(probe_layout))?;
         let equal = equal.finish()?;
-        let classes = if bound.equal_keys_are_pairs() { Some(Classes::build(job, &bound.label, &equal)?) } else { None };
+        let classes =
+            if bound.equal_keys_are_pairs() { Some(Classes::build(job, &bound.label, &equal)?) } else { None };
         spilled += equal.spilled_bytes();
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
@@ -99,7 +112,8 @@ fn fold(
             let width = records.width();
             for group in records.groups() {
                 let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
-                let representatives = (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
+                let representatives =
+                    (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
                 let mut first = None;
                 for row in representatives {
                     if collapse {
@@ -250,7 +264,10 @@ impl Relation {
     }
 
     /// The classes of two documents or more, in order of their representatives.
-    pub fn each_class<E>(&self, mut each: impl FnMut(&[u64]) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
+    pub fn each_class<E>(
+        &self,
+        mut each: impl FnMut(&[u64]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         self.classes.iter().filter(|class| self.signed.get(class[0] as usize)).try_for_each(&mut each)
     }
 
@@ -261,7 +278,13 @@ impl Relation {
 }
 
 /// The pairs of one partition, each once, several sightings merged.
-pub fn each_pair(job: &Job<'_>, pairs: &Sorted, layout: &PairLayout, partition: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+pub fn each_pair(
+    job: &Job<'_>,
+    pairs: &Sorted,
+    layout: &PairLayout,
+    partition: usize,
+    mut each: impl FnMut(Pair) -> Result<()>,
+) -> Result<()> {
     if pairs.rows_of(partition) == 0 {
         return Ok(());
     }

@@ -26,7 +26,8 @@ impl Ids {
         if !seen.kinds.is_empty() && shown.count() > 0 {
             let shown = shown.clone();
             let filter = RowFilter::Where(Arc::new(move |doc| shown.get(doc as usize)));
-            let want = Want { text: false, id: true, rows: Some(filter), batch_bytes: job.budget.batch, ..Want::default() };
+            let want =
+                Want { text: false, id: true, rows: Some(filter), batch_bytes: job.budget.batch, ..Want::default() };
             job.read(
                 "read ids",
                 &want,

@@ -74,10 +74,10 @@ impl<'j> Recorder<'j> {
         for (at, key) in self.keep.keys.iter().enumerate() {
             let options = SortOptions { descending: key.descending, nulls_first: false };
             let keys = match key.column.as_str() {
-                "length" => vec![Int64Array::from_iter_values(lengths.iter().map(|&n| i64::from(n))).as_array_ref()],
+                "length" => vec![Int64Array::from_iter_values(lengths.iter().map(|&n| i64::from(n))).into_array_ref()],
                 "doc" => {
                     let docs = (0..batch.len()).map(|row| batch.doc(row) as i64);
-                    vec![Int64Array::from_iter_values(docs).as_array_ref()]
+                    vec![Int64Array::from_iter_values(docs).into_array_ref()]
                 }
                 name => columns.comparable(at, name, batch)?,
             };
@@ -103,18 +103,19 @@ impl<'j> Recorder<'j> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
         let doc_descending = self.keep.keys.iter().any(|key| key.column == "doc" && key.descending);
-        let columns = self.columns.map(|columns| columns.heap.freeze().map(|heap| (heap, columns.begins))).transpose()?;
+        let columns =
+            self.columns.map(|columns| columns.heap.freeze().map(|heap| (heap, columns.begins))).transpose()?;
         let length_descending = if doc_first { None } else { descending };
         Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns })
     }
 }
 
-trait AsArrayRef {
-    fn as_array_ref(self) -> ArrayRef;
+trait IntoArrayRef {
+    fn into_array_ref(self) -> ArrayRef;
 }
 
-impl<A: Array + 'static> AsArrayRef for A {
-    fn as_array_ref(self) -> ArrayRef {
+impl<A: Array + 'static> IntoArrayRef for A {
+    fn into_array_ref(self) -> ArrayRef {
         std::sync::Arc::new(self)
     }
 }
@@ -167,7 +168,7 @@ impl Columns {
             }
             DataType::Float16 | DataType::Float32 | DataType::Float64 | DataType::Null => {
                 let floats = to(&DataType::Float64, &plain)?;
-                let rest = Int64Array::from(vec![0; floats.len()]).as_array_ref();
+                let rest = Int64Array::from(vec![0; floats.len()]).into_array_ref();
                 vec![floats, rest]
             }
             DataType::UInt64 => numbers(&to(&DataType::Int64, &plain)?),
@@ -193,7 +194,7 @@ fn numbers(array: &ArrayRef) -> Vec<ArrayRef> {
     let values = array.as_primitive::<Int64Type>();
     let floats: Float64Array = values.unary::<_, Float64Type>(|value| value as f64);
     let rest: Int64Array = values.unary(|value| (i128::from(value) - (value as f64) as i128) as i64);
-    vec![floats.as_array_ref(), rest.as_array_ref()]
+    vec![floats.into_array_ref(), rest.into_array_ref()]
 }
 
 /// The order itself.

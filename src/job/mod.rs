@@ -1,6 +1,6 @@
 //! The local driver: it opens files, starts threads, keeps the memory budget and the order of stages.
 //!
-//! [`run`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
+//! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
 
 mod budget;
 mod classes;
@@ -28,7 +28,7 @@ mod workers;
 pub use estimate::{Estimate, estimate};
 pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use progress::{Bar, Progress, Unit};
-pub use run::run;
+pub use run::{Inputs, look, run};
 pub use run_report::*;
 
 /// What a finished run leaves behind.

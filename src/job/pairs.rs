@@ -27,7 +27,14 @@ pub struct DocumentPairs {
 }
 
 /// Expands one relation; notes each document that stands in a pair in `shown`.
-pub fn expand(job: &Job<'_>, bound: &Bound<'_>, relation: &Relation, copies: &Classes, keep: &KeepOrder, shown: &AtomicBits) -> Result<DocumentPairs> {
+pub fn expand(
+    job: &Job<'_>,
+    bound: &Bound<'_>,
+    relation: &Relation,
+    copies: &Classes,
+    keep: &KeepOrder,
+    shown: &AtomicBits,
+) -> Result<DocumentPairs> {
     let running = job.clock.stage(format!("expand {}", relation.label));
     let layout = PairLayout::new(job.documents());
     let max_group = job.options.max_group;
@@ -61,7 +68,8 @@ pub fn expand(job: &Job<'_>, bound: &Bound<'_>, relation: &Relation, copies: &Cl
         |(writer, total), partition| {
             relation.each_pair(job, partition, |pair| {
                 let (a, b) = (relation.members(&pair.a), relation.members(&pair.b));
-                *total += between(a, b, max_group, best, |x, y| push(writer, Pair::new(x, y, pair.score, pair.matched)))?;
+                *total +=
+                    between(a, b, max_group, best, |x, y| push(writer, Pair::new(x, y, pair.score, pair.matched)))?;
                 Ok(())
             })?;
             bar.add(1);

@@ -25,7 +25,7 @@ use crate::stage::recipe::Bound;
 use crate::text::Pipeline;
 
 /// The columns that the options name.
-pub fn columns(options: &RunOptions) -> Columns {
+fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
         id: options.id_column.clone(),
@@ -41,17 +41,18 @@ pub fn columns(options: &RunOptions) -> Columns {
 ///
 /// # Errors
 /// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
-pub fn run(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<Outcome> {
+pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Outcome> {
     let clock = Clock::start();
     let budget = Budget::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
     let pool = threads.map_err(Error::table("start the threads"))?;
     let stage = Stage::begin(&options.out, options.overwrite)?;
-    let found = find(&options.inputs)?;
     let mut exclude: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut inputs = Some(inputs);
     loop {
-        let (source, bad) = open(found.clone(), &columns(options), &exclude, options.threads)?;
+        let inputs = inputs.take().map_or_else(|| open_without(options, &exclude), Ok)?;
+        let Inputs { source, bad } = inputs;
         if let (true, Some(first)) = (options.strict, bad.first()) {
             return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
         }
@@ -61,7 +62,7 @@ pub fn run(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Re
                 why: format!("{} (none of the {} input files can be used)", first.why, bad.len()),
             });
         }
-        let folder = WorkFolder::new(options)?;
+        let folder = work_folder(options, stage.path())?;
         let job = Job {
             options,
             source: &source,
@@ -79,6 +80,7 @@ pub fn run(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Re
             Ok(report) => {
                 let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_bytes("run.json", &json)?;
+                drop(folder);
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
@@ -143,7 +145,8 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     for (((bound, (relation, _)), pairs), report) in bound.iter().zip(&relations).zip(&expanded).zip(&mut reports) {
         report.pairs_written = pairs::write(job, stage, bound, pairs, &ids)?;
         let counts = clusters::write(job, stage, bound, relation, &signed.keep, &ids)?;
-        (report.clusters, report.clustered, report.largest_cluster) = (counts.clusters, counts.clustered, counts.largest);
+        (report.clusters, report.clustered, report.largest_cluster) =
+            (counts.clusters, counts.clustered, counts.largest);
     }
     let removals = decide::write(job, stage, &decided, &copies, &ids)?;
     tables::write_rejected(job, stage, &signed.rejected, bad, &ids)?;
@@ -163,7 +166,9 @@ fn relate(
     let mut met = Vec::new();
     for ((bound, rows), report) in bound.iter().zip(&signed.algorithms).zip(reports.iter_mut()) {
         let documents = match bound.confirm() {
-            Some(_) => Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?)),
+            Some(_) => {
+                Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
+            }
             None => None,
         };
         let one = group(job, bound, rows, copies, documents.as_deref())?;
@@ -213,25 +218,30 @@ fn distinct_pairs(job: &Job<'_>, grouped: &Grouped) -> Result<u64> {
     Ok(counts.iter().sum())
 }
 
-/// The folder of work files; it goes when dropped.
-pub struct WorkFolder(tempfile::TempDir);
-
-impl WorkFolder {
-    /// Beside the output folder, on the same file system, unless `--work` names another place.
-    fn new(options: &RunOptions) -> Result<WorkFolder> {
-        let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let parent = options.work.as_deref().unwrap_or(beside);
-        std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
-        let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
-        Ok(WorkFolder(folder.map_err(Error::io("create the work folder in", parent))?))
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
+/// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a
+/// killed run left is cleared with that, unless `--work` names another place.
+fn work_folder(options: &RunOptions, staged: &Path) -> Result<tempfile::TempDir> {
+    let parent = options.work.as_deref().unwrap_or(staged);
+    std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
+    let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
+    folder.map_err(Error::io("create the work folder in", parent))
 }
 
-/// The files of a corpus, for an estimate.
-pub fn look(options: &RunOptions) -> Result<(Source, Vec<BadInput>)> {
-    open(find(&options.inputs)?, &columns(options), &BTreeMap::new(), options.threads)
+/// The files of a corpus, opened: footers read, lines counted.
+pub struct Inputs {
+    pub(super) source: Source,
+    pub(super) bad: Vec<BadInput>,
+}
+
+/// Finds and opens the input files; reads no documents.
+///
+/// # Errors
+/// Inputs that are not there, and columns that no file has.
+pub fn look(options: &RunOptions) -> Result<Inputs> {
+    open_without(options, &BTreeMap::new())
+}
+
+fn open_without(options: &RunOptions, exclude: &BTreeMap<PathBuf, String>) -> Result<Inputs> {
+    let (source, bad) = open(find(&options.inputs)?, &columns(options), exclude, options.threads)?;
+    Ok(Inputs { source, bad })
 }

@@ -66,7 +66,8 @@ fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBit
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
         met.as_ref().filter(|_| bound.confirm().is_some()).map(|_| {
-            let begins = AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), job.documents() as usize)?;
+            let begins =
+                AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), job.documents() as usize)?;
             Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, begins))
         })
     });
@@ -84,7 +85,9 @@ fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBit
                 *count += 1;
                 let analysis = job.pipeline.analyse(text);
                 for ((bound, met), store) in bound.iter().zip(met).zip(&stores) {
-                    let (Some(check), Some(met), Some((heap, begins))) = (bound.confirm(), met, store) else { continue };
+                    let (Some(check), Some(met), Some((heap, begins))) = (bound.confirm(), met, store) else {
+                        continue;
+                    };
                     if !met.get(doc as usize) {
                         continue;
                     }
@@ -116,11 +119,18 @@ fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBit
     Ok(evidence)
 }
 
-fn confirm(job: &Job<'_>, label: &str, check: &dyn Confirm, grouped: &Grouped, evidence: &Evidence) -> Result<(Sorted, u64)> {
+fn confirm(
+    job: &Job<'_>,
+    label: &str,
+    check: &dyn Confirm,
+    grouped: &Grouped,
+    evidence: &Evidence,
+) -> Result<(Sorted, u64)> {
     let running = job.clock.stage(format!("verify {label}"));
     let layout: PairLayout = grouped.layout;
     let name = format!("{label}-verified");
-    let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, grouped.pairs.rows())?;
+    let out =
+        job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, grouped.pairs.rows())?;
     let bar = job.bar(&format!("verify {label}"), grouped.pairs.partitions());
     let candidates = job.work(
         grouped.pairs.partitions(),

@@ -15,8 +15,11 @@ use crate::io::{RowFilter, Source, Want};
 use crate::shuffle::{Memory, Order, Shuffle, Spec};
 use crate::text::Pipeline;
 
-/// About how many bytes of text one piece of work holds.
-const SPLIT_BYTES: usize = 8 << 20;
+/// Bounds for the bytes of text in one piece of work: a cut through a row group costs a page that is decompressed twice,
+/// a large piece leaves threads without work at the end.
+const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
+/// Pieces of work for each thread, at the least, where the corpus is large enough.
+const SPLITS_A_THREAD: u64 = 4;
 
 /// What all stages of a run share.
 pub struct Job<'j> {
@@ -57,12 +60,27 @@ impl Job<'_> {
     }
 
     /// A shuffle whose partitions follow the big-endian document number of `number_width` bytes that rows start with.
-    pub fn ordered(&self, name: &str, width: usize, group_width: usize, number_width: usize, rows: u64) -> Result<Shuffle> {
+    pub fn ordered(
+        &self,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        number_width: usize,
+        rows: u64,
+    ) -> Result<Shuffle> {
         let order = Order::Range { below: self.documents().max(1) };
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    fn spread(&self, name: &str, width: usize, group_width: usize, rows: u64, order: Order, number: usize) -> Result<Shuffle> {
+    fn spread(
+        &self,
+        name: &str,
+        width: usize,
+        group_width: usize,
+        rows: u64,
+        order: Order,
+        number: usize,
+    ) -> Result<Shuffle> {
         let partitions = self.budget.partitions(rows.saturating_mul(width as u64)).max(self.pool.current_num_threads());
         let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
         Shuffle::new(spec, self.dir, &self.memory)
@@ -140,12 +158,22 @@ impl Job<'_> {
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
         let documents = self.documents();
-        let splits: Vec<_> =
-            self.source.splits(SPLIT_BYTES).into_iter().filter(|split| split.first_doc < documents).collect();
+        let text_bytes: u64 = self.source.files.iter().map(|file| file.text_bytes).sum();
+        let pieces = SPLITS_A_THREAD * self.pool.current_num_threads() as u64;
+        let target = (text_bytes / pieces).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
+        let splits = self.source.splits(target as usize);
+        let splits: Vec<_> = splits.into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let mut want = want.clone();
-        if self.options.limit.is_some() && want.rows.is_none() {
-            want.rows = Some(RowFilter::Where(Arc::new(move |doc| doc < documents)));
+        if self.options.limit.is_some() {
+            // A filter of the caller knows nothing of the rows of the last piece that lie beyond the limit.
+            want.rows = match want.rows.take() {
+                None => Some(RowFilter::Where(Arc::new(move |doc| doc < documents))),
+                Some(RowFilter::Where(passes)) => {
+                    Some(RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))))
+                }
+                listed => listed,
+            };
         }
         let results = self.work(
             splits.len(),
@@ -172,5 +200,13 @@ impl Job<'_> {
     /// A bar for a stage over partitions.
     pub fn bar(&self, name: &str, total: usize) -> Bar {
         self.progress.stage(name, total as u64, Unit::Items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
+        assert_eq!(crate::batch::document::MAX_TEXT_BYTES, crate::text::MAX_TEXT_BYTES);
     }
 }

@@ -149,7 +149,9 @@ fn split_list(typed: &str) -> Result<Vec<Named>> {
             }
         };
         let Some((_, values)) = list.last_mut() else {
-            return Err(Error::Usage(format!("--algorithms: {item:?} stands before any algorithm; expected NAME:{item}")));
+            return Err(Error::Usage(format!(
+                "--algorithms: {item:?} stands before any algorithm; expected NAME:{item}"
+            )));
         };
         let Some((name, value)) = value.split_once('=') else {
             return Err(Error::Usage(format!("--algorithms: {item:?} is not NAME or NAME:parameter=value")));
@@ -166,7 +168,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     };
     let (label, preset) = (take("as"), take("preset"));
     if let Some(preset) = preset {
-        let presets = algorithm.presets();
+        let presets = algorithm.facts().presets;
         let Some((_, settings)) = presets.iter().find(|(name, _)| *name == preset) else {
             let names: Vec<&str> = presets.iter().map(|(name, _)| *name).collect();
             let hint = did_you_mean(&preset, names.iter().copied());
@@ -207,7 +209,10 @@ mod tests {
         // What is printed can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
-        assert!(parse("minhash:preset=core,rows=5").unwrap()[0].contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5"));
+        assert!(
+            parse("minhash:preset=core,rows=5").unwrap()[0]
+                .contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5")
+        );
     }
 
     #[test]

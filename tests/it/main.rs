@@ -1,3 +1,12 @@
 //! The integration tests, as one binary: what the program does, seen from outside.
 
+mod bad_input;
+mod consumers;
+mod damage;
+mod determinism;
+mod floors;
+mod golden;
+mod invariants;
+mod kit;
+mod oracle;
 mod transcripts;

@@ -50,9 +50,7 @@ impl Family {
         let stream = |n: usize| splitmix64(seed, n as u64);
         match name {
             "mersenne61" => Family::Mersenne61(
-                (0..count)
-                    .map(|j| (1 + stream(2 * j) % (MERSENNE61 - 1), stream(2 * j + 1) % MERSENNE61))
-                    .collect(),
+                (0..count).map(|j| (1 + stream(2 * j) % (MERSENNE61 - 1), stream(2 * j + 1) % MERSENNE61)).collect(),
             ),
             "mix64" => Family::Mix64((0..count).map(stream).collect()),
             _ => Family::Multiply32 {
@@ -78,12 +76,13 @@ impl Family {
                 out.extend(minima.into_iter().map(u64::from));
             }
             Family::Mersenne61(functions) => out.extend(functions.iter().map(|&(a, b)| {
-                let value = |x: u64| (u128::from(a) * u128::from(x % MERSENNE61) + u128::from(b)) % u128::from(MERSENNE61);
+                let value =
+                    |x: u64| (u128::from(a) * u128::from(x % MERSENNE61) + u128::from(b)) % u128::from(MERSENNE61);
                 set.iter().map(|&x| value(x) as u64).min().unwrap_or(u64::MAX)
             })),
-            Family::Mix64(seeds) => out.extend(
-                seeds.iter().map(|&seed| set.iter().map(|&x| mix64(x ^ seed)).min().unwrap_or(u64::MAX)),
-            ),
+            Family::Mix64(seeds) => {
+                out.extend(seeds.iter().map(|&seed| set.iter().map(|&x| mix64(x ^ seed)).min().unwrap_or(u64::MAX)))
+            }
         }
     }
 }

@@ -1,0 +1,304 @@
+//! Bad input, one by one: columns, rows and ids. Each is answered with the file, what was expected, what came and the way
+//! out, or set aside and counted; nothing is lost without a trace and nothing merges because nothing was left of it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, BinaryArray, DictionaryArray, Int32Array, Int64Array, LargeStringArray, StringArray, StringViewArray,
+    UInt64Array,
+};
+
+use crate::kit::{
+    ALL, Doc, Table, doc_pairs, done, ended, json_lines, labels, numbered, pairs, record, run, write_columns,
+    write_docs,
+};
+
+fn texts(texts: &[&str]) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(texts))
+}
+
+/// Six words and more, so that every algorithm signs it.
+const LONG: &str =
+    "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long.";
+
+#[test]
+fn a_missing_column_names_the_columns_that_are_there_and_the_likely_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let uids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    write_columns(&file, &[("uid", uids), ("raw_content", texts(&["a", "b"]))], 10);
+    let out = folder.path().join("out");
+    let ran = run(&[&file], &out, &[]).ends_with(2);
+    ran.says(&["a.parquet", "no column \"text\"", "uid (Int64)", "raw_content (Utf8)", "--text-column raw_content"]);
+    let ran = run(&[&file], &out, &["--text-column", "raw_content", "--id-column", "uidd"]).ends_with(2);
+    ran.says(&["a.parquet", "no column \"uidd\"", "--id-column uid"]);
+    let ran = run(&[&file], &out, &["--text-column", "raw_content", "--keep", "score desc"]).ends_with(2);
+    ran.says(&["--keep", "\"score\"", "no input file has"]);
+    assert!(!out.exists());
+    run(&[&file], &out, &["--text-column", "raw_content", "--id-column", "uid"]).ends_with(0);
+}
+
+#[test]
+fn a_column_of_a_wrong_type_says_what_came_and_what_was_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2]));
+    write_columns(&file, &[("id", texts(&["x", "y"])), ("text", numbers), ("body", texts(&["a", "b"]))], 10);
+    let ran = run(&[&file], &folder.path().join("out"), &[]).ends_with(2);
+    ran.says(&["a.parquet", "column \"text\" is Int64; expected strings", "--text-column body"]);
+}
+
+#[test]
+fn files_of_no_bytes_and_of_no_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    write_docs(&docs.join("none.parquet"), &[], 10);
+    std::fs::write(docs.join("none.jsonl"), b"").unwrap();
+    let nothing = done(&docs, &["--algorithms", ALL]);
+    for table in ["pairs", "clusters", "removed", "rejected"] {
+        assert_eq!(Table::read(&nothing.out().join(table)).len(), 0, "{table}");
+    }
+    assert_eq!(labels(&nothing.out()).len(), 7);
+
+    std::fs::write(docs.join("empty.parquet"), b"").unwrap();
+    write_docs(&docs.join("z.parquet"), &numbered([LONG, LONG]), 10);
+    let rest = ended(&docs, &[], 3);
+    assert_eq!(doc_pairs(&rest.out(), "exact"), [(0, 1)]);
+    let bad = record(&rest.out())["bad_inputs"].clone();
+    assert_eq!((bad.as_array().unwrap().len(), bad[0]["file"].as_str()), (1, Some("empty.parquet")));
+    assert!(bad[0]["why"].as_str().unwrap().contains("0 bytes; expected a Parquet file"), "{bad}");
+    let rejected = Table::read(&rest.out().join("rejected"));
+    assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["empty.parquet".into()], vec!["null".into()]));
+
+    let alone = run(&[&docs.join("empty.parquet")], &folder.path().join("out"), &[]).ends_with(1);
+    alone.says(&["empty.parquet", "0 bytes", "none of the 1 input files can be used"]);
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn a_null_text_is_set_aside_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let ids = texts(&["a", "b", "c", "d"]);
+    let nullable: ArrayRef = Arc::new(StringArray::from(vec![Some(LONG), None, Some(LONG), None]));
+    write_columns(&file, &[("id", ids), ("text", nullable)], 2);
+    let done = ended(&file, &["--algorithms", ALL], 3);
+    let rejected = Table::read(&done.out().join("rejected"));
+    assert_eq!(
+        (rejected.texts("row"), rejected.texts("id")),
+        (vec!["1".into(), "3".into()], vec!["b".into(), "d".into()])
+    );
+    assert_eq!(rejected.texts("reason"), ["null text", "null text"]);
+    let documents = record(&done.out())["documents"].clone();
+    assert_eq!((documents["used"].as_u64(), documents["rejected"].as_u64()), (Some(2), Some(2)));
+    for label in labels(&done.out()) {
+        assert_eq!(doc_pairs(&done.out(), &label), [(0, 2)], "{label}");
+    }
+    let strict = run(&[&file], &folder.path().join("out"), &["--strict"]).ends_with(1);
+    strict.says(&["a.parquet, row 1: null text", "--strict"]);
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn lines_that_are_not_utf8_or_not_json_are_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.jsonl");
+    let mut lines = json_lines(&numbered([LONG, LONG]));
+    lines.extend(b"{\"id\": \"bad\", \"text\": \"\xFF\xFE\"}\n");
+    lines.extend(b"{\"id\": \"cut\", \"text\": \"no end\n");
+    lines.extend(b"{\"id\": \"no text\"}\n");
+    lines.extend(b"{\"id\": \"wrong\", \"text\": 7}\n");
+    lines.extend(json_lines(&[Doc { id: "last".into(), text: LONG.into() }]));
+    std::fs::write(&file, lines).unwrap();
+    let done = ended(&file, &[], 3);
+    assert_eq!(doc_pairs(&done.out(), "exact"), [(0, 1), (0, 6), (1, 6)]);
+    let rejected = Table::read(&done.out().join("rejected"));
+    assert_eq!(rejected.texts("row"), ["2", "3", "4", "5"]);
+    assert!(rejected.texts("reason")[0].contains("UTF-8"), "{:?}", rejected.texts("reason"));
+    run(&[&file], &folder.path().join("out"), &["--strict"]).ends_with(1).says(&["a.jsonl, row 2", "UTF-8"]);
+}
+
+#[test]
+fn one_document_of_fifty_megabytes_among_small_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let mut docs = numbered((0..99).map(|n| format!("{LONG} Number {} of the small ones.", n % 40)));
+    let mut long = String::with_capacity(50 << 20);
+    let mut number = 0;
+    while long.len() < 50 << 20 {
+        long.push_str(&format!("Sentence {number} of a very long text, another word of it. "));
+        if number % 10 == 0 {
+            long.push_str("这句话很长。");
+        }
+        number += 1;
+    }
+    docs.push(Doc { id: "long".into(), text: long });
+    write_docs(&file, &docs, 1000);
+    let done = done(&file, &["--algorithms", ALL]);
+    let documents = record(&done.out())["documents"].clone();
+    assert_eq!((documents["used"].as_u64(), documents["rejected"].as_u64()), (Some(100), Some(0)));
+    assert!(doc_pairs(&done.out(), "exact").iter().all(|&(a, b)| b < 99 && b - a >= 40));
+    assert!(labels(&done.out()).iter().all(|label| doc_pairs(&done.out(), label).iter().all(|pair| pair.1 < 99)));
+}
+
+#[test]
+fn ten_thousand_equal_documents_cost_a_star_and_are_counted_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    write_docs(&file, &numbered(vec![LONG; 10_000]), 3_000);
+    let done = done(&file, &["--algorithms", ALL]);
+    let record = record(&done.out());
+    for one in record["algorithms"].as_array().unwrap() {
+        let label = one["label"].as_str().unwrap();
+        let count = |name: &str| one[name].as_u64().unwrap();
+        assert_eq!((count("pairs"), count("pairs_written")), (49_995_000, 9_999), "{label}");
+        assert_eq!((count("large_groups"), count("clusters"), count("largest_cluster")), (1, 1, 10_000), "{label}");
+        assert!(doc_pairs(&done.out(), label).iter().enumerate().all(|(at, pair)| *pair == (0, at + 1)), "{label}");
+    }
+    assert_eq!(record["removal"]["removed"].as_u64(), Some(9_999));
+    assert!(record["warnings"].to_string().contains("--max-group"), "a cap is named: {}", record["warnings"]);
+}
+
+#[test]
+fn more_than_half_of_a_large_file_removed_fires_the_guard() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    write_docs(&file, &numbered(vec![LONG; 10_001]), 20_000);
+    let done = ended(&file, &["--algorithms", "exact"], 3);
+    let guards = record(&done.out())["guards"].clone();
+    assert!(guards[0].as_str().unwrap().contains("10000 of the 10001 documents of a.parquet"), "{guards}");
+}
+
+#[test]
+fn tiny_documents_merge_with_their_equals_alone_and_are_counted_by_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let letters =
+        "abcdefghijklmnopqrstuvwxyzабвгдежзийклмнопрстуфхцчшщъыьэюя的一是不了人我在有他".chars().map(String::from);
+    let signs = ["!", "?", "...", "—", "!!", "。", "，", "«»", "#", "-"].map(String::from);
+    let blank = ["", " ", "\n\n", "\u{3000}"].map(String::from);
+    let all: Vec<String> = letters.chain(signs).chain(blank).flat_map(|text| [text.clone(), text]).collect();
+    write_docs(&file, &numbered(all.clone()), 1000);
+    let done = done(&file, &["--algorithms", ALL]);
+    for label in labels(&done.out()) {
+        for (a, b) in doc_pairs(&done.out(), &label) {
+            assert_eq!(all[a], all[b], "{label} merged what is not equal");
+        }
+    }
+    // Blank texts are not even exact copies: there is nothing that could be equal.
+    let blank = all.iter().filter(|text| text.trim().is_empty()).count();
+    assert_eq!(doc_pairs(&done.out(), "exact").len(), (all.len() - blank) / 2);
+    for one in record(&done.out())["algorithms"].as_array().unwrap() {
+        let reasons: BTreeMap<String, u64> = serde_json::from_value(one["unsigned"].clone()).unwrap();
+        let unsigned: u64 = reasons.values().sum();
+        assert_eq!(one["signed"].as_u64().unwrap() + unsigned, all.len() as u64, "{}", one["label"]);
+        assert!(unsigned >= blank as u64 && reasons.keys().all(|reason| !reason.is_empty()), "{reasons:?}");
+    }
+}
+
+#[test]
+fn duplicate_ids_are_counted_and_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    write_columns(&file, &[("id", texts(&["x", "y", "x", "x"])), ("text", texts(&[LONG, "other", LONG, "third"]))], 10);
+    let done = done(&file, &[]);
+    let record = record(&done.out());
+    assert_eq!(record["ids"]["duplicates"].as_u64(), Some(2));
+    assert!(record["warnings"].to_string().contains("2 rows carry an id that stood before"), "{}", record["warnings"]);
+    let pair = &pairs(&done.out(), "exact")[0];
+    assert_eq!((pair.id_a.as_str(), pair.id_b.as_str(), pair.doc_a, pair.doc_b), ("x", "x", 0, 2));
+}
+
+#[test]
+fn documents_without_an_id_are_called_by_file_and_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    let ids: ArrayRef = Arc::new(StringArray::from(vec![Some("x"), None]));
+    write_columns(&docs.join("deep/a.parquet"), &[("id", ids), ("text", texts(&[LONG, LONG]))], 10);
+    write_columns(&docs.join("b.parquet"), &[("text", texts(&["other", LONG]))], 10);
+    let done = done(&docs, &[]);
+    let found: Vec<(String, String)> =
+        pairs(&done.out(), "exact").into_iter().map(|pair| (pair.id_a, pair.id_b)).collect();
+    let expected = [("b.parquet#1", "x"), ("b.parquet#1", "deep/a.parquet#1"), ("x", "deep/a.parquet#1")];
+    assert_eq!(found, expected.map(|(a, b)| (a.to_string(), b.to_string())));
+    let ids = record(&done.out())["ids"].clone();
+    assert_eq!(ids["missing"].as_u64(), Some(3));
+    assert!(ids["note"].as_str().unwrap().contains("FILE#ROW"), "{ids}");
+}
+
+#[test]
+fn ids_come_out_in_the_type_that_they_came_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = ["x\ny", "ё", "x\ny#1"];
+    let dictionary: DictionaryArray<Int32Type> = words.into_iter().collect();
+    let cases: Vec<(&str, ArrayRef, &str)> = vec![
+        ("int32", Arc::new(Int32Array::from(vec![7, -8, 9])), "Int32"),
+        ("int64", Arc::new(Int64Array::from(vec![i64::MIN, 1, i64::MAX])), "Int64"),
+        ("uint64", Arc::new(UInt64Array::from(vec![7, 8, i64::MAX as u64])), "Int64"),
+        ("large_uint64", Arc::new(UInt64Array::from(vec![7, 8, u64::MAX])), "Utf8"),
+        ("binary", Arc::new(BinaryArray::from_vec(vec![b"\xFF\x00", b"b", b""])), "Binary"),
+        ("utf8", texts(&words), "Utf8"),
+        ("large_utf8", Arc::new(LargeStringArray::from_iter_values(words)), "Utf8"),
+        ("utf8_view", Arc::new(StringViewArray::from_iter_values(words)), "Utf8"),
+        ("dictionary", Arc::new(dictionary), "Utf8"),
+    ];
+    for (name, ids, expected) in cases {
+        let file = folder.path().join(format!("{name}.parquet"));
+        write_columns(&file, &[("id", ids.clone()), ("text", texts(&[LONG, "other", LONG]))], 10);
+        let done = done(&file, &["--algorithms", "exact"]);
+        let table = Table::read(&done.out().join("pairs"));
+        assert_eq!(table.0.column(0).data_type().to_string(), expected, "{name}");
+        let as_written = arrow_cast::cast(&ids, table.0.column(0).data_type()).unwrap();
+        assert_eq!(
+            (table.0.column(0), table.0.column(1)),
+            (&as_written.slice(0, 1), &as_written.slice(2, 1)),
+            "{name}"
+        );
+        let note = record(&done.out())["ids"]["note"].clone();
+        assert_eq!(note.is_null(), !name.contains("uint64"), "{name}: {note}");
+    }
+}
+
+#[test]
+fn texts_of_every_string_type_are_the_same_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = [LONG, "другой текст", LONG];
+    let dictionary: DictionaryArray<Int32Type> = words.into_iter().collect();
+    let cases: Vec<ArrayRef> = vec![
+        texts(&words),
+        Arc::new(LargeStringArray::from_iter_values(words)),
+        Arc::new(StringViewArray::from_iter_values(words)),
+        Arc::new(dictionary),
+        Arc::new(BinaryArray::from_iter_values(words)),
+    ];
+    for (at, column) in cases.into_iter().enumerate() {
+        let file = folder.path().join(format!("{at}.parquet"));
+        write_columns(&file, &[("text", column)], 2);
+        assert_eq!(doc_pairs(&done(&file, &[]).out(), "minhash"), [(0, 2)], "case {at}");
+    }
+}
+
+#[test]
+fn wrong_numbers_names_and_places() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    write_docs(&file, &numbered([LONG]), 10);
+    let out = folder.path().join("out");
+    let refused = |inputs: &[&Path], more: &[&str], parts: &[&str]| {
+        run(inputs, &out, more).ends_with(2).says(parts);
+        assert!(!out.exists());
+    };
+    refused(&[&file], &["--memory", "1MiB"], &["--memory 1.0 MiB is too small", "the least that would do is 48.0 MiB"]);
+    refused(&[&file], &["--algorithms", "mihnash"], &["no algorithm \"mihnash\"", "did you mean \"minhash\"?"]);
+    refused(&[&file], &["--algorithms", "minhash:band=3"], &["no parameter \"band\"", "did you mean \"bands\"?"]);
+    refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "is not there"]);
+    refused(&[&folder.path().join("*.jsonl")], &[], &["nothing to read in", ".jsonl.zst"]);
+    // A work folder below a file cannot be: an error of the system, named with its place.
+    let work = file.join("work").to_string_lossy().into_owned();
+    run(&[&file], &out, &["--work", &work]).ends_with(1).says(&["cannot create the work folder in", "a.parquet/work"]);
+    assert!(!out.exists());
+    run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
+}

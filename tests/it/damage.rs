@@ -1,0 +1,219 @@
+//! Files that are damaged, and runs that are cut short: nothing half-done under the final name, nothing left behind, and
+//! the rest of the corpus as if the damaged file had never been there.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::kit::{
+    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, program, record, run,
+    sample_docs, samples, write_docs,
+};
+
+/// Parquet as corpora are: compressed, several row groups.
+fn write_compressed(path: &Path, docs: &[Doc]) {
+    let schema =
+        Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)]));
+    let column =
+        |part: fn(&Doc) -> &str| -> ArrayRef { Arc::new(StringArray::from_iter_values(docs.iter().map(part))) };
+    let arrays = vec![column(|doc| &doc.id), column(|doc| &doc.text)];
+    let batch = RecordBatch::try_new(schema.clone(), arrays).unwrap();
+    let compression = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+    let properties =
+        WriterProperties::builder().set_compression(compression).set_max_row_group_row_count(Some(100)).build();
+    let mut writer = ArrowWriter::try_new(std::fs::File::create(path).unwrap(), schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// Overwrites the middle of the texts of the last row group: the footer stays whole, so the damage shows late.
+fn damage_last_texts(path: &Path) {
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let metadata = reader.metadata();
+    let (start, length) = metadata.row_group(metadata.num_row_groups() - 1).column(1).byte_range();
+    let mut bytes = std::fs::read(path).unwrap();
+    let middle = (start + length / 2) as usize;
+    bytes[middle..middle + 200].fill(0xFF);
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn corpus(folder: &Path) -> PathBuf {
+    let docs = folder.join("docs");
+    std::fs::create_dir_all(&docs).unwrap();
+    let made = made_docs(1_500);
+    for (name, part) in ["a.parquet", "b.parquet", "c.parquet"].iter().zip(made.chunks(500)) {
+        write_compressed(&docs.join(name), part);
+    }
+    docs
+}
+
+/// The run goes on without the file, names it, and gives the bytes of a run that never saw it.
+fn check_set_aside(docs: &Path, bad: &str, why: &str) {
+    let with = ended(docs, &["--algorithms", ALL], 3);
+    let record = record(&with.out());
+    let named = record["bad_inputs"].as_array().unwrap();
+    assert_eq!((named.len(), named[0]["file"].as_str()), (1, Some(bad)));
+    assert!(named[0]["why"].as_str().unwrap().contains(why), "{}", named[0]);
+    let rejected = Table::read(&with.out().join("rejected"));
+    assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec![bad.to_string()], vec!["null".to_string()]));
+    assert_eq!(record["documents"]["rows"].as_u64(), Some(1_000), "none of its rows counts");
+    assert_eq!(record["inputs"].as_array().unwrap().len(), 2);
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    run(&[docs], &out, &["--strict"]).ends_with(1).says(&[bad]);
+    assert_eq!(names_in(folder.path()), [""; 0]);
+
+    let rest = folder.path().join("docs");
+    std::fs::create_dir(&rest).unwrap();
+    for name in ["a.parquet", "b.parquet", "c.parquet"].iter().filter(|name| **name != bad) {
+        std::fs::copy(docs.join(name), rest.join(name)).unwrap();
+    }
+    assert_same_bytes(&with.out(), &done(&rest, &["--algorithms", ALL]).out(), bad);
+}
+
+#[test]
+fn a_truncated_file_among_whole_ones_is_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    let path = docs.join("b.parquet");
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    check_set_aside(&docs, "b.parquet", "not a whole Parquet file");
+}
+
+#[test]
+fn damage_that_shows_late_sets_the_whole_file_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    damage_last_texts(&docs.join("a.parquet"));
+    check_set_aside(&docs, "a.parquet", "");
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_off_is_set_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs");
+    write_docs(&docs.join("a.parquet"), &made_docs(50), 100);
+    let whole = zstd::encode_all(&json_lines(&made_docs(400))[..], 3).unwrap();
+    std::fs::write(docs.join("b.jsonl.zst"), &whole[..whole.len() / 2]).unwrap();
+    let done = ended(&docs, &[], 3);
+    let record = record(&done.out());
+    assert_eq!(record["bad_inputs"][0]["file"].as_str(), Some("b.jsonl.zst"));
+    assert_eq!(record["documents"]["rows"].as_u64(), Some(50));
+}
+
+#[test]
+fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    run(&[samples()], &out, &["--algorithms", "exact"]).ends_with(0);
+    let before = std::fs::read(out.join("run.json")).unwrap();
+    run(&[samples()], &out, &["--algorithms", "tf"]).ends_with(2).says(&["is already there", "--overwrite"]);
+    assert_eq!(std::fs::read(out.join("run.json")).unwrap(), before);
+    run(&[samples()], &out, &["--algorithms", "tf", "--overwrite"]).ends_with(0);
+    assert_eq!(
+        (names_in(&out.join("pairs")), names_in(folder.path())),
+        (vec!["algorithm=tf".into()], vec!["out".into()])
+    );
+
+    let own = folder.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    std::fs::write(own.join("thesis.txt"), b"years of work").unwrap();
+    run(&[samples()], &own, &["--overwrite"]).ends_with(2).says(&["thesis.txt", "--overwrite does not touch it"]);
+    assert_eq!(std::fs::read(own.join("thesis.txt")).unwrap(), b"years of work");
+}
+
+#[test]
+fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    // In blocks of 512 bytes: hardly a file, the first work files, the later ones.
+    for blocks in [1, 16, 40] {
+        let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
+        command.args(["--algorithms", ALL, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]).arg(&out);
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{blocks} blocks\n{stderr}");
+        let last = stderr.lines().last().unwrap();
+        assert!(last.starts_with("error: cannot ") && last.contains("File too large"), "{blocks} blocks: {last}");
+        assert!(last.contains(&*folder.path().to_string_lossy()), "no path in {last}");
+        assert_eq!(names_in(folder.path()), [""; 0], "{blocks} blocks left something");
+    }
+}
+
+#[test]
+fn a_request_to_end_is_heard_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = folder.path().join("large.parquet");
+    let docs = sample_docs();
+    let many: Vec<Doc> = (0..12).flat_map(|_| docs.iter().cloned()).collect();
+    write_docs(&corpus, &many, 500);
+    let place = folder.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    let mut command = program();
+    command.arg("run").arg(&corpus).arg("--out").arg(place.join("out"));
+    command.args(["--algorithms", ALL, "--threads", "1", "--memory", "64MiB", "--no-progress"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let has_work = || names_in(&place).iter().any(|name| name.contains("dupsift-work"));
+    let started = Instant::now();
+    while !has_work() {
+        assert!(child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let killed = Command::new("sh").args(["-c", &format!("kill -TERM {}", child.id())]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("interrupted; nothing was written under the final name"), "{stderr}");
+    assert_eq!(names_in(&place), [""; 0]);
+}
+
+#[test]
+fn a_limit_takes_the_first_documents_and_a_dry_run_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let whole = done(samples(), &["--algorithms", "exact,three_plus_five"]);
+    let part = done(samples(), &["--algorithms", "exact,three_plus_five", "--limit", "500"]);
+    let below = |pairs: Vec<(usize, usize)>| pairs.into_iter().filter(|pair| pair.1 < 500).collect::<Vec<_>>();
+    assert_eq!(doc_pairs(&part.out(), "exact"), below(doc_pairs(&whole.out(), "exact")));
+    assert_eq!(record(&part.out())["documents"]["used"].as_u64(), Some(500));
+    let ran = run(&[samples()], &out, &["--dry-run"]).ends_with(0);
+    ran.says(&["estimate: 2,455 documents"]);
+    assert_eq!(names_in(folder.path()), [""; 0]);
+}
+
+#[test]
+fn json_lines_plain_and_compressed_give_the_bytes_of_parquet() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let docs = made_docs(600);
+    let lines = json_lines(&docs);
+    let place = |name: &str| folder.path().join(name);
+    write_docs(&place("a.parquet"), &docs, 100);
+    std::fs::write(place("a.jsonl"), &lines).unwrap();
+    std::fs::write(place("a.jsonl.zst"), zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
+    // Two members one after the other, as tools that compress in parts write them.
+    let mut gz = Vec::new();
+    for part in [&lines[..lines.len() / 2], &lines[lines.len() / 2..]] {
+        let mut encoder = flate2::write::GzEncoder::new(&mut gz, flate2::Compression::default());
+        encoder.write_all(part).unwrap();
+        encoder.finish().unwrap();
+    }
+    std::fs::write(place("a.jsonl.gz"), gz).unwrap();
+    let parquet = done(&place("a.parquet"), &["--algorithms", ALL]);
+    for name in ["a.jsonl", "a.jsonl.zst", "a.jsonl.gz"] {
+        assert_same_bytes(&parquet.out(), &done(&place(name), &["--algorithms", ALL]).out(), name);
+    }
+}

@@ -1,0 +1,130 @@
+//! Same documents in the same order and the same recipe: the same bytes, whatever the threads, the memory and the cut into
+//! files. Another order of documents: the same pairs of ids.
+
+use std::path::Path;
+
+use crate::kit::{
+    ALL, Doc, Numbers, assert_same_bytes, done, id_pairs, json_lines, labels, made_docs, record, removed_ids,
+    result_bytes, sample_docs, samples, write_docs,
+};
+
+const SEVEN: &[&str] = &["--algorithms", ALL];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [SEVEN, more].concat()
+}
+
+#[test]
+fn threads_and_memory_do_not_show() {
+    let first = done(samples(), &with(&["--threads", "2", "--memory", "4GiB"]));
+    assert!(result_bytes(&first.out()).len() == 15);
+    let others: [&[&str]; 5] = [
+        &["--threads", "1", "--memory", "4GiB"],
+        &["--threads", "5", "--memory", "4GiB"],
+        &["--threads", "2", "--memory", "48MiB"],
+        &["--threads", "1", "--memory", "32MiB"],
+        &["--threads", "5", "--memory", "96MiB"],
+    ];
+    for other in others {
+        assert_same_bytes(&first.out(), &done(samples(), &with(other)).out(), &other.join(" "));
+    }
+}
+
+#[test]
+fn the_cut_into_files_and_row_groups_does_not_show() {
+    let docs = sample_docs();
+    let whole = done(samples(), SEVEN);
+    let folder = tempfile::tempdir().unwrap();
+    let same = |name: &str, write: &dyn Fn(&Path)| {
+        let place = folder.path().join(name);
+        std::fs::create_dir(&place).unwrap();
+        write(&place);
+        assert_same_bytes(&whole.out(), &done(&place, SEVEN).out(), name);
+    };
+    for rows in [37, 10_000] {
+        same(&format!("one file, groups of {rows}"), &|place| write_docs(&place.join("a.parquet"), &docs, rows));
+    }
+    same("seven files", &|place| {
+        for (at, part) in docs.chunks(docs.len().div_ceil(7)).enumerate() {
+            write_docs(&place.join(format!("part-{at}.parquet")), part, 100 + at);
+        }
+    });
+    same("seven files of two formats, one without rows", &|place| {
+        for (at, part) in docs.chunks(docs.len().div_ceil(6)).enumerate() {
+            if at % 2 == 0 {
+                std::fs::write(place.join(format!("{at}.jsonl")), json_lines(part)).unwrap();
+            } else {
+                write_docs(&place.join(format!("{at}.parquet")), part, 1000);
+            }
+        }
+        write_docs(&place.join("3-none.parquet"), &[], 10);
+    });
+}
+
+fn shuffled(mut docs: Vec<Doc>, seed: u64) -> Vec<Doc> {
+    let mut numbers = Numbers(seed << 32);
+    for at in (1..docs.len()).rev() {
+        docs.swap(at, numbers.below(at + 1));
+    }
+    docs
+}
+
+#[test]
+fn another_order_of_documents_gives_the_same_pairs_of_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = done(samples(), SEVEN);
+    assert_eq!(labels(&first.out()).len(), 7);
+    for seed in [1, 2] {
+        let file = folder.path().join(format!("{seed}.parquet"));
+        write_docs(&file, &shuffled(sample_docs(), seed), 300);
+        let other = done(&file, SEVEN);
+        for label in labels(&first.out()) {
+            let (expected, came) = (id_pairs(&first.out(), &label), id_pairs(&other.out(), &label));
+            assert!(!expected.is_empty() && expected == came, "{label}, order {seed}");
+        }
+    }
+}
+
+/// For algorithms without statistics: theirs change with the corpus.
+#[test]
+fn what_is_left_after_removal_has_nothing_to_remove() {
+    let folder = tempfile::tempdir().unwrap();
+    for algorithms in
+        ["exact", "tf", "long_sent", "simhash", "minhash", "exact,tf,long_sent,three_plus_five,simhash,minhash"]
+    {
+        let first = done(samples(), &["--algorithms", algorithms]);
+        let removed = removed_ids(&first.out());
+        assert!(removed.len() > 100, "{algorithms}");
+        let mut docs = sample_docs();
+        docs.retain(|doc| !removed.contains(&doc.id));
+        let file = folder.path().join(format!("{}.parquet", algorithms.len()));
+        write_docs(&file, &docs, 1000);
+        let second = done(&file, &["--algorithms", algorithms]);
+        assert_eq!(removed_ids(&second.out()), [""; 0], "{algorithms}");
+    }
+}
+
+/// Enough rows that the least memory does not hold them: what went to the disk comes back the same.
+#[test]
+fn spilling_does_not_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = made_docs(35_000);
+    assert!(made.iter().map(|doc| doc.text.len()).sum::<usize>() > 12 << 20);
+    // Files below the size that the guard against large removals looks at.
+    for (at, part) in made.chunks(9_000).enumerate() {
+        write_docs(&folder.path().join(format!("{at}.parquet")), part, 2_000);
+    }
+    let algorithms = "all,minhash:preset=core,as=core";
+    let spilled = |memory: &str, threads: &str| {
+        let done = done(folder.path(), &["--algorithms", algorithms, "--memory", memory, "--threads", threads]);
+        let record = record(&done.out());
+        let bytes: u64 =
+            record["algorithms"].as_array().unwrap().iter().map(|one| one["spilled_bytes"].as_u64().unwrap()).sum();
+        (done, bytes)
+    };
+    let (least, spilled_bytes) = spilled("48MiB", "2");
+    assert!(spilled_bytes > 10 << 20, "only {spilled_bytes} bytes were spilled");
+    let (most, none) = spilled("4GiB", "1");
+    assert!(none < spilled_bytes);
+    assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
+}

@@ -1,0 +1,382 @@
+//! What the tests share: running the program, making corpora, reading its tables.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use tempfile::TempDir;
+
+/// The small corpus of the repository.
+pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
+/// All members of the family, as `--algorithms` takes them.
+pub const ALL: &str = "all";
+
+/// How a run ended.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    fn of(output: Output) -> Ran {
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Fails with all that was said if the run did not end with this code.
+    #[track_caller]
+    pub fn ends_with(self, code: i32) -> Ran {
+        assert_eq!(self.code, code, "\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Fails unless each of these stands in what was said on stderr.
+    #[track_caller]
+    pub fn says(self, parts: &[&str]) -> Ran {
+        for part in parts {
+            assert!(self.stderr.contains(part), "{part:?} is not in\n{}", self.stderr);
+        }
+        self
+    }
+}
+
+/// The program, in an environment that says nothing.
+pub fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dupsift"));
+    command.env("NO_COLOR", "1").env_remove("RUST_LOG");
+    command
+}
+
+/// `dupsift run INPUTS --out OUT ...`, two threads and 512 MiB unless `more` says otherwise.
+pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
+    let mut command = program();
+    command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
+    for (flag, value) in [("--threads", "2"), ("--memory", "512MiB")] {
+        if !more.contains(&flag) {
+            command.args([flag, value]);
+        }
+    }
+    Ran::of(command.args(more).output().unwrap())
+}
+
+/// A run over one input into a folder of its own.
+pub struct Done {
+    folder: TempDir,
+}
+
+impl Done {
+    /// The output folder.
+    pub fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+}
+
+/// A run that has to end with exit code 0.
+#[track_caller]
+pub fn done(input: &Path, more: &[&str]) -> Done {
+    ended(input, more, 0)
+}
+
+/// A run that has to end with this exit code.
+#[track_caller]
+pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
+    let folder = tempfile::tempdir().unwrap();
+    run(&[input], &folder.path().join("out"), more).ends_with(code);
+    Done { folder }
+}
+
+/// The samples.
+pub fn samples() -> &'static Path {
+    Path::new(SAMPLES)
+}
+
+/// One document of a made corpus.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doc {
+    pub id: String,
+    pub text: String,
+}
+
+/// The documents of the samples, in order of document numbers.
+pub fn sample_docs() -> Vec<Doc> {
+    read_docs(samples())
+}
+
+/// The documents of a folder of Parquet files, in order of document numbers.
+pub fn read_docs(folder: &Path) -> Vec<Doc> {
+    let table = Table::read(folder);
+    let (ids, texts) = (table.texts("id"), table.texts("text"));
+    ids.into_iter().zip(texts).map(|(id, text)| Doc { id, text }).collect()
+}
+
+/// Texts with ids `d0`, `d1`, ...
+pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc> {
+    texts.into_iter().enumerate().map(|(n, text)| Doc { id: format!("d{n}"), text: text.into() }).collect()
+}
+
+/// Writes documents as Parquet with the columns id and text.
+pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
+    write_columns(path, &[("id", ids), ("text", texts)], rows_a_group);
+}
+
+/// Writes columns as Parquet.
+pub fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: usize) {
+    let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true));
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let arrays = columns.iter().map(|(_, array)| array.clone()).collect();
+    let batch = RecordBatch::try_new(schema.clone(), arrays).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows_a_group)).build();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+/// Documents as JSON lines.
+pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
+    let line = |doc: &Doc| format!("{}\n", serde_json::json!({ "id": doc.id, "text": doc.text }));
+    docs.iter().map(line).collect::<String>().into_bytes()
+}
+
+/// A table of an output folder, or of any folder of Parquet files: all its files, one after another.
+pub struct Table(pub RecordBatch);
+
+impl Table {
+    /// Reads every Parquet file below a folder, or the one file.
+    #[track_caller]
+    pub fn read(path: &Path) -> Table {
+        let mut batches = Vec::new();
+        let mut schema = None;
+        for file in parquet_files(path) {
+            let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&file).unwrap()).unwrap();
+            schema = Some(reader.schema().clone());
+            batches.extend(reader.build().unwrap().map(Result::unwrap));
+        }
+        let schema = schema.unwrap_or_else(|| panic!("no Parquet file below {}", path.display()));
+        Table(arrow_select::concat::concat_batches(&schema, &batches).unwrap())
+    }
+
+    /// Rows.
+    pub fn len(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[track_caller]
+    fn column(&self, name: &str) -> &ArrayRef {
+        self.0.column_by_name(name).unwrap_or_else(|| panic!("no column {name:?} in {:?}", self.0.schema()))
+    }
+
+    /// A column of texts, numbers as they are printed, null as `null`.
+    #[track_caller]
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let column = arrow_cast::cast(self.column(name), &DataType::Utf8).unwrap();
+        column.as_string::<i32>().iter().map(|value| value.unwrap_or("null").to_string()).collect()
+    }
+
+    /// A column of Int64 without nulls.
+    #[track_caller]
+    pub fn numbers(&self, name: &str) -> Vec<i64> {
+        let column = self.column(name).as_primitive::<Int64Type>();
+        assert_eq!(column.null_count(), 0);
+        column.values().to_vec()
+    }
+
+    /// A column of Float32.
+    #[track_caller]
+    pub fn floats(&self, name: &str) -> Vec<Option<f32>> {
+        self.column(name).as_primitive::<Float32Type>().iter().collect()
+    }
+
+    /// A column of Booleans.
+    #[track_caller]
+    pub fn flags(&self, name: &str) -> Vec<bool> {
+        self.column(name).as_boolean().iter().map(|value| value.unwrap()).collect()
+    }
+}
+
+fn parquet_files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_path_buf()];
+    }
+    files_below(path).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "parquet")).collect()
+}
+
+/// All files below a folder, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let Ok(entries) = std::fs::read_dir(folder) else { return files };
+    for path in entries.map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The names in a folder, sorted.
+pub fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// The bytes of `pairs/`, `clusters/` and `removed/`, by path.
+pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut bytes = BTreeMap::new();
+    for folder in ["pairs", "clusters", "removed"] {
+        for file in files_below(&out.join(folder)) {
+            let name = file.strip_prefix(out).unwrap().to_string_lossy().into_owned();
+            bytes.insert(name, std::fs::read(&file).unwrap());
+        }
+    }
+    assert!(bytes.len() >= 3, "{} holds no result", out.display());
+    bytes
+}
+
+/// Fails with the names of the files that differ.
+#[track_caller]
+pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
+    let (left, right) = (result_bytes(left), result_bytes(right));
+    assert_eq!(left.keys().collect::<Vec<_>>(), right.keys().collect::<Vec<_>>(), "{what}: other files");
+    let differ: Vec<&String> =
+        left.iter().filter(|(name, bytes)| right[*name] != **bytes).map(|(name, _)| name).collect();
+    assert!(differ.is_empty(), "{what}: other bytes in {differ:?}");
+}
+
+/// run.json.
+pub fn record(out: &Path) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap()
+}
+
+/// The folders of `pairs/`: the labels of the algorithms.
+pub fn labels(out: &Path) -> Vec<String> {
+    let name = |name: String| name.strip_prefix("algorithm=").unwrap().to_string();
+    names_in(&out.join("pairs")).into_iter().map(name).collect()
+}
+
+/// One pair as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairLine {
+    pub id_a: String,
+    pub id_b: String,
+    pub similarity: f32,
+    pub distance: Option<f32>,
+    pub matched_by: String,
+    pub verified: bool,
+    pub doc_a: i64,
+    pub doc_b: i64,
+}
+
+/// The pairs of one algorithm.
+#[track_caller]
+pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
+    let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
+    let (ids_a, ids_b, matched_by) = (table.texts("id_a"), table.texts("id_b"), table.texts("matched_by"));
+    let (docs_a, docs_b) = (table.numbers("doc_a"), table.numbers("doc_b"));
+    let (similarities, distances, verified) =
+        (table.floats("similarity"), table.floats("distance"), table.flags("verified"));
+    (0..table.len())
+        .map(|row| PairLine {
+            id_a: ids_a[row].clone(),
+            id_b: ids_b[row].clone(),
+            similarity: similarities[row].unwrap(),
+            distance: distances[row],
+            matched_by: matched_by[row].clone(),
+            verified: verified[row],
+            doc_a: docs_a[row],
+            doc_b: docs_b[row],
+        })
+        .collect()
+}
+
+/// The document numbers of the pairs of one algorithm, in order.
+#[track_caller]
+pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
+    pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
+}
+
+/// The pairs of one algorithm as sorted ids, for comparing runs that number documents differently.
+#[track_caller]
+pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
+    let sorted = |pair: PairLine| if pair.id_a < pair.id_b { (pair.id_a, pair.id_b) } else { (pair.id_b, pair.id_a) };
+    let mut pairs: Vec<(String, String)> = pairs(out, label).into_iter().map(sorted).collect();
+    pairs.sort();
+    pairs
+}
+
+/// The ids that are to be removed.
+#[track_caller]
+pub fn removed_ids(out: &Path) -> Vec<String> {
+    Table::read(&out.join("removed")).texts("id")
+}
+
+/// A stream of numbers for made corpora: always the same.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(1);
+        (dupsift::hash::splitmix64(20_071, self.0) % bound as u64) as usize
+    }
+}
+
+/// Short documents of made words, many of them edited copies of others: words changed, sentences moved, all equal.
+pub fn made_docs(count: usize) -> Vec<Doc> {
+    let mut numbers = Numbers(0);
+    let mut texts: Vec<String> = Vec::with_capacity(count);
+    for at in 0..count {
+        let text = if at > 0 && numbers.below(2) == 0 {
+            let from = texts[at - 1 - numbers.below(at.min(40))].clone();
+            match numbers.below(4) {
+                0 => from,
+                1 => format!("{from} И ещё {} слово.", numbers.below(1000)),
+                2 => {
+                    let mut sentences: Vec<&str> = from.split_inclusive(". ").collect();
+                    sentences.rotate_left(1);
+                    sentences.concat()
+                }
+                _ => {
+                    let mut words: Vec<String> = from.split(' ').map(str::to_string).collect();
+                    let changed = numbers.below(words.len());
+                    words[changed] = made_word(&mut numbers);
+                    words.join(" ")
+                }
+            }
+        } else {
+            made_text(&mut numbers)
+        };
+        texts.push(text);
+    }
+    numbered(texts)
+}
+
+fn made_word(numbers: &mut Numbers) -> String {
+    const PARTS: [&str; 12] = ["ко", "ра", "му", "st", "an", "lo", "ве", "те", "ri", "он", "网页", "搜索"];
+    (0..2 + numbers.below(2)).map(|_| PARTS[numbers.below(PARTS.len())]).collect()
+}
+
+fn made_text(numbers: &mut Numbers) -> String {
+    let sentence = |numbers: &mut Numbers| {
+        let words: Vec<String> = (0..4 + numbers.below(8)).map(|_| made_word(numbers)).collect();
+        format!("{}. ", words.join(" "))
+    };
+    (0..3 + numbers.below(5)).map(|_| sentence(numbers)).collect::<String>().trim_end().to_string()
+}

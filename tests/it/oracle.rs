@@ -1,0 +1,240 @@
+//! The pairs of each method against a second, slow implementation that compares all documents with all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dupsift::algorithm::{Corpus, Params, by_name, specs};
+use dupsift::corpus::CorpusStats;
+use dupsift::row::Signatures;
+use dupsift::text::{Pipeline, TextOptions};
+
+use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, write_docs};
+
+const DOCUMENTS: usize = 400;
+
+/// The corpus, its words, and its sentences as canonical texts with their numbers of words.
+struct Made {
+    docs: Vec<Doc>,
+    words: Vec<Vec<String>>,
+    sentences: Vec<Vec<(usize, String)>>,
+    folder: tempfile::TempDir,
+}
+
+fn made() -> Made {
+    let mut docs = made_docs(DOCUMENTS);
+    // Short ones, and one without a word, among them.
+    for (at, text) in ["да", "нет да", "Да! Нет...", "?!", "网页", "", "a b c d e f", "f e d c b a."].iter().enumerate()
+    {
+        docs[50 * at].text = text.to_string();
+    }
+    let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+    let (mut words, mut sentences) = (Vec::new(), Vec::new());
+    for doc in &docs {
+        let analysis = pipeline.analyse(&doc.text);
+        words.push(analysis.words().iter().map(|word| analysis.word(word).to_string()).collect());
+        let sentence = |range: &std::ops::Range<u32>| {
+            let mut text = String::new();
+            analysis.write_sentence(range, &mut text);
+            (range.len(), text)
+        };
+        sentences.push(analysis.sentences().iter().map(sentence).collect());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write_docs(&folder.path().join("a.parquet"), &docs, 64);
+    Made { docs, words, sentences, folder }
+}
+
+impl Made {
+    /// The pairs that the program finds.
+    fn found(&self, algorithm: &str) -> Vec<(usize, usize)> {
+        let done = done(self.folder.path(), &["--algorithms", &format!("{algorithm},as=x")]);
+        doc_pairs(&done.out(), "x")
+    }
+
+    /// All pairs of documents that are duplicates to `same`, or copies of each other that have a signature.
+    fn all(&self, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
+        let pairs = (0..self.docs.len()).flat_map(|a| (a + 1..self.docs.len()).map(move |b| (a, b)));
+        pairs.filter(|&(a, b)| same(a, b)).collect()
+    }
+}
+
+fn check(found: Vec<(usize, usize)>, expected: Vec<(usize, usize)>, what: &str) {
+    assert!(expected.len() > 40, "{what}: only {} pairs to find", expected.len());
+    let (found, expected): (BTreeSet<_>, BTreeSet<_>) = (found.into_iter().collect(), expected.into_iter().collect());
+    let missed: Vec<_> = expected.difference(&found).take(5).collect();
+    let wrong: Vec<_> = found.difference(&expected).take(5).collect();
+    assert!(missed.is_empty() && wrong.is_empty(), "{what}: missed {missed:?}, wrong {wrong:?}");
+}
+
+/// The fingerprint of each document, straight from the signer.
+fn fingerprints(docs: &[Doc], typed: &[(&str, &str)]) -> Vec<Option<u128>> {
+    let simhash = by_name("simhash").unwrap();
+    let typed: Vec<(String, String)> =
+        typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let params = Params::check("simhash", &specs(simhash), &typed).unwrap();
+    let stats = CorpusStats::none();
+    let signer = simhash.signer(&params, &Corpus { documents: docs.len() as u64, stats: &stats }).unwrap();
+    let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+    let sign = |doc: &Doc| {
+        let mut out = Signatures::default();
+        signer.sign(&pipeline.analyse(&doc.text), &mut out);
+        out.rows(0).next().map(|row| row.key)
+    };
+    docs.iter().map(sign).collect()
+}
+
+#[test]
+fn simhash_pairs_are_all_fingerprints_within_the_distance() {
+    let made = made();
+    for (bits, distance) in [(64u32, 3u32), (64, 10), (128, 12), (64, 0)] {
+        let (bits_typed, distance_typed) = (bits.to_string(), distance.to_string());
+        let prints =
+            fingerprints(&made.docs, &[("bits", &bits_typed), ("distance", &distance_typed), ("min_features", "3")]);
+        let apart = |a: usize, b: usize| Some((prints[a]? ^ prints[b]?).count_ones());
+        let expected = made.all(|a, b| apart(a, b).is_some_and(|apart| apart <= distance));
+        let algorithm = format!("simhash:bits={bits},distance={distance},min_features=3");
+        let done = done(made.folder.path(), &["--algorithms", &algorithm]);
+        for pair in pairs(&done.out(), "simhash") {
+            let apart = apart(pair.doc_a as usize, pair.doc_b as usize).unwrap() as f32;
+            assert_eq!((pair.distance, pair.similarity), (Some(apart), 1.0 - apart / bits as f32), "{algorithm}");
+        }
+        check(doc_pairs(&done.out(), "simhash"), expected, &algorithm);
+    }
+}
+
+/// Windows of five units: words, single characters for Han; a shorter document is one window.
+fn windows(words: &[String]) -> BTreeSet<String> {
+    let is_han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    let mut units: Vec<String> = Vec::new();
+    for word in words {
+        if word.chars().all(is_han) {
+            units.extend(word.chars().map(String::from));
+        } else {
+            units.push(word.clone());
+        }
+    }
+    match units.len() {
+        0 => BTreeSet::new(),
+        1..5 => [units.join(" ")].into(),
+        _ => units.windows(5).map(|window| window.join(" ")).collect(),
+    }
+}
+
+#[test]
+fn minhash_similarities_are_exact_and_pairs_above_the_threshold_are_found() {
+    let made = made();
+    let sets: Vec<BTreeSet<String>> = made.words.iter().map(|words| windows(words)).collect();
+    let jaccard = |a: usize, b: usize| {
+        let common = sets[a].intersection(&sets[b]).count();
+        let union = sets[a].len() + sets[b].len() - common;
+        if union == 0 { 0.0 } else { common as f64 / union as f64 }
+    };
+    for threshold in [0.7, 0.4] {
+        // 60 bands of 3 rows: a pair at the threshold .4 is missed once in 50, one at .7 never.
+        let algorithm = format!("minhash:bands=60,rows=3,verify=jaccard:{threshold},as=x");
+        let done = done(made.folder.path(), &["--algorithms", &algorithm]);
+        let found = pairs(&done.out(), "x");
+        for pair in &found {
+            let exact = jaccard(pair.doc_a as usize, pair.doc_b as usize);
+            assert!(exact >= threshold && pair.verified, "{pair:?} has {exact}");
+            assert_eq!(pair.similarity, exact as f32, "{pair:?}");
+        }
+        let expected = made.all(|a, b| jaccard(a, b) >= threshold);
+        assert!(
+            expected.len() > 100 && found.len() as f64 >= 0.98 * expected.len() as f64,
+            "{} of {}",
+            found.len(),
+            expected.len()
+        );
+        let surely = made.all(|a, b| jaccard(a, b) >= 0.7);
+        let found: BTreeSet<(usize, usize)> = doc_pairs(&done.out(), "x").into_iter().collect();
+        assert!(surely.iter().all(|pair| found.contains(pair)));
+    }
+}
+
+#[test]
+fn three_plus_five_pairs_share_the_longest_sentence_or_two_of_three_and_the_length() {
+    let made = made();
+    let longest: Vec<Vec<String>> = made
+        .sentences
+        .iter()
+        .map(|sentences| {
+            let distinct: BTreeSet<(std::cmp::Reverse<usize>, String)> =
+                sentences.iter().map(|(words, text)| (std::cmp::Reverse(*words), text.clone())).collect();
+            distinct.into_iter().take(3).map(|(_, text)| text).collect()
+        })
+        .collect();
+    let meets = |a: usize, b: usize| {
+        let common = longest[a].iter().filter(|text| longest[b].contains(text)).count();
+        !longest[a].is_empty() && !longest[b].is_empty() && (longest[a][0] == longest[b][0] || common >= 2)
+    };
+    let near = |a: usize, b: usize| {
+        let (shorter, longer) =
+            (made.words[a].len().min(made.words[b].len()), made.words[a].len().max(made.words[b].len()));
+        longer as f64 * 0.85 <= shorter as f64
+    };
+    let small = |doc: usize| made.sentences[doc].len() < 5;
+    check(made.found("three_plus_five:chain=pairwise"), made.all(|a, b| meets(a, b) && near(a, b)), "pairwise");
+    let off = made.all(|a, b| meets(a, b) && (near(a, b) || !small(a) && !small(b)));
+    check(made.found("three_plus_five:chain=off"), off, "off");
+    let any = made.all(meets);
+    check(made.found("three_plus_five:chain=off,small_doc_sentences=0"), any, "off, none small");
+}
+
+#[test]
+fn long_sent_pairs_have_the_same_two_longest_sentences() {
+    let made = made();
+    let longest: Vec<Vec<&String>> = made
+        .sentences
+        .iter()
+        .map(|sentences| {
+            let mut sorted: Vec<&(usize, String)> = sentences.iter().collect();
+            sorted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+            sorted.dedup();
+            sorted.into_iter().take(2).map(|(_, text)| text).collect()
+        })
+        .collect();
+    check(
+        made.found("long_sent:sentences=2"),
+        made.all(|a, b| !longest[a].is_empty() && longest[a] == longest[b]),
+        "long_sent",
+    );
+}
+
+/// The six heaviest distinct words; none where there are fewer than six.
+fn heaviest(counts: &BTreeMap<&str, usize>, weight: impl Fn(&str, usize) -> f64) -> Option<BTreeSet<String>> {
+    let mut weighed: Vec<(f64, &str)> = counts.iter().map(|(word, tf)| (weight(word, *tf), *word)).collect();
+    weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    (weighed.len() >= 6).then(|| weighed[..6].iter().map(|(_, word)| word.to_string()).collect())
+}
+
+fn counts(words: &[String]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    words.iter().for_each(|word| *counts.entry(word.as_str()).or_default() += 1);
+    counts
+}
+
+#[test]
+fn tf_pairs_have_the_same_six_most_frequent_words() {
+    let made = made();
+    let tops: Vec<_> = made.words.iter().map(|words| heaviest(&counts(words), |_, tf| tf as f64)).collect();
+    check(made.found("tf:words=6"), made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]), "tf");
+}
+
+#[test]
+fn tf_idf_pairs_have_the_same_six_words_of_greatest_weight() {
+    let made = made();
+    let with_words = made.words.iter().filter(|words| !words.is_empty()).count() as f64;
+    let mean = made.words.iter().map(Vec::len).sum::<usize>() as f64 / with_words;
+    let mut df: BTreeMap<&str, usize> = BTreeMap::new();
+    for words in &made.words {
+        counts(words).keys().for_each(|word| *df.entry(word).or_default() += 1);
+    }
+    let weight = |word: &str, tf: usize, length: usize| {
+        let (tf, df) = (tf as f64, df[word] as f64);
+        let saturated = tf / (2.0 * (0.25 + 0.75 * (length as f64 / mean)) + tf);
+        saturated * ((with_words - df + 0.5) / (df + 0.5)).ln()
+    };
+    let top = |words: &Vec<String>| heaviest(&counts(words), |word, tf| weight(word, tf, words.len()));
+    let tops: Vec<_> = made.words.iter().map(top).collect();
+    check(made.found("tf_idf:words=6"), made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]), "tf_idf");
+}
