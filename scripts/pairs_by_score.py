@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""A first look at a finished run: how many pairs at which score, and how large the clusters are, for each algorithm.
+
+OUT is the output folder of `dupsift run`. Scores are the column `similarity`: the checked value where an algorithm checks its
+pairs on the texts, else its own; algorithms of equal signatures know 1 only. The sizes tell whether an algorithm chains:
+many pairs in one huge cluster are a reason to look at it before anything is deleted.
+
+    scripts/pairs_by_score.py out/docs
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+STEP = 0.05
+SIZES = [(2, 2), (3, 3), (4, 5), (6, 10), (11, 100), (101, 1000), (1001, None)]
+WIDTH = 40
+
+
+def bar(count, most):
+    return "#" * max(1, round(WIDTH * count / most)) if count else ""
+
+
+def print_bars(header, counts):
+    print(f"  {header}")
+    most = max((count for _, count in counts), default=0)
+    for name, count in counts:
+        if count:
+            print(f"    {name:>12}  {count:>12,}  {bar(count, most)}")
+
+
+def by_score(table):
+    """Pairs by score, from the highest down; 1 stands alone."""
+    scores = table["similarity"].to_pylist()
+    last = round(1 / STEP)
+    bins = [0] * (last + 1)
+    for score in scores:
+        bins[last if score >= 1.0 else int(score / STEP + 1e-6)] += 1
+    name = lambda number: "1" if number == last else f"{number * STEP:.2f}-{(number + 1) * STEP:.2f}"
+    return [(name(number), bins[number]) for number in range(last, -1, -1)]
+
+
+def by_size(table):
+    """Clusters by the number of their documents."""
+    sizes = table.filter(pc.field("is_representative"))["cluster_size"].to_pylist()
+    fits = lambda size, low, high: size >= low and (high is None or size <= high)
+    name = lambda low, high: str(low) if low == high else f"{low:,}+" if high is None else f"{low}-{high:,}"
+    return [(name(low, high), sum(fits(size, low, high) for size in sizes)) for low, high in SIZES]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the output folder of a run")
+    out = parser.parse_args().out
+    if not (out / "_SUCCESS").exists():
+        parser.error(f"{out} is no finished output of dupsift: there is no _SUCCESS in it")
+    report = json.loads((out / "run.json").read_text())
+    documents, removal = report["documents"], report["removal"]
+    print(f"{documents['used']:,} documents: {removal['kept']:,} kept, {removal['removed']:,} removed\n")
+    for one in report["algorithms"]:
+        part = lambda kind: out / kind / f"algorithm={one['label']}" / "part-00000.parquet"
+        print(one["recipe"])
+        print_bars("pairs by score", by_score(pq.read_table(part("pairs"), columns=["similarity"])))
+        print_bars("clusters by size", by_size(pq.read_table(part("clusters"), columns=["cluster_size", "is_representative"])))
+        if one["pairs_written"] < one["pairs"]:
+            print(f"  {one['pairs'] - one['pairs_written']:,} pairs within large groups are counted, not written (--max-group)")
+        print()
+
+
+if __name__ == "__main__":
+    main()
