@@ -78,7 +78,9 @@ fn check_removals(done: &Done, order: &[usize], deciding: &Pairs, chain: bool, w
     let out = done.out();
     let removed = removals(&out);
     assert!(!removed.is_empty(), "{what}");
-    assert_eq!(removed, survivors(order, deciding, chain), "{what}");
+    let expected = survivors(order, deciding, chain);
+    let differ: Vec<usize> = (0..order.len()).filter(|doc| removed.get(doc) != expected.get(doc)).take(5).collect();
+    assert!(differ.is_empty(), "{what}: another fate, or another kept document, for {differ:?}");
     assert!(removed.values().all(|kept| !removed.contains_key(kept)), "{what}: a kept document is removed");
     assert!(
         deciding.iter().all(|(a, b)| removed.contains_key(a) || removed.contains_key(b)),
@@ -142,7 +144,7 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         (0..docs.len()).map(|n| (n % 7 != 0).then(|| format!("имя {}", n * 31 % 11))).collect();
     // Beyond what a Float64 tells apart, and beyond Int64.
     let large: Vec<u64> =
-        (0..docs.len() as u64).map(|n| u64::MAX - (n * 7919 % 3 << [0, 62][n as usize % 2])).collect();
+        (0..docs.len() as u64).map(|n| u64::MAX - ((n * 7919 % 3) << [0, 62][n as usize % 2])).collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.parquet");
     let column = |part: fn(&crate::kit::Doc) -> &str| -> ArrayRef {
