@@ -13,7 +13,7 @@
 //! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han.
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
-use super::kit::blocks::Blocks;
+use super::kit::blocks::{Blocks, table_count};
 use super::kit::top_words::distinct_words;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -22,6 +22,9 @@ use crate::hash::{combine, mix64};
 use crate::row::{Row, RowShape, Score, Signatures};
 use crate::text::Analysis;
 use crate::text::shingle::{char_shingles, shingles};
+
+/// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
+const MOST_TABLES: u64 = 1_000;
 
 /// The member.
 pub struct SimHash;
@@ -93,6 +96,13 @@ impl Algorithm for SimHash {
             return Err(Error::Usage(format!(
                 "simhash: blocks={blocks} cannot find distance={distance}; it takes at least {} blocks, or 0 to choose",
                 distance + 1
+            )));
+        }
+        let tables = if blocks > 0 { table_count(blocks, distance) } else { 0 };
+        if tables > MOST_TABLES {
+            return Err(Error::Usage(format!(
+                "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each a row a document; \
+                 expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
             )));
         }
         Ok(Box::new(SimHashSigner {
@@ -265,5 +275,7 @@ mod tests {
         let refuse = |typed| SimHash.signer(&params(&SimHash, typed), &corpus).err().expect("an error").to_string();
         assert!(refuse("weight=tf_idf").contains("features=words"));
         assert!(refuse("blocks=3,distance=3").contains("at least 4 blocks"));
+        assert!(refuse("blocks=24,distance=8").contains("735471 search tables"));
+        assert!(SimHash.signer(&params(&SimHash, "blocks=8,distance=3"), &corpus).is_ok());
     }
 }

@@ -185,6 +185,7 @@ fn involved(job: &Job<'_>, relations: &[&(Relation, Score)]) -> Result<Mapped<u6
 /// The lists of kept documents, in work files.
 struct Memory {
     heads: Vec<Mapped<u64>>,
+    counts: Vec<Mapped<u64>>,
     next: Vec<Mapped<u64>>,
 }
 
@@ -193,14 +194,14 @@ impl Memory {
         let arrays = |name: &str| -> Result<Vec<Mapped<u64>>> {
             (0..count).map(|_| Mapped::new(job.dir, name, job.documents() as usize)).collect()
         };
-        Ok(Memory { heads: arrays("kept-heads")?, next: arrays("kept-next")? })
+        Ok(Memory { heads: arrays("kept-heads")?, counts: arrays("kept-counts")?, next: arrays("kept-next")? })
     }
 
     fn lists(&mut self) -> Lists<'_> {
-        Lists {
-            heads: self.heads.iter_mut().map(|array| &mut array[..]).collect(),
-            next: self.next.iter_mut().map(|array| &mut array[..]).collect(),
+        fn slices(arrays: &mut [Mapped<u64>]) -> Vec<&mut [u64]> {
+            arrays.iter_mut().map(|array| &mut array[..]).collect()
         }
+        Lists { heads: slices(&mut self.heads), counts: slices(&mut self.counts), next: slices(&mut self.next) }
     }
 }
 

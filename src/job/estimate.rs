@@ -13,7 +13,7 @@ use crate::row::RowLayout;
 /// Bytes a document that work files take whatever the algorithms: hashes of texts and ids, lengths, bitmaps, classes.
 const BYTES_A_DOCUMENT: u64 = 120;
 /// Bytes a document that an algorithm's classes and the decision take besides its rows.
-const BYTES_AN_ALGORITHM: u64 = 40;
+const BYTES_AN_ALGORITHM: u64 = 48;
 
 /// The estimate.
 #[derive(Clone, Debug, Default)]

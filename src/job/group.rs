@@ -118,7 +118,10 @@ fn fold(
                 for row in representatives {
                     if collapse {
                         let first = *first.get_or_insert(row.doc);
-                        push_with_copies(equal, first, row.doc, copies)?;
+                        // Most documents are alone, and a class of one is none: it need not be sorted to find that out.
+                        if window.len() > 1 || !copies.members(row.doc).is_empty() {
+                            push_with_copies(equal, first, row.doc, copies)?;
+                        }
                         if first != row.doc {
                             continue;
                         }

@@ -37,11 +37,7 @@ impl Ids {
                         let Some(id) = batch.id(row) else { continue };
                         bytes.clear();
                         bytes.extend([0; 4]);
-                        match id {
-                            IdRef::Text(text) => bytes.extend(text.as_bytes()),
-                            IdRef::Bytes(id) => bytes.extend(id),
-                            number => bytes.extend(number.to_string().as_bytes()),
-                        }
+                        written_as(kind, id, bytes);
                         let length = (bytes.len() - 4) as u32;
                         bytes[..4].copy_from_slice(&length.to_le_bytes());
                         begins.store(batch.doc(row) as usize, heap.append(bytes)? + 1);
@@ -77,5 +73,34 @@ impl Ids {
             // A number that does not fit was made text before, by the ids seen.
             IdType::Int32 | IdType::Int64 => text().parse().map_or_else(|_| Id::Text(text()), Id::Int),
         }
+    }
+}
+
+/// Appends an id as it will be written. Bytes that are written as text because other files have text are spelled out, for
+/// two of them must not become one id.
+fn written_as(kind: IdType, id: IdRef<'_>, out: &mut Vec<u8>) {
+    match id {
+        IdRef::Text(text) => out.extend(text.as_bytes()),
+        IdRef::Bytes(id) if kind == IdType::Bytes => out.extend(id),
+        other => out.extend(other.to_string().as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_written_as_text_stay_different() {
+        let written = |kind, id| {
+            let mut out = Vec::new();
+            written_as(kind, id, &mut out);
+            out
+        };
+        assert_eq!(written(IdType::Bytes, IdRef::Bytes(&[0xFF, 1])), [0xFF, 1]);
+        assert_eq!(written(IdType::Text, IdRef::Bytes(&[0xFF, 1])), b"0xff01");
+        assert_ne!(written(IdType::Text, IdRef::Bytes(&[0xFF])), written(IdType::Text, IdRef::Bytes(&[0xFE])));
+        assert_eq!(written(IdType::Int64, IdRef::Int(-7)), b"-7");
+        assert_eq!(written(IdType::Text, IdRef::Text("7")), b"7");
     }
 }

@@ -14,6 +14,7 @@ mod estimate;
 mod group;
 mod ids;
 mod keep;
+mod keep_column;
 mod options;
 mod pairs;
 mod progress;

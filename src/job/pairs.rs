@@ -42,21 +42,22 @@ pub fn expand(
     let name = format!("{}-documents", relation.label);
     let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, rows)?;
     let best = |members: &[u64]| keep.best(members);
-    let push = |writer: &mut Writer<'_>, pair: Pair| {
+    let push = |writer: &mut Writer<'_>, record: &mut Vec<u8>, pair: Pair| {
         shown.set(pair.a as usize);
         shown.set(pair.b as usize);
-        let mut record = Vec::with_capacity(layout.width());
-        layout.encode(&pair, &mut record);
-        writer.push(&record)
+        record.clear();
+        layout.encode(&pair, record);
+        writer.push(record)
     };
 
     let (mut total, mut large_groups) = (0, 0);
-    let mut writer = out.writer();
+    let (mut writer, mut record) = (out.writer(), Vec::new());
     relation.each_class(|class| {
         large_groups += u64::from(class.len() as u64 > max_group);
         total += within(class, max_group, best, |a, b| {
             let same_text = copies.representative(a) == copies.representative(b);
-            push(&mut writer, Pair::new(a, b, bound.signer.equal(), if same_text { COPY } else { 1 }))
+            let matched = if same_text { COPY } else { 1 };
+            push(&mut writer, &mut record, Pair::new(a, b, bound.signer.equal(), matched))
         })?;
         Ok::<_, crate::error::Error>(())
     })?;
@@ -64,18 +65,19 @@ pub fn expand(
     let bar = job.bar(&format!("expand {}", relation.label), relation.pairs.partitions());
     let counts = job.work(
         relation.pairs.partitions(),
-        || Ok((out.writer(), 0)),
-        |(writer, total), partition| {
+        || Ok((out.writer(), Vec::new(), 0)),
+        |(writer, record, total), partition| {
             relation.each_pair(job, partition, |pair| {
                 let (a, b) = (relation.members(&pair.a), relation.members(&pair.b));
-                *total +=
-                    between(a, b, max_group, best, |x, y| push(writer, Pair::new(x, y, pair.score, pair.matched)))?;
+                *total += between(a, b, max_group, best, |x, y| {
+                    push(writer, record, Pair::new(x, y, pair.score, pair.matched))
+                })?;
                 Ok(())
             })?;
             bar.add(1);
             Ok(())
         },
-        |(mut writer, total)| writer.flush().map(|()| total),
+        |(mut writer, _, total)| writer.flush().map(|()| total),
     )?;
     drop(writer);
     let pairs = out.finish()?;

@@ -166,14 +166,7 @@ impl Job<'_> {
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let mut want = want.clone();
         if self.options.limit.is_some() {
-            // A filter of the caller knows nothing of the rows of the last piece that lie beyond the limit.
-            want.rows = match want.rows.take() {
-                None => Some(RowFilter::Where(Arc::new(move |doc| doc < documents))),
-                Some(RowFilter::Where(passes)) => {
-                    Some(RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))))
-                }
-                listed => listed,
-            };
+            want.rows = Some(below(documents, want.rows.take()));
         }
         let results = self.work(
             splits.len(),
@@ -203,8 +196,35 @@ impl Job<'_> {
     }
 }
 
+/// What a filter asks for of the documents below a number. A piece may reach beyond `--limit`, where there are neither
+/// bits nor cells to look at.
+fn below(documents: u64, filter: Option<RowFilter>) -> RowFilter {
+    match filter {
+        None => RowFilter::Where(Arc::new(move |doc| doc < documents)),
+        Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))),
+        Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| doc < documents).collect()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_never_asked_about_documents_beyond_the_limit() {
+        let bits = [true, false, true];
+        let filters = [
+            None,
+            Some(RowFilter::Where(Arc::new(move |doc| bits[doc as usize]))),
+            Some(RowFilter::Docs([0, 2, 9].into())),
+        ];
+        let chosen = filters.map(|filter| match below(3, filter) {
+            RowFilter::Where(passes) => (0..20).filter(|&doc| passes(doc)).collect::<Vec<_>>(),
+            RowFilter::Docs(docs) => docs.to_vec(),
+        });
+        assert_eq!(chosen, [vec![0, 1, 2], vec![0, 2], vec![0, 2]]);
+    }
+
     #[test]
     fn readers_reject_exactly_the_texts_that_cannot_be_cut() {
         assert_eq!(crate::batch::document::MAX_TEXT_BYTES, crate::text::MAX_TEXT_BYTES);

@@ -112,6 +112,11 @@ fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
     widths[..(blocks - distance) as usize].iter().sum()
 }
 
+/// How many tables a scheme of so many blocks has.
+pub fn table_count(blocks: u32, distance: u32) -> u64 {
+    choose(blocks, distance)
+}
+
 /// n over k, saturating.
 fn choose(n: u32, k: u32) -> u64 {
     (0..u64::from(k)).fold(1u64, |value, i| value.saturating_mul(u64::from(n) - i) / (i + 1))
@@ -147,6 +152,7 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::new(64, 0, 1 << 31, 0).tables(), 1);
+        assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }
 
     /// Complete and each pair once, against all pairs, for several widths and distances.
