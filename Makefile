@@ -48,7 +48,7 @@ dedup:
 test: venv lint unit
 
 unit:
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release; else $(CARGO) test --release; fi
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
 
 lint: fmt clippy doc
 
