@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, new_null_array};
 use arrow_cast::cast;
 use arrow_row::{RowConverter, SortField};
@@ -171,7 +171,7 @@ impl Columns {
                 let rest = Int64Array::from(vec![0; floats.len()]).into_array_ref();
                 vec![floats, rest]
             }
-            DataType::UInt64 => numbers(&to(&DataType::Int64, &plain)?),
+            DataType::UInt64 => large_numbers(&plain),
             kind if kind.is_integer() => numbers(&to(&DataType::Int64, &plain)?),
             _ => return Err(unordered()),
         };
@@ -192,6 +192,14 @@ impl Columns {
 /// Whole numbers as floats and the rest that the float rounds away, so that they compare exactly and with real floats.
 fn numbers(array: &ArrayRef) -> Vec<ArrayRef> {
     let values = array.as_primitive::<Int64Type>();
+    let floats: Float64Array = values.unary::<_, Float64Type>(|value| value as f64);
+    let rest: Int64Array = values.unary(|value| (i128::from(value) - (value as f64) as i128) as i64);
+    vec![floats.into_array_ref(), rest.into_array_ref()]
+}
+
+/// The same for numbers that Int64 may not hold.
+fn large_numbers(array: &ArrayRef) -> Vec<ArrayRef> {
+    let values = array.as_primitive::<UInt64Type>();
     let floats: Float64Array = values.unary::<_, Float64Type>(|value| value as f64);
     let rest: Int64Array = values.unary(|value| (i128::from(value) - (value as f64) as i128) as i64);
     vec![floats.into_array_ref(), rest.into_array_ref()]

@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::kit::{
-    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, program, record, run,
-    sample_docs, samples, write_docs,
+    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, files_below, json_lines, made_docs, names_in, program,
+    record, run, sample_docs, samples, write_docs,
 };
 
 /// Parquet as corpora are: compressed, several row groups.
@@ -136,12 +136,13 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    // In blocks of 512 bytes: hardly a file, the first work files, the later ones.
-    for blocks in [1, 16, 40] {
+    // In blocks of 512 bytes: hardly a file, the first work files, the later ones, the tables.
+    for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
         command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
-        command.args(["--algorithms", ALL, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]).arg(&out);
+        command.args(["--algorithms", algorithms, "--threads", "2", "--memory", "48MiB", "--no-progress", "--out"]);
+        command.arg(&out);
         let output = command.output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{blocks} blocks\n{stderr}");
@@ -165,9 +166,8 @@ fn a_request_to_end_is_heard_and_leaves_nothing() {
     command.arg("run").arg(&corpus).arg("--out").arg(place.join("out"));
     command.args(["--algorithms", ALL, "--threads", "1", "--memory", "64MiB", "--no-progress"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let has_work = || names_in(&place).iter().any(|name| name.contains("dupsift-work"));
     let started = Instant::now();
-    while !has_work() {
+    while files_below(&place).is_empty() {
         assert!(child.try_wait().unwrap().is_none() && started.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -181,6 +181,18 @@ fn a_request_to_end_is_heard_and_leaves_nothing() {
 }
 
 #[test]
+fn work_files_go_where_asked_and_are_gone_after_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (work, out) = (folder.path().join("deep/work"), folder.path().join("out"));
+    let plain = done(samples(), &["--algorithms", ALL]);
+    run(&[samples()], &out, &["--algorithms", ALL, "--work", &work.to_string_lossy()]).ends_with(0);
+    assert_same_bytes(&plain.out(), &out, "--work");
+    assert_eq!((names_in(&work), names_in(folder.path())), (vec![], vec!["deep".to_string(), "out".to_string()]));
+    let tables = ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "run.json", "stats"];
+    assert_eq!(names_in(&out), tables);
+}
+
+#[test]
 fn a_limit_takes_the_first_documents_and_a_dry_run_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -190,7 +202,7 @@ fn a_limit_takes_the_first_documents_and_a_dry_run_writes_nothing() {
     assert_eq!(doc_pairs(&part.out(), "exact"), below(doc_pairs(&whole.out(), "exact")));
     assert_eq!(record(&part.out())["documents"]["used"].as_u64(), Some(500));
     let ran = run(&[samples()], &out, &["--dry-run"]).ends_with(0);
-    ran.says(&["estimate: 2,455 documents"]);
+    ran.says(&["2455 documents in 3 files"]);
     assert_eq!(names_in(folder.path()), [""; 0]);
 }
 

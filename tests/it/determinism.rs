@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::kit::{
-    ALL, Doc, Numbers, assert_same_bytes, done, id_pairs, json_lines, labels, made_docs, record, removed_ids,
+    ALL, Doc, Numbers, assert_same_bytes, done, id_pairs, json_lines, labels, made_docs, numbered, record, removed_ids,
     result_bytes, sample_docs, samples, write_docs,
 };
 
@@ -34,6 +34,8 @@ fn threads_and_memory_do_not_show() {
 fn the_cut_into_files_and_row_groups_does_not_show() {
     let docs = sample_docs();
     let whole = done(samples(), SEVEN);
+    let glob = samples().join("*.parquet");
+    assert_same_bytes(&whole.out(), &done(&glob, SEVEN).out(), "a glob");
     let folder = tempfile::tempdir().unwrap();
     let same = |name: &str, write: &dyn Fn(&Path)| {
         let place = folder.path().join(name);
@@ -108,7 +110,7 @@ fn what_is_left_after_removal_has_nothing_to_remove() {
 #[test]
 fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();
-    let made = made_docs(35_000);
+    let made = made_docs(40_000);
     assert!(made.iter().map(|doc| doc.text.len()).sum::<usize>() > 12 << 20);
     // Files below the size that the guard against large removals looks at.
     for (at, part) in made.chunks(9_000).enumerate() {
@@ -123,8 +125,32 @@ fn spilling_does_not_show() {
         (done, bytes)
     };
     let (least, spilled_bytes) = spilled("48MiB", "2");
-    assert!(spilled_bytes > 10 << 20, "only {spilled_bytes} bytes were spilled");
+    assert!(spilled_bytes > 8 << 20, "only {spilled_bytes} bytes were spilled");
     let (most, none) = spilled("4GiB", "1");
     assert!(none < spilled_bytes);
+    assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
+}
+
+/// Two million different words: more than the least memory counts without the disk.
+#[test]
+fn spilled_counts_are_the_same_statistics() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("numbers.parquet");
+    let text = |n: usize| (0..1000).map(|k| format!("w{} ", (n / 2 * 2000 + n % 2 * 7 + k) * 7)).collect::<String>();
+    write_docs(&file, &numbered((0..4_000).map(text)), 200);
+    let counted = |memory: &str, threads: &str| {
+        let done = done(&file, &["--algorithms", "tf_idf", "--memory", memory, "--threads", threads]);
+        let record = record(&done.out());
+        let count =
+            record["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == "count").unwrap().clone();
+        (done, count["spilled_bytes"].as_u64().unwrap(), record["statistics"].clone())
+    };
+    let (least, spilled, statistics) = counted("48MiB", "2");
+    let (most, none, same_statistics) = counted("4GiB", "1");
+    assert!(spilled > 4 << 20 && none == 0, "{spilled} bytes of counts were spilled, and {none}");
+    assert_eq!(statistics["words"].as_u64(), Some(2_000 * 1_007));
+    assert_eq!(statistics, same_statistics);
+    let table = |out: &Path| std::fs::read(out.join("stats/words/part-00000.parquet")).unwrap();
+    assert!(table(&least.out()) == table(&most.out()), "other statistics");
     assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
 }

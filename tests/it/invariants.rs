@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, StringArray};
+use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
 
 use crate::kit::{
     ALL, Done, Table, doc_pairs, done, labels, numbered, pairs, record, sample_docs, samples, write_columns, write_docs,
@@ -140,6 +140,9 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         (0..docs.len()).map(|n| (n % 5 != 0).then_some((n * 7919 % 13) as i64 - 6)).collect();
     let names: Vec<Option<String>> =
         (0..docs.len()).map(|n| (n % 7 != 0).then(|| format!("имя {}", n * 31 % 11))).collect();
+    // Beyond what a Float64 tells apart, and beyond Int64.
+    let large: Vec<u64> =
+        (0..docs.len() as u64).map(|n| u64::MAX - (n * 7919 % 3 << [0, 62][n as usize % 2])).collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.parquet");
     let column = |part: fn(&crate::kit::Doc) -> &str| -> ArrayRef {
@@ -150,6 +153,7 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         ("text", column(|doc| &doc.text)),
         ("score", Arc::new(Int64Array::from(scores.clone()))),
         ("name", Arc::new(StringArray::from(names.clone()))),
+        ("large", Arc::new(UInt64Array::from(large.clone()))),
     ];
     write_columns(&file, &columns, 400);
     let last = |value: Option<i64>, sign: i64| value.map_or((true, 0), |value| (false, sign * value));
@@ -169,6 +173,8 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         (names[doc].is_none(), std::cmp::Reverse(names[doc].clone()), docs[doc].text.chars().count(), doc)
     });
     check("name desc, length asc", &order);
+    order.sort_by_key(|&doc| (std::cmp::Reverse(large[doc]), doc));
+    check("large desc", &order);
 }
 
 #[test]

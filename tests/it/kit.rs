@@ -217,7 +217,7 @@ fn parquet_files(path: &Path) -> Vec<PathBuf> {
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };
-    for path in entries.map(|entry| entry.unwrap().path()) {
+    for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             files.extend(files_below(&path));
         } else {

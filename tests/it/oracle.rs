@@ -58,7 +58,7 @@ impl Made {
 }
 
 fn check(found: Vec<(usize, usize)>, expected: Vec<(usize, usize)>, what: &str) {
-    assert!(expected.len() > 40, "{what}: only {} pairs to find", expected.len());
+    assert!(expected.len() > 30, "{what}: only {} pairs to find", expected.len());
     let (found, expected): (BTreeSet<_>, BTreeSet<_>) = (found.into_iter().collect(), expected.into_iter().collect());
     let missed: Vec<_> = expected.difference(&found).take(5).collect();
     let wrong: Vec<_> = found.difference(&expected).take(5).collect();
@@ -220,14 +220,16 @@ fn tf_pairs_have_the_same_six_most_frequent_words() {
     check(made.found("tf:words=6"), made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]), "tf");
 }
 
-#[test]
-fn tf_idf_pairs_have_the_same_six_words_of_greatest_weight() {
-    let made = made();
-    let with_words = made.words.iter().filter(|words| !words.is_empty()).count() as f64;
-    let mean = made.words.iter().map(Vec::len).sum::<usize>() as f64 / with_words;
+/// The naive TF IDF over the corpus as given, or over each text once.
+fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
+    let mut seen = BTreeSet::new();
+    let counted: Vec<usize> =
+        (0..made.docs.len()).filter(|doc| seen.insert(&made.docs[*doc].text) || !each_text_once).collect();
+    let with_words = counted.iter().filter(|doc| !made.words[**doc].is_empty()).count() as f64;
+    let mean = counted.iter().map(|doc| made.words[*doc].len()).sum::<usize>() as f64 / with_words;
     let mut df: BTreeMap<&str, usize> = BTreeMap::new();
-    for words in &made.words {
-        counts(words).keys().for_each(|word| *df.entry(word).or_default() += 1);
+    for doc in counted {
+        counts(&made.words[doc]).keys().for_each(|word| *df.entry(word).or_default() += 1);
     }
     let weight = |word: &str, tf: usize, length: usize| {
         let (tf, df) = (tf as f64, df[word] as f64);
@@ -236,5 +238,35 @@ fn tf_idf_pairs_have_the_same_six_words_of_greatest_weight() {
     };
     let top = |words: &Vec<String>| heaviest(&counts(words), |word, tf| weight(word, tf, words.len()));
     let tops: Vec<_> = made.words.iter().map(top).collect();
-    check(made.found("tf_idf:words=6"), made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]), "tf_idf");
+    let same = made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]);
+    check(found, same, if each_text_once { "tf_idf, each text once" } else { "tf_idf" });
+}
+
+#[test]
+fn tf_idf_pairs_have_the_same_six_words_of_greatest_weight() {
+    let made = made();
+    check_tf_idf(&made, false, made.found("tf_idf:words=6"));
+    let done = done(made.folder.path(), &["--algorithms", "tf_idf", "--count-copies", "false"]);
+    check_tf_idf(&made, true, doc_pairs(&done.out(), "tf_idf"));
+}
+
+#[test]
+fn sentences_of_many_documents_are_left_out_where_asked() {
+    let made = made();
+    let mut df: BTreeMap<&str, usize> = BTreeMap::new();
+    for sentences in &made.sentences {
+        let distinct: BTreeSet<&str> = sentences.iter().map(|(_, text)| text.as_str()).collect();
+        distinct.into_iter().for_each(|text| *df.entry(text).or_default() += 1);
+    }
+    let rare = |sentences: &Vec<(usize, String)>, most: usize| -> Vec<String> {
+        let mut sorted: Vec<&(usize, String)> = sentences.iter().filter(|one| df[one.1.as_str()] <= most).collect();
+        sorted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        sorted.dedup();
+        sorted.into_iter().take(2).map(|(_, text)| text.clone()).collect()
+    };
+    for most in [2, 6] {
+        let longest: Vec<Vec<String>> = made.sentences.iter().map(|sentences| rare(sentences, most)).collect();
+        let same = made.all(|a, b| !longest[a].is_empty() && longest[a] == longest[b]);
+        check(made.found(&format!("long_sent:max_sentence_df={most}")), same, &format!("at most {most} documents"));
+    }
 }
