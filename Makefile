@@ -15,6 +15,7 @@ SHELL := /bin/sh
 CARGO ?= cargo
 PYTHON ?= python3
 RUNS ?= 5
+PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
@@ -48,7 +49,7 @@ dedup:
 test: venv lint unit
 
 unit:
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release; else $(CARGO) test --release; fi
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
 
 lint: fmt clippy doc
 
@@ -67,8 +68,8 @@ bench:
 quality: venv
 	@if [ -z "$$CORPORA" ]; then \
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
-	$(CARGO) build --release --bin dupsift --bench simhash_oracle
-	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" $${WRITE:+--write "$$WRITE"}
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
 
 golden:
 	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
