@@ -48,9 +48,10 @@ impl Confirm for Jaccard {
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        // The smaller set over the larger bounds the similarity from above.
+        // The smaller set over the larger bounds the similarity from above. A quotient, as the similarity is one: a
+        // product would round otherwise, and lose a set that lies in another and reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
-        if (few as f64) < self.threshold * many as f64 {
+        if few as f64 / (many as f64) < self.threshold {
             return None;
         }
         let similarity = jaccard(a, b);
@@ -155,6 +156,25 @@ mod tests {
         assert_eq!(confirm("cosine", 0.7, "a b c d", "d c b e"), Some(0.75));
         assert_eq!(confirm("cosine", 0.8, "a b c d", "d c b e"), None);
         assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
+    }
+
+    /// Thresholds and set sizes of which the product, rounded, lies above the smaller size.
+    #[test]
+    fn a_set_within_another_reaches_its_share_of_it_exactly() {
+        let mut tight = 0;
+        for percent in 1..100 {
+            let threshold = f64::from(percent) / 100.0;
+            let check = check("jaccard", threshold, Shingling::DEFAULT).expect("a known check");
+            for many in 1..400u64 {
+                let few = (threshold * many as f64).floor() as u64;
+                if few as f64 / many as f64 >= threshold {
+                    tight += usize::from((few as f64) < threshold * many as f64);
+                    let (a, b): (Vec<u64>, Vec<u64>) = ((0..few).collect(), (0..many).collect());
+                    assert!(check.confirm(&a, &b).is_some(), "{few} of {many} at {threshold}");
+                }
+            }
+        }
+        assert!(tight > 0, "no case was a hard one");
     }
 
     #[test]
