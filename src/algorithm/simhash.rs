@@ -64,6 +64,12 @@ const FACTS: Facts = Facts {
             help: "weight of a feature; tf_idf goes with features=words",
         },
         ParamSpec {
+            name: "zero",
+            kind: Kind::Choice(&["0", "1"]),
+            default: "0",
+            help: "the bit where votes are even: 0 is the rule V > 0, 1 the rule V >= 0",
+        },
+        ParamSpec {
             name: "min_features",
             kind: Kind::Int(1, 100_000),
             default: "10",
@@ -112,6 +118,7 @@ impl Algorithm for SimHash {
             weight,
             ngram: params.count("ngram"),
             min_features: params.count("min_features"),
+            zero: params.word("zero") == "1",
             stats: corpus.stats,
         }))
     }
@@ -124,6 +131,7 @@ struct SimHashSigner<'c> {
     weight: &'static str,
     ngram: usize,
     min_features: usize,
+    zero: bool,
     stats: &'c CorpusStats,
 }
 
@@ -168,7 +176,7 @@ fn auto_features(document: &Analysis<'_>, out: &mut Vec<u64>) {
 }
 
 /// The fingerprint of weighed features: bit i is 1 if the weight of features with bit i set exceeds that of the others.
-fn fingerprint(features: &[(u64, i64)], bits: u32) -> u128 {
+fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
     let total: i64 = features.iter().map(|(_, weight)| weight).sum();
     let mut set = [0i64; 128];
     for &(feature, weight) in features {
@@ -179,7 +187,10 @@ fn fingerprint(features: &[(u64, i64)], bits: u32) -> u128 {
             }
         }
     }
-    set[..bits as usize].iter().enumerate().fold(0, |all, (bit, &sum)| all | u128::from(2 * sum > total) << bit)
+    set[..bits as usize]
+        .iter()
+        .enumerate()
+        .fold(0, |all, (bit, &sum)| all | u128::from(2 * sum > total || (zero && 2 * sum == total)) << bit)
 }
 
 impl Signer for SimHashSigner<'_> {
@@ -195,7 +206,7 @@ impl Signer for SimHashSigner<'_> {
         if features.len() < self.min_features {
             return out.none("fewer features than min_features");
         }
-        out.push(0, fingerprint(&features, self.bits), 0, &[]);
+        out.push(0, fingerprint(&features, self.bits, self.zero), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -249,12 +260,14 @@ mod tests {
         // Bit 0 is written last: V = (+3, +1, -2, -1, 0, +5) from bit 5 to bit 0.
         let features = [(0b110001u64, 1i64), (0b110001, 1), (0b100011, 1), (0b010101, 1), (0b101001, 1)];
         let votes = |bit: u32| features.iter().map(|(f, w)| if f >> bit & 1 == 1 { *w } else { -w }).sum::<i64>();
-        let print = fingerprint(&features, 64);
+        let print = fingerprint(&features, 64, false);
         for bit in 0..6 {
             assert_eq!(print >> bit & 1 == 1, votes(bit) > 0, "bit {bit}");
         }
         // A tie gives 0.
-        assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64), 0);
+        assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
+        // By the other rule it gives 1; bits that no feature has stay 0.
+        assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
     }
 
     #[test]

@@ -41,6 +41,7 @@ impl Classes {
         for partition in 0..links.partitions() {
             let records = links.load(partition, job.budget.a_thread)?;
             for group in records.groups() {
+                job.go_on()?;
                 // One document may have come by several ways; a class of one is none.
                 let begin = used;
                 let mut last = None;

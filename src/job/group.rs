@@ -46,7 +46,8 @@ pub fn group(
 ) -> Result<Grouped> {
     let running = job.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(job.documents());
-    let expected = job.documents() / 8;
+    // Nobody knows how many pairs will come; two a document make partitions that a template's pages do not burst at once.
+    let expected = job.documents() * 2;
     let pairs = job.ordered(
         &format!("{}-pairs", bound.label),
         layout.width(),
@@ -111,6 +112,7 @@ fn fold(
             let records = signed.rows.load(partition, job.budget.a_thread)?;
             let width = records.width();
             for group in records.groups() {
+                job.go_on()?;
                 let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
                 let representatives =
                     (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
@@ -188,6 +190,7 @@ fn compare(
             };
             let mut out = Pairs::new(job.options.max_candidates, &mut sink);
             for group in records.groups().filter(|group| group.len() > 1) {
+                job.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
                 without_surplus(job, layout, bytes, copies, |window| {
                     if window.len() > 1 {
@@ -293,6 +296,7 @@ pub fn each_pair(
     }
     let records = pairs.load(partition, job.budget.a_thread)?;
     for group in records.groups() {
+        job.go_on()?;
         let sightings = group.map(|at| layout.decode(records.record(at)));
         if let Some(pair) = sightings.reduce(Pair::merge) {
             each(pair)?;

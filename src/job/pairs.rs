@@ -22,6 +22,8 @@ pub struct DocumentPairs {
     layout: PairLayout,
     /// Pairs in all, written or not.
     pub total: u64,
+    /// Different pairs of representatives that were expanded.
+    pub links: u64,
     /// Classes of which only pairs with the best document are written.
     pub large_groups: u64,
 }
@@ -65,9 +67,10 @@ pub fn expand(
     let bar = job.bar(&format!("expand {}", relation.label), relation.pairs.partitions());
     let counts = job.work(
         relation.pairs.partitions(),
-        || Ok((out.writer(), Vec::new(), 0)),
-        |(writer, record, total), partition| {
+        || Ok((out.writer(), Vec::new(), 0, 0)),
+        |(writer, record, total, links), partition| {
             relation.each_pair(job, partition, |pair| {
+                *links += 1;
                 let (a, b) = (relation.members(&pair.a), relation.members(&pair.b));
                 *total += between(a, b, max_group, best, |x, y| {
                     push(writer, record, Pair::new(x, y, pair.score, pair.matched))
@@ -77,13 +80,14 @@ pub fn expand(
             bar.add(1);
             Ok(())
         },
-        |(mut writer, _, total)| writer.flush().map(|()| total),
+        |(mut writer, _, total, links)| writer.flush().map(|()| (total, links)),
     )?;
     drop(writer);
     let pairs = out.finish()?;
-    total += counts.iter().sum::<u64>();
+    total += counts.iter().map(|one| one.0).sum::<u64>();
+    let links = counts.iter().map(|one| one.1).sum();
     running.end(relation.pairs.rows(), pairs.rows(), pairs.spilled_bytes());
-    Ok(DocumentPairs { pairs, layout, total, large_groups })
+    Ok(DocumentPairs { pairs, layout, total, links, large_groups })
 }
 
 /// Writes the table; returns how many pairs it holds.

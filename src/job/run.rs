@@ -80,7 +80,8 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             Ok(report) => {
                 let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_bytes("run.json", &json)?;
-                drop(folder);
+                let place = folder.path().to_path_buf();
+                folder.close().map_err(Error::io("remove the work folder", &place))?;
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
@@ -134,6 +135,9 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
         let pairs = pairs::expand(job, bound, relation, &copies, &signed.keep, &shown)?;
         report.pairs = pairs.total;
         report.large_groups = pairs.large_groups;
+        if bound.confirm().is_none() {
+            report.candidates = pairs.links;
+        }
         expanded.push(pairs);
     }
     let decided = decide::decide(job, &relations, &signed.keep, &shown)?;
@@ -186,10 +190,7 @@ fn relate(
                 report.candidates = candidates;
                 pairs
             }
-            None => {
-                report.candidates = distinct_pairs(job, &one)?;
-                one.pairs
-            }
+            None => one.pairs,
         };
         let relation = Relation {
             label: bound.label.clone(),
@@ -201,21 +202,6 @@ fn relate(
         relations.push((relation, bound.signer.equal()));
     }
     Ok(relations)
-}
-
-fn distinct_pairs(job: &Job<'_>, grouped: &Grouped) -> Result<u64> {
-    let counts = job.work(
-        grouped.pairs.partitions(),
-        || Ok(0),
-        |count, partition| {
-            super::group::each_pair(job, &grouped.pairs, &grouped.layout, partition, |_| {
-                *count += 1;
-                Ok(())
-            })
-        },
-        Ok,
-    )?;
-    Ok(counts.iter().sum())
 }
 
 /// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a

@@ -64,7 +64,7 @@ pub struct RecipeReport {
 pub struct InputReport {
     /// The file as ids name it.
     pub file: String,
-    /// Rows in it.
+    /// Rows of it that take part: all, or those within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,

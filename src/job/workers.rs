@@ -173,9 +173,7 @@ impl Job<'_> {
             init,
             |state, piece| {
                 self.source.read(&splits[piece], &want, &mut |batch| {
-                    if self.cancel.load(Ordering::Relaxed) {
-                        return Err(Error::Interrupted);
-                    }
+                    self.go_on()?;
                     each(state, &batch)?;
                     bar.add(batch.len() as u64);
                     Ok(())
@@ -188,6 +186,14 @@ impl Job<'_> {
             Some((path, why)) => Err(Error::BadFile { path: path.clone(), why: why.clone() }),
             None => Ok(results),
         }
+    }
+
+    /// Whether the run may go on; asked wherever one step can take long.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once the run is to stop.
+    pub fn go_on(&self) -> Result<()> {
+        if self.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// A bar for a stage over partitions.

@@ -92,7 +92,7 @@ fn remarks(report: &RunReport) -> Vec<String> {
     }
     if report.removal.left_out > 0 {
         let left_out = counted(report.removal.left_out, "comparison");
-        remarks.push(format!("removal: {left_out} with kept documents left out by --max-candidates"));
+        remarks.push(format!("removal: {left_out} with kept documents left out"));
     }
     if report.ids.missing > 0 {
         remarks.push(format!("ids: {} without one, named FILE#ROW", counted(report.ids.missing, "row")));
