@@ -7,6 +7,7 @@ pub mod algorithm;
 pub mod batch;
 pub mod cli;
 pub mod corpus;
+pub mod cpu;
 pub mod error;
 pub mod hash;
 pub mod io;

@@ -26,6 +26,7 @@ use crate::error::Result;
 use crate::hash::{combine, mix64};
 use crate::row::{Row, RowShape, Score, Signatures};
 use crate::text::Analysis;
+use crate::text::shingle::distinct;
 
 /// The member.
 pub struct MinHash;
@@ -101,9 +102,13 @@ impl Signer for MinHashSigner {
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut shingles = Vec::new();
-        self.shingling.cut(document, &mut shingles);
+        // A repeated shingle changes no minimum; to count different ones they have to be sorted.
+        self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
             return out.none("no shingles");
+        }
+        if self.min_shingles > 1 {
+            distinct(&mut shingles);
         }
         if shingles.len() < self.min_shingles {
             return out.none("fewer shingles than min_shingles");

@@ -15,13 +15,14 @@
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::top_words::distinct_words;
+use super::kit::votes::{Outcome, Votes};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::{combine, mix64};
 use crate::row::{Row, RowShape, Score, Signatures};
-use crate::text::Analysis;
-use crate::text::shingle::{char_shingles, shingles};
+use crate::text::shingle::{char_shingles, distinct, shingles};
+use crate::text::{Analysis, Token};
 
 /// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
 const MOST_TABLES: u64 = 1_000;
@@ -136,43 +137,92 @@ struct SimHashSigner<'c> {
 }
 
 impl SimHashSigner<'_> {
-    /// The distinct features with whole weights; the order of addition cannot matter then.
-    fn weighed(&self, document: &Analysis<'_>) -> Vec<(u64, i64)> {
-        if self.features == "words" {
-            let words = distinct_words(document);
-            return words.iter().map(|word| (word.word.hash, self.weigh(word.tf, word.word.hash))).collect();
-        }
-        let mut features = Vec::new();
+    /// The features in order, repeated ones as often as they occur.
+    fn features(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         match self.features {
-            "shingles" => shingles(document.tokens(), self.ngram, false, &mut features),
-            "chars" => char_shingles(document.text(), self.ngram, &mut features),
-            _ => auto_features(document, &mut features),
+            "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
+            "shingles" => shingles(document.tokens(), self.ngram, false, out),
+            "chars" => char_shingles(document.text(), self.ngram, out),
+            _ => auto_features(document.tokens(), out),
         }
-        features.sort_unstable();
-        features.chunk_by(|a, b| a == b).map(|run| (run[0], self.weigh(run.len() as u32, run[0]))).collect()
     }
 
-    fn weigh(&self, tf: u32, term: u64) -> i64 {
-        match self.weight {
-            "one" => 1,
-            "tf_idf" => {
-                let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
-                (f64::from(tf) * (n / df).ln() * 1000.0).round() as i64
-            }
-            _ => tf.into(),
+    /// The fingerprint of features of which each occurrence counts: a weight is a number of votes.
+    fn voted(&self, features: &[u64]) -> u128 {
+        let half = |features: &[u64]| {
+            let mut votes = Votes::default();
+            votes.add(features);
+            let Outcome { more, even } = votes.outcome();
+            if self.zero { more | even } else { more }
+        };
+        let low = half(features);
+        if self.bits == 64 {
+            return low.into();
         }
+        let others: Vec<u64> = features.iter().map(|&feature| second_half(feature)).collect();
+        u128::from(half(&others)) << 64 | u128::from(low)
+    }
+
+    /// The fingerprint of words weighed by the corpus, in whole thousandths: the order of addition cannot matter then.
+    fn weighed(&self, document: &Analysis<'_>) -> u128 {
+        let weigh = |tf: u32, term: u64| {
+            let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
+            (f64::from(tf) * (n / df).ln() * 1000.0).round() as i64
+        };
+        let words = distinct_words(document);
+        let features: Vec<(u64, i64)> =
+            words.iter().map(|word| (word.word.hash, weigh(word.tf, word.word.hash))).collect();
+        fingerprint(&features, self.bits, self.zero)
     }
 }
 
 /// Words, and for Han each pair of neighbouring characters (a lone one by itself).
-fn auto_features(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let tokens = document.tokens();
-    for run in tokens.chunk_by(|a, b| a.han && b.han) {
-        match run {
-            [one] => out.push(one.hash),
-            many => out.extend(many.windows(2).map(|pair| combine(pair[0].hash, pair[1].hash))),
+fn auto_features(tokens: &[Token], out: &mut Vec<u64>) {
+    out.reserve(tokens.len());
+    let mut in_run = false;
+    for (at, token) in tokens.iter().enumerate() {
+        match tokens.get(at + 1) {
+            Some(next) if token.han && next.han => {
+                out.push(combine(token.hash, next.hash));
+                in_run = true;
+            }
+            _ => {
+                if !in_run {
+                    out.push(token.hash);
+                }
+                in_run = false;
+            }
         }
     }
+}
+
+/// Whether there are at least so many different ones among the features.
+fn has_distinct(features: &[u64], least: usize) -> bool {
+    /// So many are looked through one by one: nearly always the first few features are enough of them.
+    const FEW: usize = 32;
+    if features.len() < least {
+        return false;
+    }
+    if least <= FEW {
+        let mut seen = Vec::with_capacity(FEW);
+        for feature in features {
+            if seen.len() >= least {
+                break;
+            }
+            if !seen.contains(feature) {
+                seen.push(*feature);
+            }
+        }
+        return seen.len() >= least;
+    }
+    let mut all = features.to_vec();
+    distinct(&mut all);
+    all.len() >= least
+}
+
+/// What a feature votes for in bits 64 to 127.
+fn second_half(feature: u64) -> u64 {
+    mix64(feature ^ 0x5851_F42D_4C95_7F2D)
 }
 
 /// The fingerprint of weighed features: bit i is 1 if the weight of features with bit i set exceeds that of the others.
@@ -180,7 +230,7 @@ fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
     let total: i64 = features.iter().map(|(_, weight)| weight).sum();
     let mut set = [0i64; 128];
     for &(feature, weight) in features {
-        let halves = [feature, mix64(feature ^ 0x5851_F42D_4C95_7F2D)];
+        let halves = [feature, second_half(feature)];
         for (half, set) in halves.iter().zip(set[..bits as usize].chunks_exact_mut(64)) {
             for (bit, sum) in set.iter_mut().enumerate() {
                 *sum += weight & -((half >> bit & 1) as i64);
@@ -199,14 +249,23 @@ impl Signer for SimHashSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let features = self.weighed(document);
+        let mut features = Vec::new();
+        self.features(document, &mut features);
         if features.is_empty() {
             return out.none("no features");
         }
-        if features.len() < self.min_features {
+        if !has_distinct(&features, self.min_features) {
             return out.none("fewer features than min_features");
         }
-        out.push(0, fingerprint(&features, self.bits, self.zero), 0, &[]);
+        let print = match self.weight {
+            "tf_idf" => self.weighed(document),
+            "one" => {
+                distinct(&mut features);
+                self.voted(&features)
+            }
+            _ => self.voted(&features),
+        };
+        out.push(0, print, 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -268,6 +327,31 @@ mod tests {
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
         // By the other rule it gives 1; bits that no feature has stay 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
+    }
+
+    /// Votes, one an occurrence, are the sums of whole weights.
+    #[test]
+    fn votes_and_weights_agree() {
+        let stats = CorpusStats::none();
+        let features: Vec<u64> = (0..999).map(|n| mix64(n % 77)).collect();
+        let mut sorted = features.clone();
+        sorted.sort_unstable();
+        let weighed: Vec<(u64, i64)> = sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as i64)).collect();
+        for (bits, zero) in [(64, false), (64, true), (128, false), (128, true)] {
+            let signer = SimHashSigner {
+                bits,
+                blocks: Blocks::new(bits, 3, 10, 0),
+                features: "auto",
+                weight: "tf",
+                ngram: 2,
+                min_features: 1,
+                zero,
+                stats: &stats,
+            };
+            assert_eq!(signer.voted(&features), fingerprint(&weighed, bits, zero));
+        }
+        assert!(has_distinct(&features, 77) && !has_distinct(&features, 78) && has_distinct(&features, 10));
+        assert!(has_distinct(&[1, 1, 2], 2) && !has_distinct(&[1, 1, 2], 3));
     }
 
     #[test]

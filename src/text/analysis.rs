@@ -21,6 +21,8 @@ pub struct Word {
     pub hash: u64,
     /// Whether it is on the list of stop words.
     pub stop: bool,
+    /// Whether it is of Han characters.
+    pub han: bool,
 }
 
 /// What shingles are made of: a word, or a single Han character.

@@ -14,6 +14,7 @@
 //! NFKC turns into capitals (the trade mark sign becomes `TM`) keeps them.
 
 pub mod analysis;
+mod lanes;
 pub mod normal;
 pub mod pipeline;
 mod script;

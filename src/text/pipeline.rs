@@ -12,7 +12,7 @@ use super::tokenizer::char::Char;
 use super::tokenizer::dict::{Dict, JIEBA};
 use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
 use crate::error::Result;
-use crate::hash::{hash64, hash128};
+use crate::hash::{hash64, hash64_of_3, hash128};
 
 /// How Chinese, and other scripts without spaces, become words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,73 +125,76 @@ impl Pipeline {
 
     /// Cuts the words and sentences of a text.
     pub(super) fn cut_words(&self, normal: &Normal) -> Cut {
-        let mut cut = Cut {
-            words: Vec::with_capacity(room_for_words(&normal.text)),
-            sentences: Vec::with_capacity(normal.pieces().len()),
-            stems: String::new(),
-        };
-        for piece in normal.pieces() {
-            let first = cut.words.len() as u32;
-            for_each_word(&normal.text[piece.clone()], self.han.as_ref(), &self.unspaced, &mut |place, _| {
-                cut.words.push(self.word(
-                    &normal.text,
-                    piece.start + place.start..piece.start + place.end,
-                    &mut cut.stems,
-                ));
-            });
-            let sentence = first..cut.words.len() as u32;
-            if !sentence.is_empty() {
-                cut.sentences.push(sentence);
+        let mut words: Vec<Word> = Vec::with_capacity(room_for_words(&normal.text));
+        let mut sentences = Vec::with_capacity(normal.pieces().len());
+        let mut stems = String::new();
+        let mut pieces = normal.pieces();
+        let (mut first, mut end) = (0, pieces.next().map_or(0, |piece| piece.end));
+        for_each_word(&normal.text, self.han.as_ref(), &self.unspaced, &mut |place, han| {
+            // A space stands between two pieces, so no word reaches over an end.
+            while place.start >= end {
+                let count = words.len() as u32;
+                if first < count {
+                    sentences.push(first..count);
+                }
+                first = count;
+                end = pieces.next().map_or(usize::MAX, |piece| piece.end);
             }
+            words.push(self.word(&normal.text, place, han, &mut stems));
+        });
+        let count = words.len() as u32;
+        if first < count {
+            sentences.push(first..count);
         }
-        cut
+        Cut { words, sentences, stems }
     }
 
     /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
-        let mut tokens = Vec::with_capacity(room_for_words(&normal.text));
+        let text = &normal.text;
+        let mut tokens = Vec::with_capacity(room_for_words(text));
         match cut {
             Some(cut) if self.han_words_are_text => {
                 for word in &cut.words {
-                    let place = word.start as usize..word.end as usize;
-                    match normal.text.get(place) {
-                        Some(text) if text.starts_with(super::script::is_han) => push_characters(text, &mut tokens),
-                        _ => tokens.push(Token { hash: word.hash, han: false }),
+                    if word.han {
+                        push_characters(&text.as_bytes()[word.start as usize..word.end as usize], &mut tokens);
+                    } else {
+                        tokens.push(Token { hash: word.hash, han: false });
                     }
                 }
             }
             _ => {
                 // Stems are needed for their hashes alone.
                 let mut stems = String::new();
-                for piece in normal.pieces() {
-                    for_each_word(&normal.text[piece.clone()], &Whole, &self.unspaced, &mut |place, han| {
-                        let place = piece.start + place.start..piece.start + place.end;
-                        if han {
-                            push_characters(&normal.text[place], &mut tokens);
-                        } else {
-                            stems.clear();
-                            tokens.push(Token { hash: self.word(&normal.text, place, &mut stems).hash, han });
-                        }
-                    });
-                }
+                for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
+                    if han {
+                        push_characters(&text.as_bytes()[place], &mut tokens);
+                    } else if self.stems.is_none() {
+                        tokens.push(Token { hash: hash64(&text.as_bytes()[place]), han });
+                    } else {
+                        stems.clear();
+                        tokens.push(Token { hash: self.word(text, place, han, &mut stems).hash, han });
+                    }
+                });
             }
         }
         tokens
     }
 
     #[inline]
-    fn word(&self, text: &str, place: Range<usize>, stems: &mut String) -> Word {
-        let surface = &text[place.clone()];
-        let hash = hash64(surface.as_bytes());
+    fn word(&self, text: &str, place: Range<usize>, han: bool, stems: &mut String) -> Word {
+        let hash = hash64(&text.as_bytes()[place.clone()]);
         let word = Word {
             start: place.start as u32,
             end: place.end as u32,
             hash,
             stop: !self.stop_words.is_empty() && self.stop_words.contains(&hash),
+            han,
         };
         match &self.stems {
             None => word,
             Some(stemmers) => {
+                let surface = &text[place];
                 let stem = stemmers.stem(surface);
                 if *stem == *surface {
                     return word;
@@ -213,11 +216,18 @@ impl Tokenizer for Whole {
     }
 }
 
-fn push_characters(han: &str, tokens: &mut Vec<Token>) {
-    let starts = han.char_indices();
-    tokens.extend(
-        starts.map(|(start, c)| Token { hash: hash64(&han.as_bytes()[start..start + c.len_utf8()]), han: true }),
-    );
+/// One token a character of a run of Han characters.
+#[inline]
+fn push_characters(han: &[u8], tokens: &mut Vec<Token>) {
+    let (threes, rest) = han.as_chunks::<3>();
+    // Nearly always all characters have three bytes, of which the first tells.
+    if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
+        tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true }));
+    } else {
+        let characters = String::from_utf8_lossy(han);
+        let hash = |c: char| hash64(c.encode_utf8(&mut [0; 4]).as_bytes());
+        tokens.extend(characters.chars().map(|c| Token { hash: hash(c), han: true }));
+    }
 }
 
 /// The stop words as they would stand in a text, sorted, each once.

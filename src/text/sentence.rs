@@ -8,26 +8,9 @@
 //! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, where other rules hold.
 //! By the letter of these rules `1. Title` and `etc. and` are cut too; what counts is that all documents are cut alike.
 
-/// Calls `each` with the pieces of a text in order; together they are the whole text.
-pub fn for_each_piece<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    let mut place = 0;
-    while place < bytes.len() {
-        // Only these bytes can begin a boundary, and none of them stands inside a character.
-        let boundary = if MAY_BEGIN_BOUNDARY[bytes[place] as usize] { boundary_at(text, place) } else { None };
-        match boundary {
-            Some(end) => {
-                each(&text[start..end]);
-                start = end;
-                place = end;
-            }
-            None => place += 1,
-        }
-    }
-    if start < text.len() {
-        each(&text[start..]);
-    }
+/// The end of the piece that goes on at `from`, a place where no boundary begins before.
+pub fn piece_end(text: &str, from: usize) -> usize {
+    (from..text.len()).find_map(|place| boundary_at(text, place)).unwrap_or(text.len())
 }
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
@@ -43,7 +26,13 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
 };
 
 /// The end of the piece whose last mark stands at `place`, if one does.
-fn boundary_at(text: &str, place: usize) -> Option<usize> {
+#[inline]
+pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
+    // Only these bytes can begin a boundary, and none of them stands inside a character.
+    if MAY_BEGIN_BOUNDARY[text.as_bytes()[place] as usize] { mark_at(text, place) } else { None }
+}
+
+fn mark_at(text: &str, place: usize) -> Option<usize> {
     let rest = &text[place..];
     let mark = rest.chars().next()?;
     let behind = &rest[mark.len_utf8()..];
@@ -126,7 +115,12 @@ mod tests {
 
     fn pieces(text: &str) -> Vec<&str> {
         let mut pieces = Vec::new();
-        for_each_piece(text, |piece| pieces.push(piece));
+        let mut start = 0;
+        while start < text.len() {
+            let end = piece_end(text, start);
+            pieces.push(&text[start..end]);
+            start = end;
+        }
         pieces
     }
 

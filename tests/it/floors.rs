@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const FLOOR_ONE: &[&str] = &["error", "hash", "row"];
+const FLOOR_ONE: &[&str] = &["cpu", "error", "hash", "row"];
 const MOST_LINES: usize = 400;
 
 /// A room, the rooms that it may import besides itself, and what it must never import from outside.
@@ -32,13 +32,13 @@ const RULES: &[Rule] = &[
     Rule { rooms: &["shuffle"], may: &["error"], never: &[ARROW, "parquet", "clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["purify", "corpus", "measure"],
-        may: &["error", "hash", "row", "text"],
+        may: &["cpu", "error", "hash", "row", "text"],
         never: &[ARROW, "parquet", "std::fs", "std::thread", "rayon", "clap", "indicatif", "pyo3"],
     },
     Rule { rooms: &["io"], may: &["error", "hash", "row", "batch"], never: &["clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["algorithm"],
-        may: &["error", "hash", "row", "text", "corpus", "measure"],
+        may: &["cpu", "error", "hash", "row", "text", "corpus", "measure"],
         never: &[ARROW, "parquet", "std::fs", "std::thread", "rayon", "clap", "indicatif", "pyo3"],
     },
     Rule {

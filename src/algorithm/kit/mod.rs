@@ -7,6 +7,7 @@ pub mod sentences;
 pub mod shingling;
 pub mod top_words;
 pub mod verify;
+pub mod votes;
 
 /// Three documents with a known answer, for the members' worked examples (algorithms.md, A1).
 #[cfg(test)]

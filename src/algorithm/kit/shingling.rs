@@ -38,13 +38,18 @@ impl Shingling {
         Shingling { ngram: params.count("ngram"), chars: params.word("unit") == "char" }
     }
 
-    /// Appends the hashes of the document's distinct shingles, in ascending order.
-    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+    /// Appends the hashes of the document's shingles in order, repeated ones as often as they occur.
+    pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {
             char_shingles(document.text(), self.ngram, out);
         } else {
             shingles(document.tokens(), self.ngram, false, out);
         }
+    }
+
+    /// Appends the hashes of the document's distinct shingles, in ascending order; `out` is empty before.
+    pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        self.cut_all(document, out);
         distinct(out);
     }
 }

@@ -14,8 +14,10 @@
 //! Law: every letter and digit of the piece lies in exactly one word (with bigrams: in at least one).
 //! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `pipeline::TokenizerKind`.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
+use super::lanes::{Classes, classify};
 use super::script::{Class, class, continues_unspaced};
 
 pub mod bigram;
@@ -32,11 +34,119 @@ pub trait Tokenizer: Send + Sync {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 }
 
-/// Calls `out` with the byte range of each word of a normalised piece, in order, and whether it is of Han characters.
-pub fn for_each_word(piece: &str, han: &dyn Tokenizer, unspaced: &Unspaced, out: &mut impl FnMut(Range<usize>, bool)) {
+/// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
+///
+/// What the classes of bytes show is cut by them: runs of ASCII and Cyrillic letters and digits, and runs of Han
+/// characters. Whatever stands together with any other character goes to [`cut_characters`], from border to border.
+pub fn for_each_word<T: Tokenizer + ?Sized>(
+    text: &str,
+    han: &T,
+    unspaced: &Unspaced,
+    out: &mut impl FnMut(Range<usize>, bool),
+) {
+    CLASSES.with_borrow_mut(|classes| {
+        classify(text, classes);
+        cut_classes(text, classes, han, unspaced, out);
+        if classes.len() > CLASSES_KEPT {
+            *classes = Vec::new();
+        }
+    });
+}
+
+thread_local! {
+    /// Kept from text to text: making room costs more than a short text does.
+    static CLASSES: RefCell<Vec<Classes>> = const { RefCell::new(Vec::new()) };
+}
+
+/// More entries than these (texts above 4 MiB) are given back at once.
+const CLASSES_KEPT: usize = 1 << 16;
+
+fn cut_classes<T: Tokenizer + ?Sized>(
+    text: &str,
+    classes: &[Classes],
+    han: &T,
+    unspaced: &Unspaced,
+    out: &mut impl FnMut(Range<usize>, bool),
+) {
+    let mut from = 0;
+    // The start of a run that goes on in the next 64 bytes, and whether it is of letters or of Han characters.
+    let (mut open, mut letter_before, mut han_before) = (None, 0, 0);
+    while let [one, after, ..] = &classes[from / 64..] {
+        let base = from & !63;
+        let here = u64::MAX << (from % 64);
+        let (letter, others) = (one.letter & here, one.other & here);
+        let han_here = one.han & here;
+        // A mark with a letter or digit on each side may join them; whether it does, the characters must say.
+        let mark = !(one.letter | one.border | one.han | one.other);
+        let behind = (one.letter | one.other) >> 1 | (after.letter | after.other) << 63;
+        let trouble = others | mark & (letter << 1 | letter_before) & behind;
+
+        let mut starts = letter & !(letter << 1 | letter_before) | han_here & !(han_here << 1 | han_before);
+        let han_ends = (han_here << 1 | han_before) & !han_here;
+        let ends = (letter << 1 | letter_before) & !letter | han_ends;
+        let mut next_start = || {
+            open.take().unwrap_or_else(|| {
+                let start = base + starts.trailing_zeros() as usize;
+                starts &= starts.wrapping_sub(1);
+                start
+            })
+        };
+        // The n-th end belongs to the n-th start.
+        let mut left = if trouble == 0 { ends } else { ends & (trouble & trouble.wrapping_neg()).wrapping_sub(1) };
+        while left != 0 {
+            let end = left.trailing_zeros();
+            let run = next_start()..base + end as usize;
+            if han_ends >> end & 1 == 0 {
+                out(run, false);
+            } else {
+                han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
+            }
+            left &= left - 1;
+        }
+        if trouble == 0 {
+            if starts != 0 {
+                open = Some(base + starts.trailing_zeros() as usize);
+            }
+            (letter_before, han_before) = (letter >> 63, han_here >> 63);
+            from = base + 64;
+            continue;
+        }
+        // From the start of the run that ends here, if one does, to the next border.
+        let at = trouble.trailing_zeros();
+        let start = if ends >> at & 1 == 1 { next_start() } else { base + at as usize };
+        let end = next_border(classes, base + at as usize).min(text.len());
+        cut_characters(&text[start..end], han, unspaced, &mut |word, is_han| {
+            out(start + word.start..start + word.end, is_han);
+        });
+        (open, letter_before, han_before) = (None, 0, 0);
+        from = end;
+        if end == text.len() {
+            break;
+        }
+    }
+}
+
+/// The first border from a place on; there is one behind the text.
+fn next_border(classes: &[Classes], from: usize) -> usize {
+    let mut at = from / 64;
+    let mut found = classes[at].border & u64::MAX << (from % 64);
+    while found == 0 {
+        at += 1;
+        found = classes[at].border;
+    }
+    at * 64 + found.trailing_zeros() as usize
+}
+
+/// The definition of words: one character after the other.
+fn cut_characters<T: Tokenizer + ?Sized>(
+    text: &str,
+    han: &T,
+    unspaced: &Unspaced,
+    out: &mut impl FnMut(Range<usize>, bool),
+) {
     let mut place = 0;
-    while let Some(first) = piece[place..].chars().next() {
-        let rest = &piece[place..];
+    while let Some(first) = text[place..].chars().next() {
+        let rest = &text[place..];
         place += match class(first) {
             Class::Border => first.len_utf8(),
             Class::Han => {

@@ -8,7 +8,10 @@
 //! | `mersenne61` | (a x + b mod 2^61 - 1) on x mod 2^61 - 1, computed in 128 bits so that nothing overflows | 61 bits |
 //! | `mix64` | a bijective mixer of x xor s | 64 bits |
 
+mod multiply32;
+
 use crate::algorithm::params::{Kind, ParamSpec};
+use crate::cpu::Level;
 use crate::hash::{mix64, splitmix64};
 
 /// The parameter `family`.
@@ -33,9 +36,11 @@ const MERSENNE61: u64 = (1 << 61) - 1;
 pub enum Family {
     /// a x + b on 32 bits.
     Multiply32 {
-        /// Odd factors.
+        /// How many functions there are.
+        count: usize,
+        /// Odd factors, filled up to whole blocks.
         a: Vec<u32>,
-        /// Summands.
+        /// Summands, as many.
         b: Vec<u32>,
     },
     /// (a x + b) mod (2^61 - 1), factors not 0.
@@ -53,27 +58,27 @@ impl Family {
                 (0..count).map(|j| (1 + stream(2 * j) % (MERSENNE61 - 1), stream(2 * j + 1) % MERSENNE61)).collect(),
             ),
             "mix64" => Family::Mix64((0..count).map(stream).collect()),
-            _ => Family::Multiply32 {
-                a: (0..count).map(|j| (stream(j) >> 32) as u32 | 1).collect(),
-                b: (0..count).map(|j| stream(j) as u32).collect(),
-            },
+            _ => {
+                let filled = count.next_multiple_of(multiply32::BLOCK);
+                Family::Multiply32 {
+                    count,
+                    a: (0..filled).map(|j| (stream(j) >> 32) as u32 | 1).collect(),
+                    b: (0..filled).map(|j| stream(j) as u32).collect(),
+                }
+            }
         }
     }
 
-    /// The minimum of each function over the set, in the order of functions; `set` is not empty.
+    /// The minimum of each function over the set, in the order of functions; `set` is not empty, and may hold a value more
+    /// than once.
     pub fn minima(&self, set: &[u64], out: &mut Vec<u64>) {
         out.clear();
         match self {
-            Family::Multiply32 { a, b } => {
-                let mut minima = vec![u32::MAX; a.len()];
-                for &x in set {
-                    let x = (x ^ (x >> 32)) as u32;
-                    // A plain loop over three arrays, which compilers turn into vector code.
-                    for ((minimum, a), b) in minima.iter_mut().zip(a).zip(b) {
-                        *minimum = (*minimum).min(a.wrapping_mul(x).wrapping_add(*b));
-                    }
-                }
-                out.extend(minima.into_iter().map(u64::from));
+            Family::Multiply32 { count, a, b } => {
+                let folded: Vec<u32> = set.iter().map(|&x| (x ^ (x >> 32)) as u32).collect();
+                let mut minima = vec![0; a.len()];
+                multiply32::minima(Level::best(), &folded, a, b, &mut minima);
+                out.extend(minima[..*count].iter().copied().map(u64::from));
             }
             Family::Mersenne61(functions) => out.extend(functions.iter().map(|&(a, b)| {
                 let value =

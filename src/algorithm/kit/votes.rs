@@ -1,0 +1,107 @@
+//! Votes of 64 kinds at once: how often each bit is set in a list of 64-bit numbers, and in which the ones have it.
+//!
+//! The counts stand side by side, bit for bit: plane p holds bit p of all 64 counts. Eight numbers are added together by full
+//! adders on whole words (the tree of Harley and Seal), so a number costs about five operations whatever the processor.
+
+/// 64 counts.
+#[derive(Clone, Debug)]
+pub struct Votes {
+    /// Bit p of the count of each bit.
+    planes: [u64; PLANES],
+    /// Numbers added.
+    total: u64,
+}
+
+/// A count has at most as many bits: 2^38 numbers, more than a document can have.
+const PLANES: usize = 38;
+
+/// Which of 64 bits won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Set in more than half of the numbers.
+    pub more: u64,
+    /// Set in exactly half of them.
+    pub even: u64,
+}
+
+impl Default for Votes {
+    fn default() -> Votes {
+        Votes { planes: [0; PLANES], total: 0 }
+    }
+}
+
+impl Votes {
+    /// Adds every number of the list.
+    pub fn add(&mut self, numbers: &[u64]) {
+        self.total += numbers.len() as u64;
+        let (eights, rest) = numbers.as_chunks::<8>();
+        for n in eights {
+            let [mut ones, mut twos, mut fours, ..] = self.planes;
+            let twos_of = [add_two(&mut ones, n[0], n[1]), add_two(&mut ones, n[2], n[3])];
+            let fours_of = add_two(&mut twos, twos_of[0], twos_of[1]);
+            let twos_of = [add_two(&mut ones, n[4], n[5]), add_two(&mut ones, n[6], n[7])];
+            let more_fours = add_two(&mut twos, twos_of[0], twos_of[1]);
+            let eight = add_two(&mut fours, fours_of, more_fours);
+            (self.planes[0], self.planes[1], self.planes[2]) = (ones, twos, fours);
+            self.carry(3, eight);
+        }
+        rest.iter().for_each(|&number| self.carry(0, number));
+    }
+
+    /// Adds one to the counts of the bits of `carry`, times 2^plane.
+    #[inline]
+    fn carry(&mut self, plane: usize, mut carry: u64) {
+        for plane in &mut self.planes[plane..] {
+            if carry == 0 {
+                break;
+            }
+            (*plane, carry) = (*plane ^ carry, *plane & carry);
+        }
+    }
+
+    /// Compares each count with half of the numbers, from the highest plane down.
+    pub fn outcome(&self) -> Outcome {
+        let half = self.total / 2;
+        let (mut more, mut even) = (0, u64::MAX);
+        for (at, &plane) in self.planes.iter().enumerate().rev() {
+            let half = if half >> at & 1 == 1 { u64::MAX } else { 0 };
+            more |= even & plane & !half;
+            even &= !(plane ^ half);
+        }
+        // Of an odd number of votes none is half.
+        Outcome { more, even: if self.total.is_multiple_of(2) { even } else { 0 } }
+    }
+}
+
+/// Adds two numbers to a plane, bit by bit; returns what carries.
+#[inline]
+fn add_two(plane: &mut u64, a: u64, b: u64) -> u64 {
+    let either = a ^ b;
+    let carry = a & b | either & *plane;
+    *plane ^= either;
+    carry
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_counting(numbers in proptest::collection::vec(any::<u64>(), 0..600), cut in 0..600_usize) {
+            let numbers: Vec<u64> = numbers.iter().map(|n| n | n << 1 & 0xFFFF).collect();
+            let (first, second) = numbers.split_at(cut.min(numbers.len()));
+            let mut votes = Votes::default();
+            votes.add(first);
+            votes.add(second);
+            let Outcome { more, even } = votes.outcome();
+            for bit in 0..64 {
+                let count = numbers.iter().filter(|&&n| n >> bit & 1 == 1).count();
+                prop_assert_eq!(more >> bit & 1 == 1, 2 * count > numbers.len());
+                prop_assert_eq!(even >> bit & 1 == 1, 2 * count == numbers.len());
+            }
+        }
+    }
+}
