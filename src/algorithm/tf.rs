@@ -79,7 +79,8 @@ impl Signer for TfSigner {
             return out.none("fewer distinct words than min_distinct");
         }
         // Dividing by the document's length would not change the order, so the counts themselves are compared.
-        let string = top_words(document, &words, self.words, |counted| f64::from(counted.tf));
+        let weights: Vec<f64> = words.iter().map(|counted| counted.tf.into()).collect();
+        let string = top_words(document, &words, &weights, self.words);
         out.push(0, self.key.of(&string), 0, &[]);
     }
 

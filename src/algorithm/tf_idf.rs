@@ -83,11 +83,11 @@ struct TfIdfSigner<'c> {
 
 impl TfIdfSigner<'_> {
     /// The weight of a word; one fixed order of operations, so that equal counts give equal bits.
-    fn weight(&self, tf: u32, term: u64, length: usize) -> f64 {
+    fn weight(&self, tf: u32, df: u64, length: usize) -> f64 {
         let tf = f64::from(tf);
         let relative_length = length as f64 / self.stats.mean_length();
         let saturated = tf / (self.k * ((1.0 - self.b) + self.b * relative_length) + tf);
-        saturated * self.stats.idf_bm25(term)
+        saturated * self.stats.idf_bm25(df)
     }
 }
 
@@ -105,8 +105,12 @@ impl Signer for TfIdfSigner<'_> {
             return out.none("fewer distinct words than min_distinct");
         }
         let length = document.words().len();
-        let weight = |counted: &super::kit::top_words::Counted| self.weight(counted.tf, counted.word.hash, length);
-        out.push(0, self.key.of(&top_words(document, &words, self.words, weight)), 0, &[]);
+        let mut weights = Vec::with_capacity(words.len());
+        let mut counts = words.iter().map(|counted| counted.tf);
+        self.stats.df_of_many(words.iter().map(|counted| counted.word.hash), |df| {
+            weights.push(self.weight(counts.next().unwrap_or_default(), df, length));
+        });
+        out.push(0, self.key.of(&top_words(document, &words, &weights, self.words)), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -150,9 +154,9 @@ mod tests {
             key: StringKey::new("tf_idf", &params(&TfIdf, "")).unwrap(),
             stats: &stats,
         };
-        assert!((plain.weight(2, hash64("окно".as_bytes()), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs() < 1e-12);
+        assert!((plain.weight(2, stats.df(hash64("окно".as_bytes())), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs() < 1e-12);
         // A word in more than half of the documents: more occurrences, less weight.
-        let common = hash64("кот".as_bytes());
+        let common = stats.df(hash64("кот".as_bytes()));
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
 
         // The two rarest words, in alphabetical order.

@@ -43,12 +43,18 @@ impl Counts {
 
     /// Adds one document's terms, repeated as often as they occur.
     pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
-        self.scratch.clear();
-        self.scratch.extend(terms);
-        self.scratch.sort_unstable();
-        self.occurrences += self.scratch.len() as u64;
-        for run in self.scratch.chunk_by(|a, b| a == b) {
-            let (term, times) = (run[0], run.len() as u32);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        scratch.extend(terms);
+        scratch.sort_unstable();
+        self.add_counted(scratch.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)));
+        self.scratch = scratch;
+    }
+
+    /// Adds one document's different terms, each with how often it occurs.
+    pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
+        for (term, times) in terms {
+            self.occurrences += u64::from(times);
             match self.terms.entry(term, |entry| entry.0 == term, |entry| entry.0) {
                 Entry::Occupied(mut entry) => {
                     let (_, df, cf) = entry.get_mut();

@@ -1,10 +1,12 @@
 //! The term table: (term, df, cf) sorted by term in a file, memory-mapped, so that it costs no anonymous memory.
 //!
-//! Terms are well-mixed 64-bit hashes, so a look-up guesses the place by proportion and searches outwards from there:
-//! the guess is off by about the square root of the number of terms. One record is three little-endian 64-bit numbers.
+//! Terms are well-mixed 64-bit hashes, so equal ranges of them hold about as many terms: an index in a second file says
+//! where each range of about [`BUCKET`] terms begins, and a look-up touches two places in memory instead of searching its
+//! way. One record is three little-endian 64-bit numbers, one entry of the index is one.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
@@ -12,6 +14,12 @@ use memmap2::Mmap;
 use crate::error::{Error, Result};
 
 const RECORD: usize = 24;
+
+/// Terms that are looked up together.
+const AT_ONCE: usize = 32;
+
+/// Terms in a range of the index, on average.
+const BUCKET: usize = 4;
 
 /// Writes a term table in ascending order of terms.
 pub struct TermTableWriter {
@@ -48,30 +56,57 @@ impl TermTableWriter {
     pub fn finish(self) -> Result<TermTable> {
         let file = self.file.into_inner().map_err(|error| error.into_error());
         let file = file.map_err(Error::io("write the term table", &self.path))?;
-        TermTable::map(&file, &self.path)
+        let mut table = TermTable { terms: map(&file, &self.path)?, index: None };
+        if !table.is_empty() {
+            table.index = table.write_index(&self.path.with_extension("index"))?;
+        }
+        Ok(table)
     }
+}
+
+/// Maps a whole file; an empty one is none.
+#[allow(unsafe_code)]
+fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
+    let bytes = file.metadata().map_err(Error::io("read the size of", path))?.len();
+    if bytes == 0 {
+        return Ok(None);
+    }
+    // SAFETY: the file lies in the job's own work folder, which nothing else writes to while the job runs.
+    let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
+    Ok(Some(map))
 }
 
 /// The sorted terms with their counts.
 pub struct TermTable {
-    map: Option<Mmap>,
+    terms: Option<Mmap>,
+    index: Option<Mmap>,
 }
 
 impl TermTable {
     /// A table without terms.
     pub fn empty() -> TermTable {
-        TermTable { map: None }
+        TermTable { terms: None, index: None }
     }
 
-    #[allow(unsafe_code)]
-    fn map(file: &File, path: &Path) -> Result<TermTable> {
-        let bytes = file.metadata().map_err(Error::io("read the size of", path))?.len();
-        if bytes == 0 {
-            return Ok(TermTable::empty());
+    /// Writes where the terms of each range begin, and their number at the end.
+    fn write_index(&self, path: &Path) -> Result<Option<Mmap>> {
+        let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
+        let mut file = BufWriter::new(file.map_err(Error::io("create the term table", path))?);
+        let ranges = self.len().div_ceil(BUCKET);
+        let mut written = 0;
+        for at in 0..self.len() {
+            let range = range_of(self.term(at), ranges);
+            while written <= range {
+                file.write_all(&(at as u64).to_le_bytes()).map_err(Error::io("write the term table", path))?;
+                written += 1;
+            }
         }
-        // SAFETY: the file lies in the job's own work folder, which nothing else writes to while the job runs.
-        let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
-        Ok(TermTable { map: Some(map) })
+        while written <= ranges {
+            file.write_all(&(self.len() as u64).to_le_bytes()).map_err(Error::io("write the term table", path))?;
+            written += 1;
+        }
+        let file = file.into_inner().map_err(|error| error.into_error());
+        map(&file.map_err(Error::io("write the term table", path))?, path)
     }
 
     /// How many terms.
@@ -97,42 +132,78 @@ impl TermTable {
 
     /// The df and cf of a term, where it is in the table.
     pub fn get(&self, term: u64) -> Option<(u64, u64)> {
-        let len = self.len();
-        let guess = ((u128::from(term) * len as u128) >> 64) as usize;
-        let (mut low, mut high) = (guess, guess);
-        let mut step = 8;
-        while low > 0 && self.term(low) > term {
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        step = 8;
-        while high < len && self.term(high) < term {
-            high = (high + step).min(len);
-            step *= 2;
-        }
-        // The term, if it is there, is at or above `low` and at or below `high`.
-        let mut end = (high + 1).min(len);
-        while low < end {
-            let middle = low + (end - low) / 2;
-            match self.term(middle).cmp(&term) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => end = middle,
-                std::cmp::Ordering::Equal => {
-                    let (_, df, cf) = self.entry(middle);
-                    return Some((df, cf));
-                }
-            }
-        }
-        None
+        self.find(term, self.range(term)?)
     }
 
+    /// The same for many terms, in their order: the waits for memory, which are nearly all of a look-up in a large table,
+    /// overlap.
+    pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<(u64, u64)>)) {
+        let mut ranges: [Option<Range<usize>>; AT_ONCE] = [const { None }; AT_ONCE];
+        let mut rest = terms;
+        loop {
+            let now = rest.clone().take(AT_ONCE);
+            let mut count = 0;
+            for (range, term) in ranges.iter_mut().zip(now.clone()) {
+                *range = self.range(term);
+                count += 1;
+            }
+            for range in ranges[..count].iter().flatten() {
+                // A look at the first term brings it near; what it says is not needed yet.
+                std::hint::black_box(self.bytes().get(range.start * RECORD));
+            }
+            for (range, term) in ranges[..count].iter_mut().zip(now) {
+                each(range.take().and_then(|range| self.find(term, range)));
+            }
+            if count < AT_ONCE {
+                return;
+            }
+            rest.nth(AT_ONCE - 1);
+        }
+    }
+
+    /// The places between which a term stands, if it is there.
+    #[inline]
+    fn range(&self, term: u64) -> Option<Range<usize>> {
+        let index = self.index.as_deref()?.as_chunks::<8>().0;
+        let at = range_of(term, index.len() - 1);
+        Some(u64::from_le_bytes(index[at]) as usize..u64::from_le_bytes(index[at + 1]) as usize)
+    }
+
+    #[inline]
+    fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<(u64, u64)> {
+        // A range has a handful of terms; only badly spread ones make it worth more than a look at each.
+        let at = if end - start <= 4 * BUCKET {
+            (start..end).find(|&at| self.term(at) >= term)?
+        } else {
+            let (mut low, mut high) = (start, end);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if self.term(middle) < term { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        if at == end {
+            return None;
+        }
+        let (found, df, cf) = self.entry(at);
+        (found == term).then_some((df, cf))
+    }
+
+    #[inline]
     fn term(&self, at: usize) -> u64 {
         self.entry(at).0
     }
 
+    #[inline]
     fn bytes(&self) -> &[u8] {
-        self.map.as_deref().unwrap_or(&[])
+        self.terms.as_deref().unwrap_or(&[])
     }
+}
+
+/// The range that a term lies in, of that many equal ones.
+#[inline]
+fn range_of(term: u64, ranges: usize) -> usize {
+    ((u128::from(term) * ranges as u128) >> 64) as usize
 }
 
 #[cfg(test)]
@@ -156,6 +227,13 @@ mod tests {
                 assert_eq!(table.get(term), Some((term % 7, term % 11)));
                 let absent = term ^ (1 << 40);
                 assert_eq!(table.get(absent).is_some(), terms.binary_search(&absent).is_ok());
+            }
+            let asked: Vec<u64> = terms.iter().flat_map(|&term| [term, term ^ (1 << 40)]).collect();
+            for count in [0, 1, 31, 32, 33, 64, asked.len()] {
+                let asked = &asked[..count.min(asked.len())];
+                let mut found = Vec::new();
+                table.get_many(asked.iter().copied(), |one| found.push(one));
+                assert_eq!(found, asked.iter().map(|&term| table.get(term)).collect::<Vec<_>>());
             }
         }
         assert_eq!(TermTable::empty().get(5), None);

@@ -6,9 +6,9 @@
 use super::classes::{Classes, links, number, push_class};
 use super::workers::Job;
 use crate::error::Result;
-use crate::hash::hash128;
 use crate::io::Want;
 use crate::shuffle::{Shuffle, Sorted, Writer};
+use crate::text::Analysis;
 
 use crate::batch::Cell;
 
@@ -21,12 +21,12 @@ pub fn shuffle(job: &Job<'_>) -> Result<Shuffle> {
 }
 
 /// Writes the hash of one text. Texts without a visible character are no copies of each other: nothing may call them so.
-pub fn push(writer: &mut Writer<'_>, doc: u64, text: &str) -> Result<()> {
-    if text.trim_start().is_empty() {
+pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
+    if document.raw().trim_start().is_empty() {
         return Ok(());
     }
     let mut row = [0; ROW];
-    row[..16].copy_from_slice(&hash128(text.as_bytes()).to_be_bytes());
+    row[..16].copy_from_slice(&document.raw_hash().to_be_bytes());
     row[16..].copy_from_slice(&doc.to_be_bytes());
     writer.push(&row)
 }
@@ -70,7 +70,7 @@ pub fn read(job: &Job<'_>) -> Result<Sorted> {
         |writer, batch| {
             for row in 0..batch.len() {
                 if let Cell::Text(text) = batch.text(row) {
-                    push(writer, batch.doc(row), text)?;
+                    push(writer, batch.doc(row), &job.pipeline.analyse(text))?;
                 }
             }
             Ok(())

@@ -1,7 +1,10 @@
 //! The first pass: counts of words and sentences over all documents, and the hashes that find exact copies.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use super::classes::Classes;
 use super::copies;
+use super::cuts::{Cuts, CutsWriter};
 use super::workers::Job;
 use crate::algorithm::Stats;
 use crate::batch::Cell;
@@ -19,6 +22,8 @@ pub struct Counted {
     pub stats: CorpusStats,
     /// The hashes of all texts, where they were not known before.
     pub hashes: Option<Sorted>,
+    /// Where Chinese words begin.
+    pub cuts: Option<Cuts>,
 }
 
 /// Reads all documents once. `copies`, where it is known, leaves surplus copies out of the counts.
@@ -27,6 +32,7 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
     let words = stats.words.then(|| terms(job, "words")).transpose()?;
     let sentences = stats.sentences.then(|| terms(job, "sentences")).transpose()?;
     let hashes = if copies.is_none() { Some(copies::shuffle(job)?) } else { None };
+    let cuts = CutsWriter::new(job)?;
     let want = Want { batch_bytes: job.budget.batch, ..Want::default() };
 
     struct Worker<'w> {
@@ -34,6 +40,8 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
         words: Option<Writer<'w>>,
         sentences: Option<Writer<'w>>,
         hashes: Option<Writer<'w>>,
+        scratch: Vec<u8>,
+        segmented: u64,
     }
     let totals = job.read(
         "count",
@@ -44,18 +52,25 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
                 words: words.as_ref().map(Shuffle::writer),
                 sentences: sentences.as_ref().map(Shuffle::writer),
                 hashes: hashes.as_ref().map(Shuffle::writer),
+                scratch: Vec::new(),
+                segmented: 0,
             })
         },
         |worker, batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                let analysis = job.pipeline.analyse(text);
                 if let Some(writer) = &mut worker.hashes {
-                    copies::push(writer, doc, text)?;
+                    copies::push(writer, doc, &analysis)?;
                 }
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                worker.tally.add(&job.pipeline.analyse(text));
+                worker.tally.add(&analysis);
+                worker.segmented += analysis.segmented();
+                if let Some(cuts) = &cuts {
+                    cuts.push(doc, &analysis, &mut worker.scratch)?;
+                }
                 drain(&mut worker.tally.words, &mut worker.words, false)?;
                 drain(&mut worker.tally.sentences, &mut worker.sentences, false)?;
             }
@@ -67,6 +82,7 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
             for mut writer in [worker.words, worker.sentences, worker.hashes].into_iter().flatten() {
                 writer.flush()?;
             }
+            job.segmented.fetch_add(worker.segmented, Relaxed);
             Ok((worker.tally.documents, worker.tally.tokens))
         },
     )?;
@@ -77,9 +93,13 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
     let identity = hash64(job.pipeline.identity().as_bytes());
     let id = snapshot(identity, counted, tokens, &words, &sentences);
     let stats = CorpusStats::new(counted, tokens, id, words, sentences);
-    let spilled = words_spilled + sentences_spilled + hashes.as_ref().map_or(0, Sorted::spilled_bytes);
+    let cuts = cuts.map(CutsWriter::finish).transpose()?;
+    let spilled = words_spilled
+        + sentences_spilled
+        + hashes.as_ref().map_or(0, Sorted::spilled_bytes)
+        + cuts.as_ref().map_or(0, Cuts::bytes);
     running.end(job.documents(), stats.words.len() as u64, spilled);
-    Ok(Counted { stats, hashes })
+    Ok(Counted { stats, hashes, cuts })
 }
 
 /// A shuffle for partial counts whose partitions follow the terms.

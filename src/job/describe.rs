@@ -67,6 +67,7 @@ pub fn report(
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        segmented_characters: job.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: RecipeReport {
             algorithms: options.recipe.algorithms.iter().map(ToString::to_string).collect(),
             text: job.pipeline.identity(),

@@ -8,6 +8,7 @@ mod clock;
 mod clusters;
 mod copies;
 mod count;
+mod cuts;
 mod decide;
 mod describe;
 mod estimate;

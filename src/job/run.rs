@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use super::budget::Budget;
 use super::classes::Classes;
 use super::clock::Clock;
+use super::cuts::Cuts;
 use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
 use super::options::RunOptions;
@@ -74,6 +75,7 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             progress,
             cancel,
             clock: &clock,
+            segmented: AtomicU64::new(0),
             bad: Mutex::default(),
         };
         match attempt(&job, &stage, &bad) {
@@ -106,20 +108,20 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     let needs = recipe.needs_stats();
     // Statistics that count each text once have to know the copies before they count.
     let early = if needs.any() && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
-    let (stats, copies) = if needs.any() {
+    let (stats, copies, cuts) = if needs.any() {
         let counted = count::count(job, needs, early.as_ref())?;
         let copies = match (early, counted.hashes) {
             (Some(copies), _) => Some(copies),
             (None, Some(hashes)) => Some(copies::fold(job, &hashes)?),
             (None, None) => None,
         };
-        (counted.stats, copies)
+        (counted.stats, copies, counted.cuts)
     } else {
-        (CorpusStats::none(), None)
+        (CorpusStats::none(), None, None)
     };
     let corpus = Corpus { documents: job.documents(), stats: &stats };
     let bound = recipe.bind(&corpus)?;
-    let mut signed = sign_all(job, &bound, copies.as_ref())?;
+    let mut signed = sign_all(job, &bound, copies.as_ref(), cuts.as_ref())?;
     let copies = match (copies, signed.hashes.take()) {
         (Some(copies), _) => copies,
         (None, Some(hashes)) => copies::fold(job, &hashes)?,
@@ -127,7 +129,7 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     };
     let copies = Arc::new(copies);
     let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed);
-    let relations = relate(job, &bound, &signed, &copies, &mut reports)?;
+    let relations = relate(job, &bound, &signed, &copies, cuts.as_ref(), &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     let mut expanded = Vec::new();
@@ -164,6 +166,7 @@ fn relate(
     bound: &[Bound<'_>],
     signed: &Signed,
     copies: &Arc<Classes>,
+    cuts: Option<&Cuts>,
     reports: &mut [AlgorithmReport],
 ) -> Result<Vec<(Relation, crate::row::Score)>> {
     let mut grouped: Vec<Grouped> = Vec::new();
@@ -180,7 +183,7 @@ fn relate(
         grouped.push(one);
         met.push(documents);
     }
-    let verified = verify::verify(job, bound, &grouped, &met)?;
+    let verified = verify::verify(job, bound, &grouped, &met, cuts)?;
     let mut relations = Vec::new();
     for ((((bound, rows), one), verified), report) in
         bound.iter().zip(&signed.algorithms).zip(grouped).zip(verified).zip(reports)

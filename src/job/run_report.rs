@@ -30,6 +30,8 @@ pub struct RunReport {
     pub statistics: Option<StatisticsReport>,
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<AlgorithmReport>,
+    /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first.
+    pub segmented_characters: u64,
     /// What was removed and why.
     pub removal: RemovalReport,
     /// One entry a stage, in order.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::classes::Classes;
 use super::copies;
+use super::cuts::Cuts;
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
@@ -87,13 +89,14 @@ struct Worker<'w> {
     ids_seen: IdsSeen,
     used: u64,
     text_bytes: u64,
+    segmented: u64,
     scratch: Signatures,
     record: Vec<u8>,
     lengths: Vec<u32>,
 }
 
 /// Reads all documents once; surplus copies, where they are known already, are not signed.
-pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>) -> Result<Signed> {
+pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cuts: Option<&Cuts>) -> Result<Signed> {
     let running = job.clock.stage("sign");
     let documents = job.documents();
     let layouts: Vec<RowLayout> = bound.iter().map(|bound| RowLayout::new(bound.signer.shape(), documents)).collect();
@@ -129,10 +132,10 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>) ->
             };
             worker.used += 1;
             worker.text_bytes += text.len() as u64;
+            let analysis = Cuts::analyse(cuts, job, doc, text);
             if let Some(writer) = &mut worker.hashes {
-                copies::push(writer, doc, text)?;
+                copies::push(writer, doc, &analysis)?;
             }
-            let analysis = job.pipeline.analyse(text);
             worker.lengths.push(u32::try_from(analysis.characters()).unwrap_or(u32::MAX));
             if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                 continue;
@@ -151,6 +154,7 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>) ->
                 }
                 Ok(())
             })?;
+            worker.segmented += analysis.segmented();
         }
         worker.ids_seen.merge(batch.ids_seen());
         keep.record(batch, &worker.lengths)
@@ -169,6 +173,7 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>) ->
                 ids_seen: IdsSeen::default(),
                 used: 0,
                 text_bytes: 0,
+                segmented: 0,
                 scratch: Signatures::default(),
                 record: Vec::new(),
                 lengths: Vec::new(),
@@ -180,6 +185,7 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>) ->
             for writer in writers.chain([&mut worker.ids, &mut worker.rejected]) {
                 writer.flush()?;
             }
+            job.segmented.fetch_add(worker.segmented, Relaxed);
             Ok((worker.tallies, worker.ids_seen, worker.used, worker.text_bytes))
         },
     )?;

@@ -5,7 +5,9 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
+use super::cuts::Cuts;
 use super::group::{Grouped, each_pair};
 use super::workers::Job;
 use crate::algorithm::Confirm;
@@ -46,13 +48,14 @@ pub fn verify(
     bound: &[Bound<'_>],
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
+    cuts: Option<&Cuts>,
 ) -> Result<Vec<Option<(Sorted, u64)>>> {
     let mut results = Vec::new();
     if met.iter().flatten().all(|met| met.count() == 0) {
         results.resize_with(bound.len(), || None);
         return Ok(results);
     }
-    let evidence = take_evidence(job, bound, met)?;
+    let evidence = take_evidence(job, bound, met, cuts)?;
     for ((bound, grouped), evidence) in bound.iter().zip(grouped).zip(&evidence) {
         results.push(match (bound.confirm(), evidence) {
             (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
@@ -62,7 +65,12 @@ pub fn verify(
     Ok(results)
 }
 
-fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBits>>]) -> Result<Vec<Option<Evidence>>> {
+fn take_evidence(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    met: &[Option<Arc<AtomicBits>>],
+    cuts: Option<&Cuts>,
+) -> Result<Vec<Option<Evidence>>> {
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
         met.as_ref().filter(|_| bound.confirm().is_some()).map(|_| {
@@ -78,12 +86,12 @@ fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBit
     let read = job.read(
         "read candidates",
         &want,
-        || Ok((Vec::new(), 0u64)),
-        |(numbers, count), batch| {
+        || Ok((Vec::new(), 0u64, 0u64)),
+        |(numbers, count, segmented), batch| {
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
-                let analysis = job.pipeline.analyse(text);
+                let analysis = Cuts::analyse(cuts, job, doc, text);
                 for ((bound, met), store) in bound.iter().zip(met).zip(&stores) {
                     let (Some(check), Some(met), Some((heap, begins))) = (bound.confirm(), met, store) else {
                         continue;
@@ -97,10 +105,14 @@ fn take_evidence(job: &Job<'_>, bound: &[Bound<'_>], met: &[Option<Arc<AtomicBit
                     numbers[0] = numbers.len() as u64 - 1;
                     begins.store(doc as usize, heap.append(bytemuck::cast_slice(numbers))? + 1);
                 }
+                *segmented += analysis.segmented();
             }
             Ok(())
         },
-        |(_, count)| Ok(count),
+        |(_, count, segmented)| {
+            job.segmented.fetch_add(segmented, Relaxed);
+            Ok(count)
+        },
     )?;
     let mut written = 0;
     let evidence = stores

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::budget::Budget;
@@ -43,6 +43,8 @@ pub struct Job<'j> {
     pub cancel: &'j AtomicBool,
     /// The stages so far.
     pub clock: &'j Clock,
+    /// Han characters that went through the dictionary.
+    pub segmented: AtomicU64,
     /// Files whose damage showed while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }

@@ -42,7 +42,7 @@ impl Tally {
         self.documents += 1;
         self.tokens += words.len() as u64;
         if let Some(counts) = &mut self.words {
-            counts.add_document(words.iter().map(|word| word.hash));
+            counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
         }
         if let Some(counts) = &mut self.sentences {
             self.scratch.clear();

@@ -4,11 +4,13 @@
 //! normalised text with the stems behind it, where stems were asked for: so a word's place means something to
 //! [`Analysis::word`] alone.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use super::normal::{MAX_TEXT_BYTES, Normal};
 use super::pipeline::Pipeline;
+use super::tokenizer::starts::StartsWriter;
+use crate::hash::hash128;
 
 /// One occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,15 @@ pub struct Word {
     pub stop: bool,
     /// Whether it is of Han characters.
     pub han: bool,
+}
+
+/// A distinct word of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Its first occurrence.
+    pub word: Word,
+    /// How often it occurs in the document.
+    pub tf: u32,
 }
 
 /// What shingles are made of: a word, or a single Han character.
@@ -42,25 +53,45 @@ pub(super) struct Cut {
     pub sentences: Vec<Range<u32>>,
     /// The stems that differ from their words; the arena goes on here where the text ends.
     pub stems: String,
+    /// Han characters that were looked up in the dictionary.
+    pub segmented: u64,
 }
 
 /// A document under analysis; see [`Pipeline::analyse`]. It belongs to one thread at a time.
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
     raw: &'a str,
+    /// Where words of Han characters begin, from an earlier pass.
+    known: Option<&'a [u8]>,
+    hash: OnceCell<u128>,
     normal: OnceCell<Normal>,
     cut: OnceCell<Cut>,
+    counted: OnceCell<Vec<Counted>>,
     tokens: OnceCell<Vec<Token>>,
 }
 
 impl<'a> Analysis<'a> {
-    pub(super) fn new(pipeline: &'a Pipeline, raw: &'a str) -> Analysis<'a> {
-        Analysis { pipeline, raw, normal: OnceCell::new(), cut: OnceCell::new(), tokens: OnceCell::new() }
+    pub(super) fn new(pipeline: &'a Pipeline, raw: &'a str, known: Option<&'a [u8]>) -> Analysis<'a> {
+        Analysis {
+            pipeline,
+            raw,
+            known,
+            hash: OnceCell::new(),
+            normal: OnceCell::new(),
+            cut: OnceCell::new(),
+            counted: OnceCell::new(),
+            tokens: OnceCell::new(),
+        }
     }
 
     /// The text as it came.
     pub fn raw(&self) -> &'a str {
         self.raw
+    }
+
+    /// `hash128` of the raw text: the same for exact copies.
+    pub fn raw_hash(&self) -> u128 {
+        *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
     /// The number of Unicode scalars of the raw text.
@@ -82,6 +113,31 @@ impl<'a> Analysis<'a> {
     /// The words in order; stop words are among them, marked. With `tokenizer=bigram` words of Han characters overlap.
     pub fn words(&self) -> &[Word] {
         &self.cut().words
+    }
+
+    /// The distinct words with their counts, stop words among them, in order of their first occurrences.
+    pub fn counted(&self) -> &[Counted] {
+        self.counted.get_or_init(|| count(self.words()))
+    }
+
+    /// Where the words of Han characters begin, a bit a character, lowest bit first: what [`Pipeline::analyse_again`] takes
+    /// to do without the dictionary. Appends nothing for a text without Han characters, and nothing where words of Han
+    /// characters do not come from a dictionary.
+    pub fn write_han_starts(&self, out: &mut Vec<u8>) {
+        if !self.pipeline.has_dictionary() {
+            return;
+        }
+        let mut writer = StartsWriter::new(out);
+        let text = self.text();
+        for word in self.words().iter().filter(|word| word.han) {
+            // Stems are of letters, so a word of Han characters lies in the text itself.
+            writer.word(text[word.start as usize..word.end as usize].chars().count());
+        }
+    }
+
+    /// How many characters the dictionary has cut into words for this document so far.
+    pub fn segmented(&self) -> u64 {
+        self.cut.get().map_or(0, |cut| cut.segmented)
     }
 
     /// The letters of one of the words of this document; empty for a word of another.
@@ -138,6 +194,43 @@ impl<'a> Analysis<'a> {
     }
 
     fn cut(&self) -> &Cut {
-        self.cut.get_or_init(|| self.pipeline.cut_words(self.normal()))
+        self.cut.get_or_init(|| self.pipeline.cut_words(self.normal(), self.known))
     }
+}
+
+/// Counts words by a table of their hashes, which is kept from text to text.
+fn count(words: &[Word]) -> Vec<Counted> {
+    thread_local! {
+        /// For each slot the number of a distinct word, counted from 1.
+        static SLOTS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    }
+    /// More slots than these (4 MiB) are given back at once.
+    const SLOTS_KEPT: usize = 1 << 20;
+    let mut counted: Vec<Counted> = Vec::with_capacity(words.len() / 2);
+    SLOTS.with_borrow_mut(|slots| {
+        let size = (words.len() * 2).next_power_of_two();
+        slots.clear();
+        slots.resize(size, 0);
+        for &word in words {
+            let mut at = word.hash as usize & (size - 1);
+            loop {
+                match slots[at].checked_sub(1).map(|number| &mut counted[number as usize]) {
+                    Some(known) if known.word.hash == word.hash => {
+                        known.tf += 1;
+                        break;
+                    }
+                    Some(_) => at = (at + 1) & (size - 1),
+                    None => {
+                        counted.push(Counted { word, tf: 1 });
+                        slots[at] = counted.len() as u32;
+                        break;
+                    }
+                }
+            }
+        }
+        if size > SLOTS_KEPT {
+            *slots = Vec::new();
+        }
+    });
+    counted
 }

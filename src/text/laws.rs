@@ -163,6 +163,27 @@ proptest! {
         }
     }
 
+    /// A text that was cut before is cut the same without the dictionary.
+    #[test]
+    fn known_cuts_give_the_same_words(raw in texts(), stem in any::<bool>()) {
+        for kind in KINDS {
+            let pipeline = if stem { stemming(&kind) } else { shared(&kind) };
+            let first = pipeline.analyse(&raw);
+            let mut bits = Vec::new();
+            first.write_han_starts(&mut bits);
+            let again = pipeline.analyse_again(&raw, &bits);
+            prop_assert_eq!(first.words(), again.words());
+            prop_assert_eq!(first.sentences(), again.sentences());
+            prop_assert_eq!(first.tokens(), again.tokens());
+            prop_assert_eq!(again.segmented(), 0);
+            let mut counts = std::collections::BTreeMap::new();
+            first.words().iter().for_each(|word| *counts.entry(word.hash).or_insert(0) += 1);
+            let counted: std::collections::BTreeMap<u64, u32> =
+                first.counted().iter().map(|one| (one.word.hash, one.tf)).collect();
+            prop_assert_eq!(counts, counted);
+        }
+    }
+
     /// NFD and invisible characters make no difference to anything.
     #[test]
     fn spelling_makes_no_difference(raw in texts()) {

@@ -28,6 +28,6 @@ mod examples;
 #[cfg(test)]
 mod laws;
 
-pub use analysis::{Analysis, Token, Word};
+pub use analysis::{Analysis, Counted, Token, Word};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};

@@ -10,6 +10,7 @@ use super::stem::Stems;
 use super::tokenizer::bigram::Bigram;
 use super::tokenizer::char::Char;
 use super::tokenizer::dict::{Dict, JIEBA};
+use super::tokenizer::starts::Starts;
 use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
 use crate::error::Result;
 use crate::hash::{hash64, hash64_of_3, hash128};
@@ -69,8 +70,9 @@ pub struct TextOptions {
 
 /// The choices, checked and ready: shared by all threads.
 pub struct Pipeline {
-    han: Box<dyn Tokenizer>,
+    han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
+    has_dictionary: bool,
     /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
     han_words_are_text: bool,
     yo_to_e: bool,
@@ -87,7 +89,7 @@ impl Pipeline {
     /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
         let dict = Dict::new(options.dictionary.as_deref(), options.yo_to_e)?;
-        let (han, unspaced): (Box<dyn Tokenizer>, Unspaced) = match options.tokenizer {
+        let (han, unspaced): (Box<dyn Tokenizer + Send + Sync>, Unspaced) = match options.tokenizer {
             TokenizerKind::Dict => (Box::new(dict), Unspaced::words()),
             TokenizerKind::Bigram => (Box::new(Bigram), Unspaced::characters()),
             TokenizerKind::Char => (Box::new(Char), Unspaced::characters()),
@@ -97,6 +99,7 @@ impl Pipeline {
         Ok(Pipeline {
             han,
             unspaced,
+            has_dictionary: options.tokenizer == TokenizerKind::Dict,
             han_words_are_text: options.tokenizer != TokenizerKind::Bigram,
             yo_to_e: options.yo_to_e,
             stems: options.stem.then(Stems::new),
@@ -116,21 +119,40 @@ impl Pipeline {
     /// A text above [`super::MAX_TEXT_BYTES`] should have been rejected by the reader; here it has no words
     /// (see [`Analysis::is_too_long`]).
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
-        Analysis::new(self, raw)
+        Analysis::new(self, raw, None)
+    }
+
+    /// The same for a text that was analysed before, with what [`Analysis::write_han_starts`] noted of it then: the words are
+    /// the same, and the dictionary is not asked.
+    pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
+        Analysis::new(self, raw, self.has_dictionary.then_some(han_starts))
+    }
+
+    /// Whether words of Han characters come from a dictionary, so that it pays to note them.
+    pub fn has_dictionary(&self) -> bool {
+        self.has_dictionary
     }
 
     pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {
         Normal::of(raw, self.yo_to_e)
     }
 
-    /// Cuts the words and sentences of a text.
-    pub(super) fn cut_words(&self, normal: &Normal) -> Cut {
+    /// Cuts the words and sentences of a text; `known` says where words of Han characters begin, if that is known.
+    pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
+        match known {
+            Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
+            None => self.cut_words_by(self.han.as_ref(), self.has_dictionary, normal),
+        }
+    }
+
+    fn cut_words_by<T: Tokenizer + ?Sized>(&self, tokenizer: &T, looks_up: bool, normal: &Normal) -> Cut {
         let mut words: Vec<Word> = Vec::with_capacity(room_for_words(&normal.text));
         let mut sentences = Vec::with_capacity(normal.pieces().len());
         let mut stems = String::new();
         let mut pieces = normal.pieces();
+        let mut segmented = 0;
         let (mut first, mut end) = (0, pieces.next().map_or(0, |piece| piece.end));
-        for_each_word(&normal.text, self.han.as_ref(), &self.unspaced, &mut |place, han| {
+        for_each_word(&normal.text, tokenizer, &self.unspaced, &mut |place, han| {
             // A space stands between two pieces, so no word reaches over an end.
             while place.start >= end {
                 let count = words.len() as u32;
@@ -140,13 +162,16 @@ impl Pipeline {
                 first = count;
                 end = pieces.next().map_or(usize::MAX, |piece| piece.end);
             }
+            if han && looks_up {
+                segmented += (place.end - place.start) as u64 / 3;
+            }
             words.push(self.word(&normal.text, place, han, &mut stems));
         });
         let count = words.len() as u32;
         if first < count {
             sentences.push(first..count);
         }
-        Cut { words, sentences, stems }
+        Cut { words, sentences, stems, segmented }
     }
 
     /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.

@@ -118,7 +118,9 @@ impl Confirm for Cosine {
     }
 
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        out.extend(distinct_words(document).iter().flat_map(|counted| [counted.word.hash, counted.tf.into()]));
+        let mut words = distinct_words(document);
+        words.sort_unstable_by_key(|counted| counted.word.hash);
+        out.extend(words.iter().flat_map(|counted| [counted.word.hash, counted.tf.into()]));
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {

@@ -24,12 +24,13 @@ pub mod bigram;
 pub mod char;
 pub mod dict;
 mod spaced;
+pub mod starts;
 mod unspaced;
 
 pub use unspaced::Unspaced;
 
 /// Something that cuts a run of one script into words.
-pub trait Tokenizer: Send + Sync {
+pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 }
@@ -228,6 +229,69 @@ mod tests {
     use super::char::Char;
     use super::*;
 
+    /// Runs of Han characters as they come, so that it shows where they end.
+    struct Whole;
+
+    impl Tokenizer for Whole {
+        fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+            out(0..run.len());
+        }
+    }
+
+    const PARTS: &[&str] = &[
+        "a",
+        "word",
+        "кот",
+        "ёж",
+        "1",
+        "42",
+        " ",
+        " ",
+        "_",
+        "'",
+        ".",
+        ":",
+        ",",
+        ";",
+        "\"",
+        "’",
+        "«",
+        "»",
+        "—",
+        "“",
+        "„",
+        "•",
+        "。",
+        "、",
+        "《",
+        "】",
+        "〒",
+        "中",
+        "中文字",
+        "清华大学清华大学清华大学清华大学",
+        "々",
+        "㐀",
+        "䷀",
+        "𠀀",
+        "か",
+        "カ",
+        "ไทย",
+        "é",
+        "\u{301}",
+        "\u{200D}",
+        "😀",
+        "한",
+        "א",
+        "(",
+        "-",
+        "/",
+        "ѡ",
+        "ҁ",
+        "Ԁ",
+        "abcdefghijklmnopqrstuvwxyz0123456789",
+        "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    ];
+
     #[test]
     fn room_is_enough_for_a_long_text_of_short_words() {
         let text = "a б 1 中文, かな can't ".repeat(60_000);
@@ -239,6 +303,20 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        /// Classes of bytes only save work: the words are those that the characters give.
+        #[test]
+        fn classes_give_the_words_of_characters(
+            parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)
+        ) {
+            let text = parts.concat();
+            for unspaced in [Unspaced::characters(), Unspaced::words()] {
+                let (mut words, mut expected) = (Vec::new(), Vec::new());
+                for_each_word(&text, &Whole, &unspaced, &mut |word, han| words.push((word, han)));
+                cut_characters(&text, &Whole, &unspaced, &mut |word, han| expected.push((word, han)));
+                prop_assert_eq!(words, expected);
+            }
+        }
 
         /// Borders and classes only save work: spaced text is cut as the library cuts the whole of it.
         #[test]
