@@ -13,6 +13,7 @@ mod decide;
 mod describe;
 mod estimate;
 mod group;
+mod held;
 mod ids;
 mod keep;
 mod keep_column;
