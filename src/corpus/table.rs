@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 
 const RECORD: usize = 24;
 
+/// Slots for the commonest terms: 1.5 MiB.
+const COMMON: usize = 1 << 16;
+
 /// Terms that are looked up together.
 const AT_ONCE: usize = 32;
 
@@ -56,9 +59,10 @@ impl TermTableWriter {
     pub fn finish(self) -> Result<TermTable> {
         let file = self.file.into_inner().map_err(|error| error.into_error());
         let file = file.map_err(Error::io("write the term table", &self.path))?;
-        let mut table = TermTable { terms: map(&file, &self.path)?, index: None };
+        let mut table = TermTable { terms: map(&file, &self.path)?, index: None, common: Vec::new() };
         if !table.is_empty() {
             table.index = table.write_index(&self.path.with_extension("index"))?;
+            table.choose_common();
         }
         Ok(table)
     }
@@ -80,12 +84,15 @@ fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
 pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
+    /// The commonest terms with df and cf, each in a slot that its highest bits say or one of the next: most look-ups of
+    /// a text end here, and these slots stay in the processor's cache. A df of 0 marks a free slot.
+    common: Vec<(u64, u64, u64)>,
 }
 
 impl TermTable {
     /// A table without terms.
     pub fn empty() -> TermTable {
-        TermTable { terms: None, index: None }
+        TermTable { terms: None, index: None, common: Vec::new() }
     }
 
     /// Writes where the terms of each range begin, and their number at the end.
@@ -130,29 +137,76 @@ impl TermTable {
         (part(0), part(8), part(16))
     }
 
+    /// Puts the terms of the highest df into their slots, as many as make half of them at the most.
+    fn choose_common(&mut self) {
+        let mut by_width = [0usize; 65];
+        let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
+        (0..self.len()).for_each(|at| by_width[width(self.entry(at).1)] += 1);
+        // All df of so many bits or more, or none: the exact number does not matter.
+        let (mut least, mut count) = (65, 0);
+        while least > 1 && count + by_width[least - 1] <= COMMON / 2 {
+            least -= 1;
+            count += by_width[least];
+        }
+        let mut common = vec![(0, 0, 0); COMMON];
+        for entry in (0..self.len()).map(|at| self.entry(at)).filter(|entry| entry.1 > 0 && width(entry.1) >= least) {
+            let mut slot = range_of(entry.0, COMMON);
+            while common[slot].1 > 0 {
+                slot = (slot + 1) % COMMON;
+            }
+            common[slot] = entry;
+        }
+        self.common = common;
+    }
+
+    /// The df and cf of a term, if it is one of the common ones.
+    #[inline]
+    fn common(&self, term: u64) -> Option<(u64, u64)> {
+        let mut slot = range_of(term, COMMON);
+        loop {
+            let (found, df, cf) = *self.common.get(slot)?;
+            if df == 0 {
+                return None;
+            }
+            if found == term {
+                return Some((df, cf));
+            }
+            slot = (slot + 1) % COMMON;
+        }
+    }
+
     /// The df and cf of a term, where it is in the table.
     pub fn get(&self, term: u64) -> Option<(u64, u64)> {
-        self.find(term, self.range(term)?)
+        self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
     /// The same for many terms, in their order: the waits for memory, which are nearly all of a look-up in a large table,
     /// overlap.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<(u64, u64)>)) {
-        let mut ranges: [Option<Range<usize>>; AT_ONCE] = [const { None }; AT_ONCE];
+        let mut ranges = [const { Place::Nowhere }; AT_ONCE];
         let mut rest = terms;
         loop {
             let now = rest.clone().take(AT_ONCE);
             let mut count = 0;
             for (range, term) in ranges.iter_mut().zip(now.clone()) {
-                *range = self.range(term);
+                *range = match self.common(term) {
+                    Some(found) => Place::Common(found),
+                    None => self.range(term).map_or(Place::Nowhere, Place::Range),
+                };
                 count += 1;
             }
-            for range in ranges[..count].iter().flatten() {
-                // A look at the first term brings it near; what it says is not needed yet.
-                std::hint::black_box(self.bytes().get(range.start * RECORD));
+            for range in &ranges[..count] {
+                if let Place::Range(range) = range {
+                    // A look at the first term brings it near; what it says is not needed yet.
+                    std::hint::black_box(self.bytes().get(range.start * RECORD));
+                }
             }
             for (range, term) in ranges[..count].iter_mut().zip(now) {
-                each(range.take().and_then(|range| self.find(term, range)));
+                each(match std::mem::replace(range, Place::Nowhere) {
+                    Place::Common(found) => Some(found),
+                    Place::Range(range) => self.find(term, range),
+                    Place::Nowhere => None,
+                });
             }
             if count < AT_ONCE {
                 return;
@@ -200,6 +254,13 @@ impl TermTable {
     }
 }
 
+/// Where a term is to be found.
+enum Place {
+    Nowhere,
+    Common((u64, u64)),
+    Range(Range<usize>),
+}
+
 /// The range that a term lies in, of that many equal ones.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
@@ -220,11 +281,11 @@ mod tests {
             terms.extend([0, 1, 2, 3, u64::MAX, u64::MAX - 1]);
             terms.sort_unstable();
             let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();
-            terms.iter().for_each(|&term| writer.push(term, term % 7, term % 11).unwrap());
+            terms.iter().for_each(|&term| writer.push(term, 1 + term % 7, term % 11).unwrap());
             let table = writer.finish().unwrap();
             assert_eq!(table.len(), terms.len());
             for &term in &terms {
-                assert_eq!(table.get(term), Some((term % 7, term % 11)));
+                assert_eq!(table.get(term), Some((1 + term % 7, term % 11)));
                 let absent = term ^ (1 << 40);
                 assert_eq!(table.get(absent).is_some(), terms.binary_search(&absent).is_ok());
             }
