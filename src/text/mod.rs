@@ -18,7 +18,7 @@ mod lanes;
 pub mod normal;
 pub mod pipeline;
 mod script;
-mod sentence;
+pub mod sentence;
 pub mod shingle;
 mod stem;
 pub mod tokenizer;
