@@ -170,39 +170,45 @@ def two_cores():
 
 
 def measure(command):
-    """CPU seconds, wall seconds, peak resident bytes and stdout of a process."""
+    """CPU seconds, wall seconds and peak resident bytes of a process; its stdout, or None and why it failed."""
     environment = os.environ | {"POLARS_MAX_THREADS": "2", "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "1"}
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         child = subprocess.Popen(list(map(str, command)), stdout=out, stderr=err, env=environment, preexec_fn=two_cores)
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.monotonic() - started
-        child.returncode = os.waitstatus_to_exitcode(status)
+        child.returncode = code = os.waitstatus_to_exitcode(status)
         out.seek(0), err.seek(0)
+        cost = usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024
         # dupsift ends with 3 where a guard fired: done all the same.
-        if child.returncode not in (0, 3):
-            sys.exit(f"{command} ended with {child.returncode}:\n{err.read()}")
-        return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024, out.read()
+        if code in (0, 3):
+            return cost, out.read(), None
+        return cost, None, f"signal {-code}" if code < 0 else f"exit code {code}: {err.read().strip()[-200:]}"
 
 
 def run_dupsift(program, corpus, work):
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        cost = measure([program, "run", corpus, "--out", out, "--algorithms", work, "--threads", "2", "--no-progress"])
+        command = [program, "run", corpus, "--out", out, "--algorithms", work, "--threads", "2", "--no-progress"]
+        cost, _, failure = measure(command)
+        if failure:
+            sys.exit(f"dupsift failed with {failure}")
         record = json.loads((out / "run.json").read_text())
-        return cost[:3], (record["algorithms"][0]["clusters"], record["removal"]["removed"])
+        return cost, (record["algorithms"][0]["clusters"], record["removal"]["removed"])
 
 
 def run_peer(work, package, corpus):
-    *cost, said = measure([sys.executable, __file__, corpus, "--one", f"{work}/{package}"])
-    return tuple(cost), tuple(json.loads(said.splitlines()[-1]))
+    cost, said, failure = measure([sys.executable, __file__, corpus, "--one", f"{work}/{package}"])
+    return cost, ("failed", failure) if failure else tuple(json.loads(said.splitlines()[-1]))
 
 
 def pairwise(arguments):
     ratios = []
     for _ in range(arguments.pairwise + 1):
         ours, _ = run_dupsift(arguments.dupsift, arguments.corpus, "exact")
-        theirs, _ = run_peer("exact", "polars", arguments.corpus)
+        theirs, came = run_peer("exact", "polars", arguments.corpus)
+        if "failed" in came:
+            sys.exit(f"Polars failed with {came[1]}")
         ratios.append(ours[0] / theirs[0])
     # The first pair fills the caches of the system.
     ratios = sorted(ratios[1:])
@@ -226,8 +232,10 @@ def table(arguments, files):
     found = {}
     for _ in range(arguments.runs):
         for key, (_, run) in lines.items():
-            cost, found[key] = run()
+            cost, came = run()
             costs[key].append(cost)
+            if "failed" not in found.get(key, ()):
+                found[key] = came
     versions = [f"{package} {version(package)}" for package in dict.fromkeys(peer[1] for peer in peers)]
     ours = subprocess.run([arguments.dupsift, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     size = sum(Path(file).stat().st_size for file in files) / 1e6
@@ -237,7 +245,9 @@ def table(arguments, files):
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for (work, program), (parameters, _) in lines.items():
         cpu, wall, peak = (statistics.median(values) for values in zip(*costs[work, program]))
-        share = statistics.median(cost[0] for cost in costs[work, "dupsift"]) / cpu
+        # Of a peer that failed once the cost says nothing.
+        failed = "failed" in found[work, program]
+        share = float("nan") if failed else statistics.median(cost[0] for cost in costs[work, "dupsift"]) / cpu
         clusters, removed = ("-" if value is None else value for value in found[work, program])
         print(f"| {work} | {program} | {cpu:.2f} | {share:.2f} | {wall:.2f} | {peak / 1e6:.0f} | {clusters} | {removed} | {parameters} |")
         if (work, program) == ("minhash", "daft"):
