@@ -18,7 +18,6 @@ use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use dupsift::stage::connect::Forest;
 use dupsift::stage::count::Tally;
 use dupsift::stage::recipe::{Bound, Recipe};
-use dupsift::text::sentence::for_each_piece;
 use dupsift::text::{Analysis, Pipeline, TextOptions};
 use kit::{median, thread_cpu_seconds};
 
@@ -68,11 +67,6 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     // The Chinese dictionary is loaded by the first who wants it; that is nobody's cost here.
     let _ = pipeline.analyse("中文分词").words();
     let nothing = |_: &Analysis<'_>| 0;
-    let pieces = |analysis: &Analysis<'_>| {
-        let mut count = 0;
-        for_each_piece(analysis.raw(), |_| count += 1);
-        count
-    };
     let text = |analysis: &Analysis<'_>| analysis.text().len();
     let words = |analysis: &Analysis<'_>| analysis.text().len() + analysis.words().len();
     let tokens = |analysis: &Analysis<'_>| analysis.tokens().len();
@@ -86,8 +80,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
 
     type Step<'s> = Box<dyn Fn(&Analysis<'_>) -> usize + 's>;
     let mut kernels: Vec<(String, Step<'_>, Step<'_>)> = vec![
-        ("sentences of raw text".into(), Box::new(nothing), Box::new(pieces)),
-        ("normalise, sentences".into(), Box::new(nothing), Box::new(text)),
+        ("normal form, sentences".into(), Box::new(nothing), Box::new(text)),
         ("words".into(), Box::new(text), Box::new(words)),
         ("tokens, no words there".into(), Box::new(text), Box::new(tokens)),
         ("tokens after words".into(), Box::new(words), Box::new(tokens)),

@@ -18,7 +18,7 @@ mod lanes;
 pub mod normal;
 pub mod pipeline;
 mod script;
-pub mod sentence;
+mod sentence;
 pub mod shingle;
 mod stem;
 pub mod tokenizer;
