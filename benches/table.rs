@@ -141,7 +141,7 @@ fn print_table(corpus: &Path, runs: usize) -> Result<()> {
 
 /// `met`, or by how much it was missed.
 fn verdict(came: f64, most: f64) -> String {
-    if came <= most { "met".into() } else { format!("{:.1} times the goal", came / most) }
+    if came <= most { "met".into() } else { format!("{:.2} times the goal", came / most) }
 }
 
 fn command(process: Process, corpus: &Path, out: &Path) -> Result<Command> {

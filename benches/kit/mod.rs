@@ -102,7 +102,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
     let next = AtomicUsize::new(0);
     let work = || -> Result<()> {
         while let Some((path, group)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
-            for_each_batch(path, *group, &each)?;
+            for_each_batch(path, *group, |column| each(column))?;
         }
         Ok(())
     };
@@ -136,14 +136,12 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut number = 0;
     for (path, group) in pieces(corpus)? {
-        let taken = std::sync::Mutex::new((&mut texts, &mut number));
-        for_each_batch(&path, group, &|column| {
-            let mut taken = taken.lock().expect("one thread");
+        for_each_batch(&path, group, |column| {
             for text in as_texts(column)?.iter().flatten() {
-                if *taken.1 % step == 0 {
-                    taken.0.push(text.to_string());
+                if number % step == 0 {
+                    texts.push(text.to_string());
                 }
-                *taken.1 += 1;
+                number += 1;
             }
             Ok(())
         })?;
@@ -168,7 +166,7 @@ fn pieces(corpus: &Path) -> Result<Vec<(PathBuf, usize)>> {
     Ok(pieces)
 }
 
-fn for_each_batch(path: &Path, group: usize, each: &dyn Fn(&ArrayRef) -> Result<()>) -> Result<()> {
+fn for_each_batch(path: &Path, group: usize, mut each: impl FnMut(&ArrayRef) -> Result<()>) -> Result<()> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
     let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
     for batch in builder.with_projection(text).with_row_groups(vec![group]).build()? {
