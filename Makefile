@@ -3,7 +3,10 @@
 #   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus
 #   make test                                                      everything that must hold
 #   make lint                                                      format, clippy, documentation
-#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, in units of reading
+#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured side by side
+#   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
+#   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
+#   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
 #   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
@@ -17,13 +20,14 @@ PYTHON ?= python3
 RUNS ?= 5
 PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
+PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
 export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench quality golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality golden venv clean
 .NOTPARALLEL:
 
 help:
@@ -65,6 +69,17 @@ doc:
 bench:
 	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
 
+bench-kernels:
+	$(CARGO) bench --bench kernels -- "$${CORPUS:-data-samples/docs}"
+
+bench-sort: .venv-peers/ready
+	DUPSIFT_PEERS="$(PEERS_PYTHON)" $(CARGO) bench --bench sort -- $(ROWS)
+
+bench-peers: .venv-peers/ready
+	@if [ -z "$$CORPUS" ]; then echo 'CORPUS is missing: a folder of Parquet files with a column text' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(PEERS_PYTHON) scripts/bench_peers.py "$$CORPUS" --dupsift "$(PROGRAM)" $(ARGS)
+
 quality: venv
 	@if [ -z "$$CORPORA" ]; then \
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
@@ -79,6 +94,9 @@ venv: .venv/ready
 .venv/ready: scripts/requirements.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv scripts/requirements.txt
 
+.venv-peers/ready: scripts/requirements-peers.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-peers scripts/requirements-peers.txt
+
 clean:
 	$(CARGO) clean
-	rm -rf .venv
+	rm -rf .venv .venv-peers

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod consumers;
+mod cost;
 mod damage;
 mod determinism;
 mod floors;

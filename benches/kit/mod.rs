@@ -1,0 +1,178 @@
+//! What the benchmarks share: processes and their cost, the clock of a thread, the texts of a corpus.
+
+// Each benchmark is a program of its own, and none uses everything.
+#![allow(dead_code)]
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, LargeStringArray};
+use arrow_schema::DataType;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+/// Threads of every process.
+pub const THREADS: usize = 2;
+
+/// What was typed behind the name of the benchmark; cargo adds `--bench` to that.
+pub fn arguments() -> Vec<String> {
+    std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
+}
+
+/// The name of a corpus: its folder, or the one above it if that is called docs.
+pub fn name_of(corpus: &Path) -> String {
+    let name = corpus.iter().rev().find(|part| *part != "docs").unwrap_or(corpus.as_os_str());
+    name.display().to_string()
+}
+
+/// What one process took.
+#[derive(Clone, Copy, Default)]
+pub struct Cost {
+    /// User and system.
+    pub cpu_seconds: f64,
+    pub wall_seconds: f64,
+    /// Mapped work files count too.
+    pub peak_rss_bytes: f64,
+}
+
+/// Runs one process to its end; what it writes to stdout comes back.
+pub fn run(command: &mut Command) -> Result<(Cost, String)> {
+    let started = Instant::now();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut said = String::new();
+    if let Some(stdout) = &mut child.stdout {
+        std::io::Read::read_to_string(stdout, &mut said)?;
+    }
+    let (code, usage) = wait(child.id())?;
+    // 3: done, but rows were rejected or a guard fired.
+    ensure!(code == 0 || code == 3, "{command:?} ended with {code}");
+    let cost = Cost {
+        cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+        wall_seconds: started.elapsed().as_secs_f64(),
+        // Linux counts it in kilobytes.
+        peak_rss_bytes: usage.ru_maxrss as f64 * 1024.0,
+    };
+    Ok((cost, said))
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
+}
+
+/// Waits for a child and returns its exit code and what it used; the standard library tells only the first.
+#[allow(unsafe_code)]
+fn wait(child: u32) -> Result<(i32, libc::rusage)> {
+    let mut status = 0;
+    // SAFETY: a rusage is plain numbers, for which all zero bits are a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to live variables of the types that the call fills.
+    let ended = unsafe { libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage) };
+    if ended != child as libc::pid_t {
+        bail!("cannot wait for a process: {}", std::io::Error::last_os_error());
+    }
+    Ok((if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 }, usage))
+}
+
+/// The CPU seconds, user and system, that the calling thread took up to now.
+#[allow(unsafe_code)]
+pub fn thread_cpu_seconds() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the pointer is to a live variable of the type that the call fills.
+    let code = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    assert_eq!(code, 0, "the system has no clock for threads");
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The value in the middle; the mean of both where there are two.
+pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
+}
+
+/// Decodes the text column of every file, row groups on [`THREADS`] threads, and hands its batches to `each`.
+pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + Sync) -> Result<()> {
+    let pieces = pieces(corpus)?;
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<()> {
+        while let Some((path, group)) = pieces.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for_each_batch(path, *group, |column| each(column))?;
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| -> Result<()> {
+        let workers: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| match worker.join() {
+            Ok(ended) => ended,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// The bytes of all texts of a corpus, decoded and nothing else.
+pub fn text_bytes(corpus: &Path) -> Result<usize> {
+    let bytes = AtomicUsize::new(0);
+    for_each_column(corpus, |column| {
+        let texts = match (column.as_string_opt::<i32>(), column.as_string_opt::<i64>()) {
+            (Some(texts), _) => texts.values(),
+            (_, Some(texts)) => texts.values(),
+            _ => bail!("expected the column \"text\" as Utf8 or LargeUtf8, {} came", column.data_type()),
+        };
+        bytes.fetch_add(texts.len(), Ordering::Relaxed);
+        Ok(())
+    })?;
+    Ok(bytes.into_inner())
+}
+
+/// Texts of a corpus, evenly spread over it: every n-th one, so that they are about `megabytes` together.
+pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
+    let step = (text_bytes(corpus)? / (megabytes * 1_000_000)).max(1);
+    let mut texts = Vec::new();
+    let mut number = 0;
+    for (path, group) in pieces(corpus)? {
+        for_each_batch(&path, group, |column| {
+            for text in as_texts(column)?.iter().flatten() {
+                if number % step == 0 {
+                    texts.push(text.to_string());
+                }
+                number += 1;
+            }
+            Ok(())
+        })?;
+    }
+    ensure!(!texts.is_empty(), "there is no text in {}", corpus.display());
+    Ok(texts)
+}
+
+/// The texts of a batch, whatever kind of string the file holds.
+pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
+    Ok(arrow_cast::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
+}
+
+/// Every file with every number of a row group.
+fn pieces(corpus: &Path) -> Result<Vec<(PathBuf, usize)>> {
+    let mut pieces = Vec::new();
+    for file in dupsift::io::find(&[corpus.display().to_string()])? {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&file.path)?)
+            .with_context(|| format!("{} is no Parquet file", file.path.display()))?;
+        pieces.extend((0..reader.metadata().num_row_groups()).map(|group| (file.path.clone(), group)));
+    }
+    Ok(pieces)
+}
+
+fn for_each_batch(path: &Path, group: usize, mut each: impl FnMut(&ArrayRef) -> Result<()>) -> Result<()> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)?;
+    let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
+    for batch in builder.with_projection(text).with_row_groups(vec![group]).build()? {
+        let batch = batch?;
+        ensure!(batch.num_columns() == 1, "{}: there is no column \"text\"", path.display());
+        each(batch.column(0))?;
+    }
+    Ok(())
+}
