@@ -7,13 +7,15 @@
 //!
 //! Surplus copies, where they were not known before signing, are left out here; they come back when pairs are written.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::classes::{Classes, links, push_class};
+use super::classes::{Classes, Link};
+use super::pair_list::PairList;
 use super::sign::SignedRows;
-use super::workers::Job;
+use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
-use crate::row::{Pair, PairLayout, Pairs, RowLayout, Signatures, Window};
+use crate::row::{Docs, Pair, PairLayout, Pairs, RowLayout, Signatures, Window};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 
@@ -46,21 +48,19 @@ pub fn group(
 ) -> Result<Grouped> {
     let running = job.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(job.documents());
-    // Nobody knows how many pairs will come; two a document make partitions that a template's pages do not burst at once.
-    let expected = job.documents() * 2;
     let pairs = job.ordered(
         &format!("{}-pairs", bound.label),
         layout.width(),
         layout.group_width(),
         layout.group_width() / 2,
-        expected,
+        UNKNOWN,
     )?;
     let probe_layout = bound.signer.probe_shape().map(|shape| RowLayout::new(shape, job.documents()));
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
     let (classes, counts) = if bound.equal_keys_are_pairs() || probe_layout.is_some() {
-        let equal = links(job, &format!("{}-equal", bound.label), expected)?;
+        let equal = Link::new(job).shuffle(job, &format!("{}-equal", bound.label), job.documents())?;
         let probes = match &probe_layout {
             Some(layout) => {
                 let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
@@ -103,7 +103,7 @@ fn fold(
     equal: &Shuffle,
     probes: Option<(&Shuffle, RowLayout)>,
 ) -> Result<()> {
-    let collapse = bound.equal_keys_are_pairs();
+    let (collapse, link) = (bound.equal_keys_are_pairs(), Link::new(job));
     let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
     job.work(
         signed.rows.partitions(),
@@ -122,7 +122,7 @@ fn fold(
                         let first = *first.get_or_insert(row.doc);
                         // Most documents are alone, and a class of one is none: it need not be sorted to find that out.
                         if window.len() > 1 || !copies.members(row.doc).is_empty() {
-                            push_with_copies(equal, first, row.doc, copies)?;
+                            push_with_copies(link, equal, first, row.doc, copies)?;
                         }
                         if first != row.doc {
                             continue;
@@ -150,11 +150,16 @@ fn fold(
     Ok(())
 }
 
-fn push_with_copies(writer: &mut Writer<'_>, representative: u64, doc: u64, copies: &Classes) -> Result<()> {
-    match copies.members(doc) {
-        [] => push_class(writer, representative, doc),
-        members => members.iter().try_for_each(|&member| push_class(writer, representative, member)),
-    }
+fn push_with_copies(
+    link: Link,
+    writer: &mut Writer<'_>,
+    representative: u64,
+    doc: u64,
+    copies: &Classes,
+) -> Result<()> {
+    let members = copies.members(doc);
+    let members = if members.is_empty() { Docs::One(doc) } else { members };
+    members.iter().try_for_each(|member| link.push(writer, representative, member))
 }
 
 /// The rows of each key are compared by the method; returns the comparisons made and left out.
@@ -252,55 +257,21 @@ pub struct Relation {
     /// Documents with a signature.
     pub signed: Arc<AtomicBits>,
     /// Pairs of representatives.
-    pub pairs: Sorted,
-    /// How they are laid out.
-    pub layout: PairLayout,
+    pub pairs: PairList,
 }
 
 impl Relation {
     /// The documents of the class of a representative, itself included; none if it has no signature.
-    pub fn members<'r>(&'r self, representative: &'r u64) -> &'r [u64] {
-        if !self.signed.get(*representative as usize) {
-            return &[];
+    pub fn members(&self, representative: u64) -> Docs<'_> {
+        if !self.signed.get(representative as usize) {
+            return Docs::NONE;
         }
-        match self.classes.members(*representative) {
-            [] => std::slice::from_ref(representative),
-            members => members,
-        }
+        let members = self.classes.members(representative);
+        if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// The classes of two documents or more, in order of their representatives.
-    pub fn each_class<E>(
-        &self,
-        mut each: impl FnMut(&[u64]) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        self.classes.iter().filter(|class| self.signed.get(class[0] as usize)).try_for_each(&mut each)
+    /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
+    pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
+        self.classes.of(range).filter(|class| self.signed.get(class.get(0) as usize))
     }
-
-    /// The pairs of one partition, each once, in order; partitions follow one another.
-    pub fn each_pair(&self, job: &Job<'_>, partition: usize, each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-        each_pair(job, &self.pairs, &self.layout, partition, each)
-    }
-}
-
-/// The pairs of one partition, each once, several sightings merged.
-pub fn each_pair(
-    job: &Job<'_>,
-    pairs: &Sorted,
-    layout: &PairLayout,
-    partition: usize,
-    mut each: impl FnMut(Pair) -> Result<()>,
-) -> Result<()> {
-    if pairs.rows_of(partition) == 0 {
-        return Ok(());
-    }
-    let records = pairs.load(partition, job.budget.a_thread)?;
-    for group in records.groups() {
-        job.go_on()?;
-        let sightings = group.map(|at| layout.decode(records.record(at)));
-        if let Some(pair) = sightings.reduce(Pair::merge) {
-            each(pair)?;
-        }
-    }
-    Ok(())
 }

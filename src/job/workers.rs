@@ -22,6 +22,10 @@ const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
 /// Pieces of work for each thread, at the least, where the corpus is large enough.
 const SPLITS_A_THREAD: u64 = 4;
 
+/// For [`Job::ordered`], where nobody knows how many rows will come: as many partitions as there may be. An empty one
+/// costs next to nothing, and a hundred million rows in too few would each be sorted on disk.
+pub const UNKNOWN: u64 = u64::MAX;
+
 /// What all stages of a run share.
 pub struct Job<'j> {
     /// What was asked.
@@ -101,6 +105,18 @@ impl Job<'_> {
         each: impl Fn(&mut S, usize) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
+        self.work_on(usize::MAX, count, init, each, end)
+    }
+
+    /// As [`Job::work`], on at most so many threads.
+    pub fn work_on<S, T: Send>(
+        &self,
+        threads: usize,
+        count: usize,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
         let next = AtomicUsize::new(0);
         let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
         let stop = AtomicBool::new(false);
@@ -111,7 +127,10 @@ impl Job<'_> {
                 *failed = Some((piece, error));
             }
         };
-        let results = self.pool.broadcast(|_| {
+        let results = self.pool.broadcast(|thread| {
+            if thread.index() >= threads {
+                return None;
+            }
             let mut state = match init() {
                 Ok(state) => state,
                 Err(error) => {

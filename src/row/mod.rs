@@ -8,8 +8,10 @@
 //! position 0, 1 or 2 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
 //! ```
 
+mod docs;
 mod pair;
 
+pub use docs::{Docs, Slots};
 pub use pair::{Pair, PairLayout, Pairs, Score};
 
 /// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.
@@ -111,7 +113,7 @@ impl RowLayout {
 }
 
 /// Bytes that a document number takes in a corpus of that many rows.
-fn doc_width(documents: u64) -> usize {
+pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
 
