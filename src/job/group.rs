@@ -7,15 +7,17 @@
 //!
 //! Surplus copies, where they were not known before signing, are left out here; they come back when pairs are written.
 
+use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::classes::{Classes, Link};
 use super::pair_list::PairList;
 use super::sign::SignedRows;
 use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
-use crate::row::{Docs, Pair, PairLayout, Pairs, RowLayout, Signatures, Window};
+use crate::hash::{combine, mix64};
+use crate::row::{Docs, Pair, PairLayout, Pairs, Row, RowLayout, RowShape, Signatures, Window};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 
@@ -104,6 +106,8 @@ fn fold(
     probes: Option<(&Shuffle, RowLayout)>,
 ) -> Result<()> {
     let (collapse, link) = (bound.equal_keys_are_pairs(), Link::new(job));
+    // Representatives whose class is more than their exact copies.
+    let joined = AtomicBits::new(job.dir, "joined", if collapse { job.documents() as usize } else { 0 })?;
     let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
     job.work(
         signed.rows.partitions(),
@@ -114,28 +118,32 @@ fn fold(
             for group in records.groups() {
                 job.go_on()?;
                 let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
-                let representatives =
-                    (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
-                let mut first = None;
-                for row in representatives {
-                    if collapse {
-                        let first = *first.get_or_insert(row.doc);
-                        // Most documents are alone, and a class of one is none: it need not be sorted to find that out.
-                        if window.len() > 1 || !copies.members(row.doc).is_empty() {
-                            push_with_copies(link, equal, first, row.doc, copies)?;
-                        }
-                        if first != row.doc {
-                            continue;
-                        }
-                    }
-                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { continue };
+                // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
+                let alone = window.len() == 1;
+                let rows = (0..window.len()).map(|at| window.row(at));
+                let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
+                let Some(first) = representatives.next() else { continue };
+                let mut probe = |row: &Row<'_>| -> Result<()> {
+                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { return Ok(()) };
                     scratch.clear();
-                    bound.signer.probes(&row, scratch);
-                    for probe in scratch.rows(row.doc) {
+                    bound.signer.probes(row, scratch);
+                    scratch.rows(row.doc).try_for_each(|probe| {
                         record.clear();
                         layout.encode(&probe, record);
-                        writer.push(record)?;
+                        writer.push(record)
+                    })
+                };
+                probe(&first)?;
+                for row in representatives {
+                    if !collapse {
+                        probe(&row)?;
+                        continue;
                     }
+                    if joined.set(first.doc as usize) {
+                        push_with_copies(link, equal, first.doc, first.doc, copies)?;
+                    }
+                    joined.set(row.doc as usize);
+                    push_with_copies(link, equal, first.doc, row.doc, copies)?;
                 }
             }
             signed.rows.remove(partition)?;
@@ -147,6 +155,17 @@ fn fold(
             probes.map_or(Ok(()), |mut probes| probes.flush())
         },
     )?;
+    if collapse {
+        // The others' classes are their exact copies, which stand in order already.
+        let mut writer = equal.writer();
+        for class in copies.of(0..job.documents()) {
+            let representative = class.get(0);
+            if signed.signed.get(representative as usize) && !joined.get(representative as usize) {
+                class.iter().try_for_each(|doc| link.push(&mut writer, representative, doc))?;
+            }
+        }
+        writer.flush()?;
+    }
     Ok(())
 }
 
@@ -162,6 +181,37 @@ fn push_with_copies(
     members.iter().try_for_each(|member| link.push(writer, representative, member))
 }
 
+/// Rows of a window whose documents are looked up among those of other windows, see [`Met`].
+const LARGE_WINDOW: usize = 1000;
+
+/// The large windows that were compared already, by a hash of their documents. Copies of one text with small differences
+/// share all bands of `minhash`: where nothing but the documents can make a difference, each band finds the same pairs.
+struct Met {
+    seen: Mutex<HashSet<u128>>,
+    asked: bool,
+}
+
+impl Met {
+    fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
+        let documents_alone = shape.positions > 1 && !shape.ordered && shape.sketch == 0;
+        // A check on the texts puts its similarity in the place of the method's score.
+        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.confirm().is_some();
+        Met { seen: Mutex::default(), asked }
+    }
+
+    /// Whether a window with the same documents came before.
+    fn again(&self, window: &Window<'_>) -> bool {
+        if !self.asked || window.len() < LARGE_WINDOW {
+            return false;
+        }
+        let documents = (0..window.len()).map(|at| window.row(at).doc);
+        // Two halves of 64 bits each: as sure as the hash that tells texts apart.
+        let (low, high) = documents.fold((0, 1), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
+        let hash = u128::from(high) << 64 | u128::from(low);
+        !self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+    }
+}
+
 /// The rows of each key are compared by the method; returns the comparisons made and left out.
 fn compare(
     job: &Job<'_>,
@@ -173,6 +223,7 @@ fn compare(
     met: Option<&AtomicBits>,
 ) -> Result<(u64, u64)> {
     let pair_layout = PairLayout::new(job.documents());
+    let large = Met::new(bound, layout.shape());
     let bar = job.bar(&format!("compare {}", bound.label), rows.partitions());
     let counts = job.work(
         rows.partitions(),
@@ -198,7 +249,7 @@ fn compare(
                 job.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
                 without_surplus(job, layout, bytes, copies, |window| {
-                    if window.len() > 1 {
+                    if window.len() > 1 && !large.again(&window) {
                         bound.signer.pairs(&window, &mut out);
                     }
                 })?;

@@ -22,9 +22,10 @@ const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
 /// Pieces of work for each thread, at the least, where the corpus is large enough.
 const SPLITS_A_THREAD: u64 = 4;
 
-/// For [`Job::ordered`], where nobody knows how many rows will come: as many partitions as there may be. An empty one
-/// costs next to nothing, and a hundred million rows in too few would each be sorted on disk.
+/// For [`Job::ordered`], where nobody knows how many rows will come: [`MANY`] partitions.
 pub const UNKNOWN: u64 = u64::MAX;
+/// An empty partition costs next to nothing; a hundred million rows in too few of them would be sorted on disk.
+const MANY: usize = 256;
 
 /// What all stages of a run share.
 pub struct Job<'j> {
@@ -90,7 +91,8 @@ impl Job<'_> {
         order: Order,
         number: usize,
     ) -> Result<Shuffle> {
-        let partitions = self.budget.partitions(rows.saturating_mul(width as u64)).max(self.pool.current_num_threads());
+        let expected = || self.budget.partitions(rows.saturating_mul(width as u64));
+        let partitions = if rows == UNKNOWN { MANY } else { expected().max(self.pool.current_num_threads()) };
         let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
         Shuffle::new(spec, self.dir, &self.memory)
     }

@@ -76,6 +76,11 @@ impl RowLayout {
         }
     }
 
+    /// What the rows hold.
+    pub fn shape(&self) -> RowShape {
+        self.shape
+    }
+
     /// Bytes of a row.
     pub fn width(&self) -> usize {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
