@@ -1,7 +1,8 @@
 //! Classes of documents that are equal to a method: each document's class, each class's documents.
 //!
 //! A class is named by its smallest document, the representative. Two memory-mapped arrays hold it all: for each document
-//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents.
+//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents. A bitmap
+//! says who is in a class at all: most documents are not, and that is asked more often than anything else.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use super::numbers::Numbers;
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{Docs, doc_width};
-use crate::shuffle::{Shuffle, Sorted, Writer};
+use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
 /// How two document numbers stand in a row of a shuffle: four bytes each where all documents fit, else eight.
 #[derive(Clone, Copy)]
@@ -45,6 +46,7 @@ impl Link {
 
 /// The classes with two documents or more.
 pub struct Classes {
+    classed: AtomicBits,
     begins: Numbers,
     members: Numbers,
     documents: u64,
@@ -58,6 +60,7 @@ impl Classes {
         // A class of n takes n + 1 places, and no class is smaller than two.
         let places = 3 + rows + rows / 2;
         let begins_len = if rows == 0 { 0 } else { documents as usize };
+        let classed = AtomicBits::new(job.dir, &format!("{name}-classed"), begins_len)?;
         let mut begins = Numbers::new(job.dir, &format!("{name}-begins"), begins_len, places as u64)?;
         let mut members = Numbers::new(job.dir, &format!("{name}-members"), places, documents)?;
         let (mut used, mut surplus) = (1, 0);
@@ -87,10 +90,11 @@ impl Classes {
                 surplus += size - 1;
                 for at in begin + 1..used {
                     to_begins.set(to_members.get(at), begin);
+                    classed.set(to_members.get(at) as usize);
                 }
             }
         }
-        Ok(Classes { begins, members, documents, surplus })
+        Ok(Classes { classed, begins, members, documents, surplus })
     }
 
     /// The smallest document of the class that `doc` is in; itself if it is alone.
@@ -132,11 +136,8 @@ impl Classes {
     /// Where the class of `doc` begins; 0 if it is alone. Without any class there is no array.
     #[inline]
     fn begin(&self, doc: u64) -> u64 {
-        if self.surplus == 0 { 0 } else { self.begins.get(doc) }
+        if self.surplus == 0 || !self.classed.get(doc as usize) { 0 } else { self.begins.get(doc) }
     }
 }
 
-/// A big-endian number of up to eight bytes.
-pub fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
+pub use crate::row::number;

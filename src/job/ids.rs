@@ -42,7 +42,7 @@ impl<'s> Ids<'s> {
         let running = job.clock.stage("read ids");
         let (kind, _) = seen.id_type();
         let heap = Heap::new(job.dir, "ids")?;
-        let ranks = Ranks::new(job.dir, "id-ranks", shown.clone())?;
+        let ranks = Ranks::new(job.dir, "id-ranks", shown)?;
         let begins = AtomicCells::new(job.dir, "id-begins", ranks.count() as usize)?;
         if !seen.kinds.is_empty() && ranks.count() > 0 {
             let shown = shown.clone();

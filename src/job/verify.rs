@@ -77,7 +77,7 @@ fn take_evidence(
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
         met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| {
-            let ranks = Ranks::new(job.dir, &format!("{}-ranks", bound.label), met.clone())?;
+            let ranks = Ranks::new(job.dir, &format!("{}-ranks", bound.label), met)?;
             let begins = AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), ranks.count() as usize)?;
             Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, ranks, begins))
         })

@@ -108,10 +108,13 @@ impl RowLayout {
         let (order, rest) = rest.split_at(self.order_width);
         let (doc, sketch) = rest.split_at(self.doc_width);
         Row {
-            position: big_endian(position) as u32,
-            key: key.iter().fold(0, |value, &byte| value << 8 | u128::from(byte)),
-            order: big_endian(order) as u32,
-            doc: big_endian(doc),
+            position: number(position) as u32,
+            key: match key.split_last_chunk::<8>() {
+                Some((high, low)) => u128::from(number(high)) << 64 | u128::from(u64::from_be_bytes(*low)),
+                None => 0,
+            },
+            order: number(order) as u32,
+            doc: number(doc),
             sketch,
         }
     }
@@ -122,7 +125,16 @@ pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
 
-fn big_endian(bytes: &[u8]) -> u64 {
+/// A big-endian number of up to eight bytes.
+#[inline]
+pub fn number(bytes: &[u8]) -> u64 {
+    // The common widths in one step each.
+    if let Ok(bytes) = bytes.try_into() {
+        return u32::from_be_bytes(bytes).into();
+    }
+    if let Ok(bytes) = bytes.try_into() {
+        return u64::from_be_bytes(bytes);
+    }
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 

@@ -110,7 +110,13 @@ impl Records {
         std::iter::from_fn(move || {
             let mut rest = bytes.get(start * width..)?.chunks_exact(width);
             let first = &rest.next()?[..group_width];
-            let group = start..start + 1 + rest.take_while(|record| record[..group_width] == *first).count();
+            // Neighbours of different groups differ in their first bytes as a rule, which compare as one word.
+            let head = first.first_chunk::<8>();
+            let same = |record: &[u8]| match head {
+                Some(head) => record.first_chunk::<8>() == Some(head) && record[8..group_width] == first[8..],
+                None => record[..group_width] == *first,
+            };
+            let group = start..start + 1 + rest.take_while(|record| same(record)).count();
             start = group.end;
             Some(group)
         })
