@@ -7,11 +7,15 @@
 use bytesize::ByteSize;
 
 use crate::error::{Error, Result};
+use crate::shuffle::MAX_PARTITIONS;
 
 /// What each thread needs at the least: a batch of documents, staging of writers, a sort.
 const LEAST_A_THREAD: u64 = 16 << 20;
 /// What the process needs at the least besides.
 const LEAST: u64 = 16 << 20;
+
+/// A partition of so many bytes is sorted without many trips to memory.
+const CACHED: u64 = 2 << 20;
 
 /// The shares of the budget.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +49,13 @@ impl Budget {
         })
     }
 
-    /// Partitions for about so many bytes of rows, so that each is sorted in memory by one thread.
+    /// Partitions for about so many bytes of rows: each is sorted in memory by one thread, and where few partitions do
+    /// for that, in its cache.
     pub fn partitions(&self, bytes: u64) -> usize {
-        let one = (self.a_thread / 4).max(1) as u64;
-        bytes.div_ceil(one).clamp(1, 256) as usize
+        let cached = bytes.div_ceil(CACHED).clamp(1, 256);
+        // Half of a thread's share is for the records, half of that for those that came in larger numbers than expected.
+        let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
+        cached.max(in_memory) as usize
     }
 }
 
@@ -72,8 +79,9 @@ mod tests {
     #[test]
     fn partitions_fit_their_sorter() {
         let budget = Budget::new(1 << 30, 4).unwrap();
-        assert_eq!(budget.partitions(0), 1);
-        let many = 10 << 30;
-        assert!(many / budget.partitions(many) as u64 <= budget.a_thread as u64);
+        assert_eq!((budget.partitions(0), budget.partitions(5 << 20)), (1, 3));
+        for many in [10 << 30, 25 << 30] {
+            assert!(2 * many / budget.partitions(many) as u64 <= budget.a_thread as u64);
+        }
     }
 }

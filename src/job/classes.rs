@@ -1,43 +1,70 @@
 //! Classes of documents that are equal to a method: each document's class, each class's documents.
 //!
 //! A class is named by its smallest document, the representative. Two memory-mapped arrays hold it all: for each document
-//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents.
+//! where its class begins (0: it is alone), and the classes one after another, each as its size and its documents. A bitmap
+//! says who is in a class at all: most documents are not, and that is asked more often than anything else.
 
+use std::ops::Range;
+
+use super::numbers::Numbers;
 use super::workers::Job;
 use crate::error::Result;
-use crate::shuffle::{Mapped, Shuffle, Sorted, Writer};
+use crate::row::{Docs, doc_width};
+use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Bytes of a link: representative and document.
-const LINK: usize = 16;
-
-/// A shuffle for links of about so many documents.
-pub fn links(job: &Job<'_>, name: &str, rows: u64) -> Result<Shuffle> {
-    job.ordered(name, LINK, 8, 8, rows)
+/// How two document numbers stand in a row of a shuffle: four bytes each where all documents fit, else eight.
+#[derive(Clone, Copy)]
+pub struct Link {
+    width: usize,
 }
 
-/// Writes one class: its documents with the smallest first.
-pub fn push_class(writer: &mut Writer<'_>, representative: u64, doc: u64) -> Result<()> {
-    let mut link = [0; LINK];
-    link[..8].copy_from_slice(&representative.to_be_bytes());
-    link[8..].copy_from_slice(&doc.to_be_bytes());
-    writer.push(&link)
+impl Link {
+    /// For the documents of the job.
+    pub fn new(job: &Job<'_>) -> Link {
+        Link { width: doc_width(job.documents()) }
+    }
+
+    /// A shuffle for about so many of them, grouped and ordered by the first.
+    pub fn shuffle(self, job: &Job<'_>, name: &str, rows: u64) -> Result<Shuffle> {
+        job.ordered(name, 2 * self.width, self.width, self.width, rows)
+    }
+
+    /// Writes one.
+    pub fn push(self, writer: &mut Writer<'_>, first: u64, second: u64) -> Result<()> {
+        let mut row = [0; 16];
+        row[..self.width].copy_from_slice(&first.to_be_bytes()[8 - self.width..]);
+        row[self.width..2 * self.width].copy_from_slice(&second.to_be_bytes()[8 - self.width..]);
+        writer.push(&row[..2 * self.width])
+    }
+
+    /// Reads one.
+    pub fn read(self, record: &[u8]) -> (u64, u64) {
+        let (first, second) = record.split_at(self.width);
+        (number(first), number(second))
+    }
 }
 
 /// The classes with two documents or more.
 pub struct Classes {
-    begins: Mapped<u64>,
-    members: Mapped<u64>,
-    used: usize,
+    classed: AtomicBits,
+    begins: Numbers,
+    members: Numbers,
+    documents: u64,
     surplus: u64,
 }
 
 impl Classes {
-    /// From the links of every class, the representative among its own documents.
+    /// From the links of every class, representative and document, the representative among its own documents.
     pub fn build(job: &Job<'_>, name: &str, links: &Sorted) -> Result<Classes> {
-        let rows = links.rows() as usize;
-        let mut begins: Mapped<u64> = Mapped::new(job.dir, &format!("{name}-begins"), job.documents() as usize)?;
-        let mut members: Mapped<u64> = Mapped::new(job.dir, &format!("{name}-members"), 3 + rows + rows / 2)?;
+        let (link, rows, documents) = (Link::new(job), links.rows() as usize, job.documents());
+        // A class of n takes n + 1 places, and no class is smaller than two.
+        let places = 3 + rows + rows / 2;
+        let begins_len = if rows == 0 { 0 } else { documents as usize };
+        let classed = AtomicBits::new(job.dir, &format!("{name}-classed"), begins_len)?;
+        let mut begins = Numbers::new(job.dir, &format!("{name}-begins"), begins_len, places as u64)?;
+        let mut members = Numbers::new(job.dir, &format!("{name}-members"), places, documents)?;
         let (mut used, mut surplus) = (1, 0);
+        let (mut to_begins, mut to_members) = (begins.slots(), members.slots());
         for partition in 0..links.partitions() {
             let records = links.load(partition, job.budget.a_thread)?;
             for group in records.groups() {
@@ -46,10 +73,10 @@ impl Classes {
                 let begin = used;
                 let mut last = None;
                 for at in group {
-                    let doc = number(&records.record(at)[8..]);
+                    let (_, doc) = link.read(records.record(at));
                     if last != Some(doc) {
                         used += 1;
-                        members[used] = doc;
+                        to_members.set(used, doc);
                         last = Some(doc);
                     }
                 }
@@ -58,22 +85,23 @@ impl Classes {
                     used = begin;
                     continue;
                 }
-                members[begin] = size as u64;
+                to_members.set(begin, size);
                 used += 1;
-                surplus += size as u64 - 1;
-                for &doc in &members[begin + 1..used] {
-                    begins[doc as usize] = begin as u64;
+                surplus += size - 1;
+                for at in begin + 1..used {
+                    to_begins.set(to_members.get(at), begin);
+                    classed.set(to_members.get(at) as usize);
                 }
             }
         }
-        Ok(Classes { begins, members, used, surplus })
+        Ok(Classes { classed, begins, members, documents, surplus })
     }
 
     /// The smallest document of the class that `doc` is in; itself if it is alone.
     pub fn representative(&self, doc: u64) -> u64 {
-        match self.begins[doc as usize] {
+        match self.begin(doc) {
             0 => doc,
-            begin => self.members[begin as usize + 1],
+            begin => self.members.get(begin + 1),
         }
     }
 
@@ -83,24 +111,21 @@ impl Classes {
     }
 
     /// The documents of the class that `doc` is in, ascending; none if it is alone.
-    pub fn members(&self, doc: u64) -> &[u64] {
-        match self.begins[doc as usize] as usize {
-            0 => &[],
-            begin => self.class_at(begin),
+    pub fn members(&self, doc: u64) -> Docs<'_> {
+        match self.begin(doc) as usize {
+            0 => Docs::NONE,
+            begin => {
+                let size = self.members.get(begin as u64) as usize;
+                self.members.docs(begin + 1..begin + 1 + size)
+            }
         }
     }
 
-    /// All classes, in order of their representatives.
-    pub fn iter(&self) -> impl Iterator<Item = &[u64]> {
-        let mut at = 1;
-        std::iter::from_fn(move || {
-            if at >= self.used {
-                return None;
-            }
-            let class = self.class_at(at);
-            at += 1 + class.len();
-            Some(class)
-        })
+    /// The classes whose representatives are in a range of documents, in order of these.
+    pub fn of(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
+        let range = if self.surplus == 0 { 0..0 } else { range.start..range.end.min(self.documents) };
+        let classes = range.map(|doc| (doc, self.members(doc)));
+        classes.filter(|(doc, class)| !class.is_empty() && class.get(0) == *doc).map(|(_, class)| class)
     }
 
     /// Documents beyond the first of each class.
@@ -108,13 +133,11 @@ impl Classes {
         self.surplus
     }
 
-    fn class_at(&self, begin: usize) -> &[u64] {
-        let size = self.members[begin] as usize;
-        &self.members[begin + 1..begin + 1 + size]
+    /// Where the class of `doc` begins; 0 if it is alone. Without any class there is no array.
+    #[inline]
+    fn begin(&self, doc: u64) -> u64 {
+        if self.surplus == 0 || !self.classed.get(doc as usize) { 0 } else { self.begins.get(doc) }
     }
 }
 
-/// A big-endian number of up to eight bytes.
-pub fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
+pub use crate::row::number;

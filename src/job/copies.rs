@@ -3,7 +3,7 @@
 //! One representative, the smallest document number, goes through the algorithms; the copies are added back when pairs are
 //! written. The text is the only column that the present algorithms read, so it alone makes a copy.
 
-use super::classes::{Classes, links, number, push_class};
+use super::classes::{Classes, Link, number};
 use super::workers::Job;
 use crate::error::Result;
 use crate::io::Want;
@@ -34,7 +34,8 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
 /// The classes of equal texts.
 pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
     let running = job.clock.stage("fold copies");
-    let equal = links(job, "equal-texts", hashes.rows() / 4)?;
+    let link = Link::new(job);
+    let equal = link.shuffle(job, "equal-texts", hashes.rows() / 4)?;
     let bar = job.bar("fold copies", hashes.partitions());
     job.work(
         hashes.partitions(),
@@ -44,7 +45,7 @@ pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
             for group in records.groups().filter(|group| group.len() > 1) {
                 let doc = |at: usize| number(&records.record(at)[16..]);
                 let first = doc(group.start);
-                group.into_iter().try_for_each(|at| push_class(writer, first, doc(at)))?;
+                group.into_iter().try_for_each(|at| link.push(writer, first, doc(at)))?;
             }
             hashes.remove(partition)?;
             bar.add(1);

@@ -6,12 +6,13 @@ use super::classes::{Classes, number};
 use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
+use super::numbers::Numbers;
 use super::options::Decide;
 use super::workers::Job;
 use crate::batch::{RemovalBuilder, RemovalRow, removal_schema};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::row::Score;
+use crate::row::{Score, Slots};
 use crate::shuffle::{AtomicBits, Mapped, Sorted, Writer};
 use crate::stage::connect::Forest;
 use crate::stage::survive::{self, Finder, Lists, Removal};
@@ -34,50 +35,44 @@ pub struct Decided {
 struct Linked<'r> {
     relation: &'r Relation,
     equal: Score,
-    /// By class: where its links begin in `links`, plus one.
-    begins: Mapped<u64>,
-    /// For each class their number, then the classes with the bits of the similarity.
-    links: Mapped<u64>,
+    /// By class: where its links begin; one more place says where the last ones end. Empty where there are none.
+    begins: Numbers,
+    /// The classes linked to.
+    links: Numbers,
+    /// The bits of the similarity of each link.
+    similarities: Mapped<u32>,
 }
 
 impl<'r> Linked<'r> {
     fn new(job: &Job<'_>, relation: &'r Relation, equal: Score) -> Result<Linked<'r>> {
-        let rows = relation.pairs.rows() * 2;
-        let shuffle = job.ordered(&format!("{}-links", relation.label), 20, 8, 8, rows)?;
-        let mut writer = shuffle.writer();
-        for partition in 0..relation.pairs.partitions() {
-            relation.each_pair(job, partition, |pair| {
-                for (from, to) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                    let mut row = [0; 20];
-                    row[..8].copy_from_slice(&from.to_be_bytes());
-                    row[8..16].copy_from_slice(&to.to_be_bytes());
-                    row[16..].copy_from_slice(&pair.score.similarity.to_bits().to_be_bytes());
-                    writer.push(&row)?;
-                }
-                Ok(())
-            })?;
-        }
-        writer.flush()?;
-        drop(writer);
-        let sorted = shuffle.finish()?;
-        let mut begins: Mapped<u64> = Mapped::new(job.dir, "link-begins", job.documents() as usize)?;
-        let mut links: Mapped<u64> = Mapped::new(job.dir, "links", sorted.rows() as usize * 3)?;
-        let mut used = 0;
-        for partition in 0..sorted.partitions() {
-            let records = sorted.load(partition, job.budget.a_thread)?;
-            for group in records.groups() {
-                begins[number(&records.record(group.start)[..8]) as usize] = used as u64 + 1;
-                links[used] = group.len() as u64;
-                used += 1;
-                for at in group {
-                    let record = records.record(at);
-                    links[used] = number(&record[8..16]);
-                    links[used + 1] = number(&record[16..]);
-                    used += 2;
-                }
+        let count = 2 * relation.pairs.rows();
+        // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
+        let places = if count == 0 { 0 } else { job.documents() + 2 };
+        let mut begins = Numbers::new(job.dir, "link-begins", places as usize, count)?;
+        let mut links = Numbers::new(job.dir, "links", count as usize, job.documents())?;
+        let mut similarities: Mapped<u32> = Mapped::new(job.dir, "link-similarities", count as usize)?;
+        let (mut at, mut to) = (begins.slots(), links.slots());
+        for pair in relation.pairs.iter() {
+            job.go_on()?;
+            for doc in [pair.a, pair.b] {
+                at.set(doc + 2, at.get(doc + 2) + 1);
             }
         }
-        Ok(Linked { relation, equal, begins, links })
+        let mut before = 0;
+        for place in 0..places {
+            before += at.get(place);
+            at.set(place, before);
+        }
+        for pair in relation.pairs.iter() {
+            job.go_on()?;
+            for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)] {
+                let place = at.get(from + 1);
+                to.set(place, linked);
+                similarities[place as usize] = pair.score.similarity.to_bits();
+                at.set(from + 1, place + 1);
+            }
+        }
+        Ok(Linked { relation, equal, begins, links, similarities })
     }
 }
 
@@ -88,11 +83,11 @@ impl survive::Relation for Linked<'_> {
     }
 
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
-        let Some(begin) = self.begins[class as usize].checked_sub(1) else { return };
-        let begin = begin as usize;
-        let count = self.links[begin] as usize;
-        for link in self.links[begin + 1..begin + 1 + 2 * count].chunks_exact(2) {
-            each(link[0], f32::from_bits(link[1] as u32));
+        if self.similarities.is_empty() {
+            return;
+        }
+        for place in self.begins.get(class)..self.begins.get(class + 1) {
+            each(self.links.get(place), f32::from_bits(self.similarities[place as usize]));
         }
     }
 
@@ -117,9 +112,13 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
         chosen.iter().map(|(relation, equal)| Linked::new(job, relation, *equal)).collect::<Result<Vec<_>>>()?;
     let algorithms = chosen.iter().map(|(relation, _)| relation.label.clone()).collect();
 
-    let mut order = involved(job, &chosen)?;
-    order.sort_unstable_by(|&a, &b| keep.compare(a, b));
-    let count = order.len();
+    // The documents that stand in a pair, of whatever algorithm.
+    let count = shown.count() as usize;
+    let mut order = Numbers::new(job.dir, "order", count, job.documents())?;
+    let mut slots = order.slots();
+    shown.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
+    keep.sort(job, slots)?;
+    let order = order.docs(0..count);
 
     let out = job.ordered("removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
@@ -128,23 +127,25 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
         shown.set(removal.kept as usize);
         push_row(&mut writer, &removal)
     };
-    let mut memory = Memory::new(job, linked.len())?;
+    let mut memory = Memory::new(job, linked.len(), needed)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
     if job.options.remove_chains {
-        let mut parents: Mapped<u64> = Mapped::new(job.dir, "decide-parents", job.documents() as usize)?;
-        let mut forest = Forest::new(&mut parents);
-        finder.connect(&order, &mut memory.lists(), |x, y| forest.union(x, y));
+        let documents = job.documents();
+        let mut parents = Numbers::new(job.dir, "decide-parents", documents as usize, documents)?;
+        let mut forest = Forest::new(parents.slots());
+        finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
         // The first of each component in the order of preference represents it.
-        let mut representatives: Mapped<u64> = Mapped::new(job.dir, "decide-best", job.documents() as usize)?;
-        for &doc in order.iter() {
-            let best = &mut representatives[forest.root(doc) as usize];
-            match best.checked_sub(1) {
-                None => *best = doc + 1,
+        let mut representatives = Numbers::new(job.dir, "decide-best", documents as usize, documents)?;
+        let mut representatives = representatives.slots();
+        for doc in order.iter() {
+            let root = forest.root(doc);
+            match representatives.get(root).checked_sub(1) {
+                None => representatives.set(root, doc + 1),
                 Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept) })?,
             }
         }
     } else {
-        finder.survive(&order, &mut memory.lists(), |a, b| keep.better(a, b), &mut push)?;
+        finder.survive(order, &mut memory.lists(), |a, b| keep.better(a, b), &mut push)?;
     }
     let left_out = finder.left_out;
     writer.flush()?;
@@ -154,54 +155,33 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
     Ok(Decided { rows, algorithms, left_out })
 }
 
-/// The documents that stand in a class of two or more or in a pair, ascending.
-fn involved(job: &Job<'_>, relations: &[&(Relation, Score)]) -> Result<Mapped<u64>> {
-    let bits = AtomicBits::new(job.dir, "involved", job.documents() as usize)?;
-    let note = |docs: &[u64]| {
-        docs.iter().for_each(|&doc| {
-            bits.set(doc as usize);
-        })
-    };
-    for (relation, _) in relations {
-        relation.each_class(|class| {
-            note(class);
-            Ok::<_, crate::error::Error>(())
-        })?;
-        for partition in 0..relation.pairs.partitions() {
-            relation.each_pair(job, partition, |pair| {
-                note(relation.members(&pair.a));
-                note(relation.members(&pair.b));
-                Ok(())
-            })?;
-        }
-    }
-    let mut documents: Mapped<u64> = Mapped::new(job.dir, "order", bits.count() as usize)?;
-    for (to, doc) in documents.iter_mut().zip(bits.iter()) {
-        *to = doc as u64;
-    }
-    Ok(documents)
-}
-
 /// The lists of kept documents, in work files.
 struct Memory {
-    heads: Vec<Mapped<u64>>,
-    counts: Vec<Mapped<u64>>,
-    next: Vec<Mapped<u64>>,
+    heads: Vec<Numbers>,
+    counts: Vec<Numbers>,
+    next: Vec<Numbers>,
 }
 
 impl Memory {
-    fn new(job: &Job<'_>, count: usize) -> Result<Memory> {
-        let arrays = |name: &str| -> Result<Vec<Mapped<u64>>> {
-            (0..count).map(|_| Mapped::new(job.dir, name, job.documents() as usize)).collect()
+    fn new(job: &Job<'_>, relations: usize, needed: usize) -> Result<Memory> {
+        let documents = job.documents();
+        let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
+            (0..count).map(|_| Numbers::new(job.dir, name, documents as usize, documents)).collect()
         };
-        Ok(Memory { heads: arrays("kept-heads")?, counts: arrays("kept-counts")?, next: arrays("kept-next")? })
+        // See `Lists`: one algorithm that is enough by itself needs no more than the heads.
+        let long = if needed > 1 { relations } else { 0 };
+        Ok(Memory {
+            heads: arrays("kept-heads", relations)?,
+            counts: arrays("kept-counts", long)?,
+            next: arrays("kept-next", long)?,
+        })
     }
 
     fn lists(&mut self) -> Lists<'_> {
-        fn slices(arrays: &mut [Mapped<u64>]) -> Vec<&mut [u64]> {
-            arrays.iter_mut().map(|array| &mut array[..]).collect()
+        fn slots(arrays: &mut [Numbers]) -> Vec<Slots<'_>> {
+            arrays.iter_mut().map(Numbers::slots).collect()
         }
-        Lists { heads: slices(&mut self.heads), counts: slices(&mut self.counts), next: slices(&mut self.next) }
+        Lists { heads: slots(&mut self.heads), counts: slots(&mut self.counts), next: slots(&mut self.next) }
     }
 }
 
@@ -227,9 +207,14 @@ pub struct Removals {
     pub by_file: Vec<u64>,
 }
 
-/// Writes the table.
-pub fn write(job: &Job<'_>, stage: &Stage, decided: &Decided, copies: &Classes, ids: &Ids) -> Result<Removals> {
-    let running = job.clock.stage("write removed");
+/// Writes the table; also returns its bytes.
+pub fn write(
+    job: &Job<'_>,
+    stage: &Stage,
+    decided: &Decided,
+    copies: &Classes,
+    ids: &Ids<'_>,
+) -> Result<(Removals, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
     let mut builder = RemovalBuilder::new(ids.kind());
     let keep_rule = job.options.keep.to_string();
@@ -247,8 +232,8 @@ pub fn write(job: &Job<'_>, stage: &Stage, decided: &Decided, copies: &Classes, 
                 Some(_) => "pair",
             };
             builder.push(&RemovalRow {
-                id: ids.of(job, doc).as_ref(),
-                kept_id: ids.of(job, kept).as_ref(),
+                id: ids.of(doc).as_ref(),
+                kept_id: ids.of(kept).as_ref(),
                 similarity: algorithm.map(|_| f32::from_bits(number(&record[18..]) as u32)),
                 algorithm: algorithm.map_or("", |number| &decided.algorithms[number]),
                 reason,
@@ -270,7 +255,6 @@ pub fn write(job: &Job<'_>, stage: &Stage, decided: &Decided, copies: &Classes, 
     if !builder.is_empty() {
         writer.write(&builder.finish()?)?;
     }
-    let (rows, bytes) = writer.close()?;
-    running.end(rows, rows, bytes);
-    Ok(removals)
+    let (_, bytes) = writer.close()?;
+    Ok((removals, bytes))
 }

@@ -7,13 +7,17 @@
 //!
 //! Surplus copies, where they were not known before signing, are left out here; they come back when pairs are written.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::classes::{Classes, links, push_class};
+use super::classes::{Classes, Link};
+use super::pair_list::PairList;
 use super::sign::SignedRows;
-use super::workers::Job;
+use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
-use crate::row::{Pair, PairLayout, Pairs, RowLayout, Signatures, Window};
+use crate::hash::{combine, mix64};
+use crate::row::{Docs, Pair, PairLayout, Pairs, Row, RowLayout, RowShape, Signatures, Window};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 
@@ -46,21 +50,19 @@ pub fn group(
 ) -> Result<Grouped> {
     let running = job.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(job.documents());
-    // Nobody knows how many pairs will come; two a document make partitions that a template's pages do not burst at once.
-    let expected = job.documents() * 2;
     let pairs = job.ordered(
         &format!("{}-pairs", bound.label),
         layout.width(),
         layout.group_width(),
         layout.group_width() / 2,
-        expected,
+        UNKNOWN,
     )?;
     let probe_layout = bound.signer.probe_shape().map(|shape| RowLayout::new(shape, job.documents()));
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
     let (classes, counts) = if bound.equal_keys_are_pairs() || probe_layout.is_some() {
-        let equal = links(job, &format!("{}-equal", bound.label), expected)?;
+        let equal = Link::new(job).shuffle(job, &format!("{}-equal", bound.label), job.documents())?;
         let probes = match &probe_layout {
             Some(layout) => {
                 let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
@@ -103,7 +105,9 @@ fn fold(
     equal: &Shuffle,
     probes: Option<(&Shuffle, RowLayout)>,
 ) -> Result<()> {
-    let collapse = bound.equal_keys_are_pairs();
+    let (collapse, link) = (bound.equal_keys_are_pairs(), Link::new(job));
+    // Representatives whose class is more than their exact copies.
+    let joined = AtomicBits::new(job.dir, "joined", if collapse { job.documents() as usize } else { 0 })?;
     let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
     job.work(
         signed.rows.partitions(),
@@ -114,28 +118,32 @@ fn fold(
             for group in records.groups() {
                 job.go_on()?;
                 let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
-                let representatives =
-                    (0..window.len()).map(|at| window.row(at)).filter(|row| !copies.is_surplus(row.doc));
-                let mut first = None;
-                for row in representatives {
-                    if collapse {
-                        let first = *first.get_or_insert(row.doc);
-                        // Most documents are alone, and a class of one is none: it need not be sorted to find that out.
-                        if window.len() > 1 || !copies.members(row.doc).is_empty() {
-                            push_with_copies(equal, first, row.doc, copies)?;
-                        }
-                        if first != row.doc {
-                            continue;
-                        }
-                    }
-                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { continue };
+                // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
+                let alone = window.len() == 1;
+                let rows = (0..window.len()).map(|at| window.row(at));
+                let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
+                let Some(first) = representatives.next() else { continue };
+                let mut probe = |row: &Row<'_>| -> Result<()> {
+                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { return Ok(()) };
                     scratch.clear();
-                    bound.signer.probes(&row, scratch);
-                    for probe in scratch.rows(row.doc) {
+                    bound.signer.probes(row, scratch);
+                    scratch.rows(row.doc).try_for_each(|probe| {
                         record.clear();
                         layout.encode(&probe, record);
-                        writer.push(record)?;
+                        writer.push(record)
+                    })
+                };
+                probe(&first)?;
+                for row in representatives {
+                    if !collapse {
+                        probe(&row)?;
+                        continue;
                     }
+                    if joined.set(first.doc as usize) {
+                        push_with_copies(link, equal, first.doc, first.doc, copies)?;
+                    }
+                    joined.set(row.doc as usize);
+                    push_with_copies(link, equal, first.doc, row.doc, copies)?;
                 }
             }
             signed.rows.remove(partition)?;
@@ -147,13 +155,60 @@ fn fold(
             probes.map_or(Ok(()), |mut probes| probes.flush())
         },
     )?;
+    if collapse {
+        // The others' classes are their exact copies, which stand in order already.
+        let mut writer = equal.writer();
+        for class in copies.of(0..job.documents()) {
+            let representative = class.get(0);
+            if signed.signed.get(representative as usize) && !joined.get(representative as usize) {
+                class.iter().try_for_each(|doc| link.push(&mut writer, representative, doc))?;
+            }
+        }
+        writer.flush()?;
+    }
     Ok(())
 }
 
-fn push_with_copies(writer: &mut Writer<'_>, representative: u64, doc: u64, copies: &Classes) -> Result<()> {
-    match copies.members(doc) {
-        [] => push_class(writer, representative, doc),
-        members => members.iter().try_for_each(|&member| push_class(writer, representative, member)),
+fn push_with_copies(
+    link: Link,
+    writer: &mut Writer<'_>,
+    representative: u64,
+    doc: u64,
+    copies: &Classes,
+) -> Result<()> {
+    let members = copies.members(doc);
+    let members = if members.is_empty() { Docs::One(doc) } else { members };
+    members.iter().try_for_each(|member| link.push(writer, representative, member))
+}
+
+/// Rows of a window whose documents are looked up among those of other windows, see [`Met`].
+const LARGE_WINDOW: usize = 1000;
+
+/// The large windows that were compared already, by a hash of their documents. Copies of one text with small differences
+/// share all bands of `minhash`: where nothing but the documents can make a difference, each band finds the same pairs.
+struct Met {
+    seen: Mutex<HashSet<u128>>,
+    asked: bool,
+}
+
+impl Met {
+    fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
+        let documents_alone = shape.positions > 1 && !shape.ordered && shape.sketch == 0;
+        // A check on the texts puts its similarity in the place of the method's score.
+        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.confirm().is_some();
+        Met { seen: Mutex::default(), asked }
+    }
+
+    /// Whether a window with the same documents came before.
+    fn again(&self, window: &Window<'_>) -> bool {
+        if !self.asked || window.len() < LARGE_WINDOW {
+            return false;
+        }
+        let documents = (0..window.len()).map(|at| window.row(at).doc);
+        // Two halves of 64 bits each: as sure as the hash that tells texts apart.
+        let (low, high) = documents.fold((0, 1), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
+        let hash = u128::from(high) << 64 | u128::from(low);
+        !self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
     }
 }
 
@@ -168,6 +223,7 @@ fn compare(
     met: Option<&AtomicBits>,
 ) -> Result<(u64, u64)> {
     let pair_layout = PairLayout::new(job.documents());
+    let large = Met::new(bound, layout.shape());
     let bar = job.bar(&format!("compare {}", bound.label), rows.partitions());
     let counts = job.work(
         rows.partitions(),
@@ -193,7 +249,7 @@ fn compare(
                 job.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
                 without_surplus(job, layout, bytes, copies, |window| {
-                    if window.len() > 1 {
+                    if window.len() > 1 && !large.again(&window) {
                         bound.signer.pairs(&window, &mut out);
                     }
                 })?;
@@ -252,55 +308,21 @@ pub struct Relation {
     /// Documents with a signature.
     pub signed: Arc<AtomicBits>,
     /// Pairs of representatives.
-    pub pairs: Sorted,
-    /// How they are laid out.
-    pub layout: PairLayout,
+    pub pairs: PairList,
 }
 
 impl Relation {
     /// The documents of the class of a representative, itself included; none if it has no signature.
-    pub fn members<'r>(&'r self, representative: &'r u64) -> &'r [u64] {
-        if !self.signed.get(*representative as usize) {
-            return &[];
+    pub fn members(&self, representative: u64) -> Docs<'_> {
+        if !self.signed.get(representative as usize) {
+            return Docs::NONE;
         }
-        match self.classes.members(*representative) {
-            [] => std::slice::from_ref(representative),
-            members => members,
-        }
+        let members = self.classes.members(representative);
+        if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// The classes of two documents or more, in order of their representatives.
-    pub fn each_class<E>(
-        &self,
-        mut each: impl FnMut(&[u64]) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        self.classes.iter().filter(|class| self.signed.get(class[0] as usize)).try_for_each(&mut each)
+    /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
+    pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
+        self.classes.of(range).filter(|class| self.signed.get(class.get(0) as usize))
     }
-
-    /// The pairs of one partition, each once, in order; partitions follow one another.
-    pub fn each_pair(&self, job: &Job<'_>, partition: usize, each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
-        each_pair(job, &self.pairs, &self.layout, partition, each)
-    }
-}
-
-/// The pairs of one partition, each once, several sightings merged.
-pub fn each_pair(
-    job: &Job<'_>,
-    pairs: &Sorted,
-    layout: &PairLayout,
-    partition: usize,
-    mut each: impl FnMut(Pair) -> Result<()>,
-) -> Result<()> {
-    if pairs.rows_of(partition) == 0 {
-        return Ok(());
-    }
-    let records = pairs.load(partition, job.budget.a_thread)?;
-    for group in records.groups() {
-        job.go_on()?;
-        let sightings = group.map(|at| layout.decode(records.record(at)));
-        if let Some(pair) = sightings.reduce(Pair::merge) {
-            each(pair)?;
-        }
-    }
-    Ok(())
 }

@@ -5,25 +5,46 @@ use std::sync::Arc;
 use super::workers::Job;
 use crate::batch::{Id, IdRef, IdType, IdsSeen};
 use crate::error::Result;
-use crate::io::{RowFilter, Want};
-use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
+use crate::io::{RowFilter, Source, Want};
+use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
 /// Ids by document, of one type.
-pub struct Ids {
+pub struct Ids<'s> {
     kind: IdType,
+    source: &'s Source,
     heap: FrozenHeap,
-    /// Where a document's id begins, plus one; 0: it has none.
+    shown: Ranks,
+    /// For each document in `shown` where its id begins, plus one; 0: it has none.
     begins: AtomicCells<u64>,
 }
 
-impl Ids {
+/// An id as it stands in the work file, or the name made for a document without one.
+pub enum Known<'i> {
+    /// It was read.
+    Read(IdRef<'i>),
+    /// It was made.
+    Made(Id),
+}
+
+impl Known<'_> {
+    /// What the builders take.
+    pub fn as_ref(&self) -> IdRef<'_> {
+        match self {
+            Known::Read(id) => *id,
+            Known::Made(id) => id.as_ref(),
+        }
+    }
+}
+
+impl<'s> Ids<'s> {
     /// Reads the ids of the documents in `shown`; `kind` is what they are written as.
-    pub fn read(job: &Job<'_>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids> {
+    pub fn read(job: &Job<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
         let running = job.clock.stage("read ids");
         let (kind, _) = seen.id_type();
         let heap = Heap::new(job.dir, "ids")?;
-        let begins = AtomicCells::new(job.dir, "id-begins", job.documents() as usize)?;
-        if !seen.kinds.is_empty() && shown.count() > 0 {
+        let ranks = Ranks::new(job.dir, "id-ranks", shown)?;
+        let begins = AtomicCells::new(job.dir, "id-begins", ranks.count() as usize)?;
+        if !seen.kinds.is_empty() && ranks.count() > 0 {
             let shown = shown.clone();
             let filter = RowFilter::Where(Arc::new(move |doc| shown.get(doc as usize)));
             let want =
@@ -31,25 +52,31 @@ impl Ids {
             job.read(
                 "read ids",
                 &want,
-                || Ok(Vec::new()),
-                |bytes, batch| {
+                || Ok((Vec::new(), Vec::new())),
+                |(bytes, places), batch| {
+                    bytes.clear();
+                    places.clear();
                     for row in 0..batch.len() {
-                        let Some(id) = batch.id(row) else { continue };
-                        bytes.clear();
+                        let (Some(rank), Some(id)) = (ranks.rank(batch.doc(row) as usize), batch.id(row)) else {
+                            continue;
+                        };
+                        let begin = bytes.len();
                         bytes.extend([0; 4]);
                         written_as(kind, id, bytes);
-                        let length = (bytes.len() - 4) as u32;
-                        bytes[..4].copy_from_slice(&length.to_le_bytes());
-                        begins.store(batch.doc(row) as usize, heap.append(bytes)? + 1);
+                        let length = (bytes.len() - begin - 4) as u32;
+                        bytes[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+                        places.push((rank, begin as u64));
                     }
+                    let begin = heap.append(bytes)?;
+                    places.iter().for_each(|&(rank, place)| begins.store(rank, begin + place + 1));
                     Ok(())
                 },
                 |_| Ok(()),
             )?;
         }
         let heap = heap.freeze()?;
-        running.end(shown.count(), shown.count(), heap.bytes().len() as u64);
-        Ok(Ids { kind, heap, begins })
+        running.end(ranks.count(), ranks.count(), heap.bytes().len() as u64);
+        Ok(Ids { kind, source: job.source, heap, shown: ranks, begins })
     }
 
     /// What ids are written as.
@@ -57,22 +84,30 @@ impl Ids {
         self.kind
     }
 
-    /// The id of a document; `FILE#ROW` for one without.
-    pub fn of(&self, job: &Job<'_>, doc: u64) -> Id {
-        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else {
-            let name = job.source.name_of(doc);
-            return if self.kind == IdType::Bytes { Id::Bytes(name.into_bytes()) } else { Id::Text(name) };
+    /// The id of a document that is shown; `FILE#ROW` for one without.
+    pub fn of(&self, doc: u64) -> Known<'_> {
+        let begin = self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1));
+        let Some(begin) = begin else {
+            let name = self.source.name_of(doc);
+            return Known::Made(match self.kind {
+                IdType::Bytes => Id::Bytes(name.into_bytes()),
+                _ => Id::Text(name),
+            });
         };
         let mut length = [0; 4];
         length.copy_from_slice(self.heap.get(begin, 4));
         let bytes = self.heap.get(begin + 4, u32::from_le_bytes(length) as usize);
-        let text = || String::from_utf8_lossy(bytes).into_owned();
-        match self.kind {
-            IdType::Bytes => Id::Bytes(bytes.to_vec()),
-            IdType::Text => Id::Text(text()),
-            // A number that does not fit was made text before, by the ids seen.
-            IdType::Int32 | IdType::Int64 => text().parse().map_or_else(|_| Id::Text(text()), Id::Int),
+        if self.kind == IdType::Bytes {
+            return Known::Read(IdRef::Bytes(bytes));
         }
+        let Ok(text) = std::str::from_utf8(bytes) else {
+            return Known::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
+        };
+        Known::Read(match self.kind {
+            // A number that does not fit was made text before, by the ids seen.
+            IdType::Int32 | IdType::Int64 => text.parse().map_or(IdRef::Text(text), IdRef::Int),
+            _ => IdRef::Text(text),
+        })
     }
 }
 

@@ -8,13 +8,15 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, Int64Array};
 use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
+use rayon::slice::ParallelSliceMut as _;
 
 use super::keep_column::{Kinds, comparable};
 use super::options::Keep;
 use super::workers::Job;
 use crate::batch::Documents;
 use crate::error::{Error, Result};
-use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
+use crate::row::{Docs, Slots};
+use crate::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
 /// Takes down what the order needs of each document, from many threads.
 pub struct Recorder<'j> {
@@ -137,9 +139,39 @@ impl KeepOrder {
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
     }
 
+    /// Sorts documents by preference, the best first, on all threads.
+    pub fn sort(&self, job: &Job<'_>, mut documents: Slots<'_>) -> Result<()> {
+        if let (Slots::Narrow(documents), None) = (&mut documents, &self.columns) {
+            return self.sort_by_length(job, documents);
+        }
+        job.pool.install(|| match documents {
+            Slots::Narrow(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a.into(), b.into())),
+            Slots::Wide(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a, b)),
+        });
+        Ok(())
+    }
+
+    /// Length and document side by side are one number that compares like the key: the lengths are looked up once.
+    fn sort_by_length(&self, job: &Job<'_>, documents: &mut [u32]) -> Result<()> {
+        let turned = |value: u32, turn: bool| if turn { !value } else { value };
+        let mut keys: Mapped<u64> = Mapped::new(job.dir, "order-keys", documents.len())?;
+        for (key, &doc) in keys.iter_mut().zip(documents.iter()) {
+            let length = match self.length_descending {
+                Some(descending) => turned(self.lengths.load(doc as usize), descending),
+                None => 0,
+            };
+            *key = u64::from(length) << 32 | u64::from(turned(doc, self.doc_descending));
+        }
+        job.pool.install(|| keys.par_sort_unstable());
+        for (doc, &key) in documents.iter_mut().zip(keys.iter()) {
+            *doc = turned(key as u32, self.doc_descending);
+        }
+        Ok(())
+    }
+
     /// The best of some documents; 0 for none.
-    pub fn best(&self, documents: &[u64]) -> u64 {
-        documents.iter().copied().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
+    pub fn best(&self, documents: Docs<'_>) -> u64 {
+        documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
     }
 }
 

@@ -13,11 +13,13 @@ use super::group::{Grouped, Relation, group};
 use super::held::Held;
 use super::ids::Ids;
 use super::options::RunOptions;
+use super::pair_list::PairList;
 use super::progress::Progress;
 use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
+use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, clusters, copies, count, decide, describe, pairs, tables, verify};
+use super::{Outcome, copies, count, decide, describe, pairs, verify};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -145,7 +147,7 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
         report.pairs = pairs.total;
         report.large_groups = pairs.large_groups;
         if bound.confirm().is_none() {
-            report.candidates = pairs.links;
+            report.candidates = relation.pairs.rows();
         }
         expanded.push(pairs);
     }
@@ -155,16 +157,26 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
         Ok(())
     })?;
     let ids = Ids::read(job, &signed.ids_seen, &shown)?;
-    for (((bound, (relation, _)), pairs), report) in bound.iter().zip(&relations).zip(&expanded).zip(&mut reports) {
-        report.pairs_written = pairs::write(job, stage, bound, pairs, &ids)?;
-        let counts = clusters::write(job, stage, bound, relation, &signed.keep, &ids)?;
+    let tables = Tables {
+        bound: &bound,
+        relations: &relations,
+        pairs: &expanded,
+        keep: &signed.keep,
+        copies: &copies,
+        decided: &decided,
+        rejected: &signed.rejected,
+        bad,
+        ids: &ids,
+        stats: &stats,
+        needs,
+    };
+    let written = tables.write(job, stage)?;
+    for ((report, pairs), counts) in reports.iter_mut().zip(&written.pairs).zip(&written.clusters) {
+        report.pairs_written = *pairs;
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }
-    let removals = decide::write(job, stage, &decided, &copies, &ids)?;
-    tables::write_rejected(job, stage, &signed.rejected, bad, &ids)?;
-    tables::write_stats(job, stage, &stats, needs)?;
-    Ok(describe::report(job, &signed, &copies, &stats, reports, &removals, decided.left_out, bad))
+    Ok(describe::report(job, &signed, &copies, &stats, reports, &written.removals, decided.left_out, bad))
 }
 
 /// From signature rows to what each algorithm says: classes and confirmed pairs.
@@ -200,14 +212,19 @@ fn relate(
                 report.candidates = candidates;
                 pairs
             }
-            None => one.pairs,
+            None => {
+                let running = job.clock.stage(format!("merge {}", bound.label));
+                let what = format!("merge {}", bound.label);
+                let (pairs, _) = PairList::make(job, &what, &one.pairs, one.layout, || (), |(), pair| Some(pair))?;
+                running.end(one.pairs.rows(), pairs.rows(), pairs.bytes());
+                pairs
+            }
         };
         let relation = Relation {
             label: bound.label.clone(),
             classes: one.classes.map_or_else(|| copies.clone(), Arc::new),
             signed: rows.signed.clone(),
             pairs,
-            layout: one.layout,
         };
         relations.push((relation, bound.signer.equal()));
     }

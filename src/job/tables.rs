@@ -1,6 +1,14 @@
-//! The small tables beside pairs and clusters: `rejected/` and `stats/`.
+//! All tables of the output, each written by one thread, several at a time; `rejected/` and `stats/` are made here.
 
+use std::sync::{Mutex, PoisonError};
+
+use super::classes::Classes;
+use super::clusters::{self, ClusterCounts};
+use super::decide::{self, Decided, Removals};
+use super::group::Relation;
 use super::ids::Ids;
+use super::keep::KeepOrder;
+use super::pairs::{self, DocumentPairs};
 use super::rejected::Rejected;
 use super::workers::Job;
 use crate::algorithm::Stats;
@@ -8,9 +16,111 @@ use crate::batch::{RejectedBuilder, TermBuilder, rejected_schema, term_schema};
 use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
+use crate::row::Score;
+use crate::stage::recipe::Bound;
+
+/// What is written, and from what.
+pub struct Tables<'t> {
+    /// The algorithms.
+    pub bound: &'t [Bound<'t>],
+    /// By algorithm.
+    pub relations: &'t [(Relation, Score)],
+    /// By algorithm.
+    pub pairs: &'t [DocumentPairs],
+    /// The order of preference.
+    pub keep: &'t KeepOrder,
+    /// The exact copies.
+    pub copies: &'t Classes,
+    /// What is removed.
+    pub decided: &'t Decided,
+    /// Rows that could not be used.
+    pub rejected: &'t Rejected,
+    /// Files that could not be used.
+    pub bad: &'t [BadInput],
+    /// The ids of all documents that stand in a table.
+    pub ids: &'t Ids<'t>,
+    /// The counts of the first pass.
+    pub stats: &'t CorpusStats,
+    /// Which of them were made.
+    pub needs: Stats,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// By algorithm: the rows of its table of pairs.
+    pub pairs: Vec<u64>,
+    /// By algorithm.
+    pub clusters: Vec<ClusterCounts>,
+    /// Of all.
+    pub removals: Removals,
+    rows: u64,
+    bytes: u64,
+}
+
+/// Bytes of `--memory` for each table that is written at the same time as others: encoded pages wait in memory until their
+/// row group is full.
+const A_TABLE: u64 = 64 << 20;
+
+impl Tables<'_> {
+    /// Writes them all.
+    pub fn write(&self, job: &Job<'_>, stage: &Stage) -> Result<Written> {
+        let running = job.clock.stage("write tables");
+        let count = self.bound.len();
+        let written = Mutex::new(Written {
+            pairs: vec![0; count],
+            clusters: vec![ClusterCounts::default(); count],
+            ..Written::default()
+        });
+        let note = |rows: u64, bytes: u64, then: &dyn Fn(&mut Written)| {
+            let mut written = written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.rows += rows;
+            written.bytes += bytes;
+            then(&mut written);
+        };
+        let at_once = (job.options.memory / A_TABLE).clamp(1, job.options.threads as u64);
+        // The pairs first: they are the most.
+        job.work_on(
+            at_once as usize,
+            2 * count + 3,
+            || Ok(()),
+            |(), table| {
+                let algorithm = table % count.max(1);
+                if table < count {
+                    let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
+                    let (rows, bytes) = pairs::write(job, stage, bound, relation, &self.pairs[algorithm], self.ids)?;
+                    note(rows, bytes, &|written| written.pairs[algorithm] = rows);
+                } else if table < 2 * count {
+                    let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
+                    let (counts, bytes) = clusters::write(job, stage, bound, relation, self.keep, self.ids)?;
+                    note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
+                } else if table == 2 * count {
+                    let (removals, bytes) = decide::write(job, stage, self.decided, self.copies, self.ids)?;
+                    note(removals.removed, bytes, &|written| written.removals = removals.clone());
+                } else if table == 2 * count + 1 {
+                    let (rows, bytes) = write_rejected(job, stage, self.rejected, self.bad, self.ids)?;
+                    note(rows, bytes, &|_| ());
+                } else {
+                    write_stats(stage, self.stats, self.needs)?;
+                }
+                Ok(())
+            },
+            Ok,
+        )?;
+        let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        running.end(written.rows, written.rows, written.bytes);
+        Ok(written)
+    }
+}
 
 /// Files and rows that could not be used.
-pub fn write_rejected(job: &Job<'_>, stage: &Stage, rejected: &Rejected, bad: &[BadInput], ids: &Ids) -> Result<()> {
+fn write_rejected(
+    job: &Job<'_>,
+    stage: &Stage,
+    rejected: &Rejected,
+    bad: &[BadInput],
+    ids: &Ids<'_>,
+) -> Result<(u64, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("rejected/part-00000.parquet"), rejected_schema())?;
     let mut builder = RejectedBuilder::new();
     for file in bad {
@@ -18,7 +128,7 @@ pub fn write_rejected(job: &Job<'_>, stage: &Stage, rejected: &Rejected, bad: &[
     }
     rejected.each(job, |doc, reason| {
         let (file, row) = job.source.locate(doc);
-        builder.push(&file.label, Some(row), Some(ids.of(job, doc).as_ref()), reason);
+        builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason);
         if builder.is_full() {
             writer.write(&builder.finish()?)?;
         }
@@ -27,11 +137,11 @@ pub fn write_rejected(job: &Job<'_>, stage: &Stage, rejected: &Rejected, bad: &[
     if !builder.is_empty() {
         writer.write(&builder.finish()?)?;
     }
-    writer.close().map(|_| ())
+    writer.close()
 }
 
 /// The counts of the first pass: words and sentences by hash, and what they sum up to.
-pub fn write_stats(_job: &Job<'_>, stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
+fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     if !needs.any() {
         return Ok(());
     }

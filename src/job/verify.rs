@@ -8,27 +8,30 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::cuts::Cuts;
-use super::group::{Grouped, each_pair};
+use super::group::Grouped;
+use super::pair_list::PairList;
 use super::workers::Job;
 use crate::algorithm::Confirm;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::row::{Pair, PairLayout, Score};
-use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Sorted};
+use crate::row::{Pair, Score};
+use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 use crate::stage::recipe::Bound;
 
 /// The evidence of one check.
 struct Evidence {
     numbers: FrozenHeap,
-    /// Where a document's evidence begins, plus one.
+    met: Ranks,
+    /// For each document in `met` where its evidence begins, plus one.
     begins: AtomicCells<u64>,
 }
 
 impl Evidence {
     /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
     fn of(&self, doc: u64) -> Cow<'_, [u64]> {
-        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return Cow::Borrowed(&[]) };
+        let begin = self.met.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1));
+        let Some(begin) = begin else { return Cow::Borrowed(&[]) };
         let words = |at: u64, count: usize| -> Cow<'_, [u64]> {
             let bytes = self.numbers.get(at, count * 8);
             match bytemuck::try_cast_slice(bytes) {
@@ -49,7 +52,7 @@ pub fn verify(
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
     cuts: Option<&Cuts>,
-) -> Result<Vec<Option<(Sorted, u64)>>> {
+) -> Result<Vec<Option<(PairList, u64)>>> {
     let mut results = Vec::new();
     if met.iter().flatten().all(|met| met.count() == 0) {
         results.resize_with(bound.len(), || None);
@@ -73,10 +76,10 @@ fn take_evidence(
 ) -> Result<Vec<Option<Evidence>>> {
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
-        met.as_ref().filter(|_| bound.confirm().is_some()).map(|_| {
-            let begins =
-                AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), job.documents() as usize)?;
-            Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, begins))
+        met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| {
+            let ranks = Ranks::new(job.dir, &format!("{}-ranks", bound.label), met)?;
+            let begins = AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), ranks.count() as usize)?;
+            Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, ranks, begins))
         })
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
@@ -92,18 +95,14 @@ fn take_evidence(
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
                 let analysis = Cuts::analyse(cuts, job, doc, text);
-                for ((bound, met), store) in bound.iter().zip(met).zip(&stores) {
-                    let (Some(check), Some(met), Some((heap, begins))) = (bound.confirm(), met, store) else {
-                        continue;
-                    };
-                    if !met.get(doc as usize) {
-                        continue;
-                    }
+                for (bound, store) in bound.iter().zip(&stores) {
+                    let (Some(check), Some((heap, ranks, begins))) = (bound.confirm(), store) else { continue };
+                    let Some(rank) = ranks.rank(doc as usize) else { continue };
                     numbers.clear();
                     numbers.push(0);
                     check.evidence(&analysis, numbers);
                     numbers[0] = numbers.len() as u64 - 1;
-                    begins.store(doc as usize, heap.append(bytemuck::cast_slice(numbers))? + 1);
+                    begins.store(rank, heap.append(bytemuck::cast_slice(numbers))? + 1);
                 }
                 *segmented += analysis.segmented();
             }
@@ -118,10 +117,10 @@ fn take_evidence(
     let evidence = stores
         .into_iter()
         .map(|store| {
-            store.map(|(heap, begins)| {
+            store.map(|(heap, met, begins)| {
                 let numbers = heap.freeze()?;
                 written += numbers.bytes().len() as u64;
-                Ok(Evidence { numbers, begins })
+                Ok(Evidence { numbers, met, begins })
             })
         })
         .map(Option::transpose)
@@ -137,39 +136,24 @@ fn confirm(
     check: &dyn Confirm,
     grouped: &Grouped,
     evidence: &Evidence,
-) -> Result<(Sorted, u64)> {
+) -> Result<(PairList, u64)> {
     let running = job.clock.stage(format!("verify {label}"));
-    let layout: PairLayout = grouped.layout;
-    let name = format!("{label}-verified");
-    let out =
-        job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, grouped.pairs.rows())?;
-    let bar = job.bar(&format!("verify {label}"), grouped.pairs.partitions());
-    let candidates = job.work(
-        grouped.pairs.partitions(),
-        || Ok((out.writer(), Vec::new(), 0u64)),
-        |(writer, record, count), partition| {
-            // Pairs come in order of their first document, whose evidence is read once.
-            let mut first: Option<(u64, Cow<'_, [u64]>)> = None;
-            each_pair(job, &grouped.pairs, &grouped.layout, partition, |pair| {
-                *count += 1;
-                if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
-                    first = Some((pair.a, evidence.of(pair.a)));
-                }
-                let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-                let Some(similarity) = check.confirm(a, &evidence.of(pair.b)) else { return Ok(()) };
-                let confirmed = Pair { score: Score { similarity, ..pair.score }, ..pair };
-                record.clear();
-                layout.encode(&confirmed, record);
-                writer.push(record)
-            })?;
-            grouped.pairs.remove(partition)?;
-            bar.add(1);
-            Ok(())
+    // Pairs come in order of their first document, whose evidence is read once.
+    let (confirmed, candidates) = PairList::make(
+        job,
+        &format!("verify {label}"),
+        &grouped.pairs,
+        grouped.layout,
+        || None,
+        |first, pair| {
+            if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
+                *first = Some((pair.a, evidence.of(pair.a)));
+            }
+            let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
+            let similarity = check.confirm(a, &evidence.of(pair.b))?;
+            Some(Pair { score: Score { similarity, ..pair.score }, ..pair })
         },
-        |(mut writer, _, count)| writer.flush().map(|()| count),
     )?;
-    let confirmed = out.finish()?;
-    let candidates = candidates.iter().sum();
-    running.end(candidates, confirmed.rows(), confirmed.spilled_bytes());
+    running.end(candidates, confirmed.rows(), confirmed.bytes());
     Ok((confirmed, candidates))
 }

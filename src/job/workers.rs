@@ -22,6 +22,11 @@ const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
 /// Pieces of work for each thread, at the least, where the corpus is large enough.
 const SPLITS_A_THREAD: u64 = 4;
 
+/// For [`Job::ordered`], where nobody knows how many rows will come: [`MANY`] partitions.
+pub const UNKNOWN: u64 = u64::MAX;
+/// An empty partition costs next to nothing; a hundred million rows in too few of them would be sorted on disk.
+const MANY: usize = 256;
+
 /// What all stages of a run share.
 pub struct Job<'j> {
     /// What was asked.
@@ -86,7 +91,8 @@ impl Job<'_> {
         order: Order,
         number: usize,
     ) -> Result<Shuffle> {
-        let partitions = self.budget.partitions(rows.saturating_mul(width as u64)).max(self.pool.current_num_threads());
+        let expected = || self.budget.partitions(rows.saturating_mul(width as u64));
+        let partitions = if rows == UNKNOWN { MANY } else { expected().max(self.pool.current_num_threads()) };
         let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
         Shuffle::new(spec, self.dir, &self.memory)
     }
@@ -96,6 +102,18 @@ impl Job<'_> {
     /// `--strict`), so that one pass finds them all.
     pub fn work<S, T: Send>(
         &self,
+        count: usize,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
+        self.work_on(usize::MAX, count, init, each, end)
+    }
+
+    /// As [`Job::work`], on at most so many threads.
+    pub fn work_on<S, T: Send>(
+        &self,
+        threads: usize,
         count: usize,
         init: impl Fn() -> Result<S> + Sync,
         each: impl Fn(&mut S, usize) -> Result<()> + Sync,
@@ -111,7 +129,10 @@ impl Job<'_> {
                 *failed = Some((piece, error));
             }
         };
-        let results = self.pool.broadcast(|_| {
+        let results = self.pool.broadcast(|thread| {
+            if thread.index() >= threads {
+                return None;
+            }
             let mut state = match init() {
                 Ok(state) => state,
                 Err(error) => {

@@ -8,8 +8,10 @@
 //! position 0, 1 or 2 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
 //! ```
 
+mod docs;
 mod pair;
 
+pub use docs::{Docs, Slots};
 pub use pair::{Pair, PairLayout, Pairs, Score};
 
 /// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.
@@ -74,6 +76,11 @@ impl RowLayout {
         }
     }
 
+    /// What the rows hold.
+    pub fn shape(&self) -> RowShape {
+        self.shape
+    }
+
     /// Bytes of a row.
     pub fn width(&self) -> usize {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
@@ -101,21 +108,33 @@ impl RowLayout {
         let (order, rest) = rest.split_at(self.order_width);
         let (doc, sketch) = rest.split_at(self.doc_width);
         Row {
-            position: big_endian(position) as u32,
-            key: key.iter().fold(0, |value, &byte| value << 8 | u128::from(byte)),
-            order: big_endian(order) as u32,
-            doc: big_endian(doc),
+            position: number(position) as u32,
+            key: match key.split_last_chunk::<8>() {
+                Some((high, low)) => u128::from(number(high)) << 64 | u128::from(u64::from_be_bytes(*low)),
+                None => 0,
+            },
+            order: number(order) as u32,
+            doc: number(doc),
             sketch,
         }
     }
 }
 
 /// Bytes that a document number takes in a corpus of that many rows.
-fn doc_width(documents: u64) -> usize {
+pub fn doc_width(documents: u64) -> usize {
     if documents <= 1 << 32 { 4 } else { 8 }
 }
 
-fn big_endian(bytes: &[u8]) -> u64 {
+/// A big-endian number of up to eight bytes.
+#[inline]
+pub fn number(bytes: &[u8]) -> u64 {
+    // The common widths in one step each.
+    if let Ok(bytes) = bytes.try_into() {
+        return u32::from_be_bytes(bytes).into();
+    }
+    if let Ok(bytes) = bytes.try_into() {
+        return u64::from_be_bytes(bytes);
+    }
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 

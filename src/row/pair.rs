@@ -1,6 +1,6 @@
 //! Pairs: what grouping finds, how alike, and how they travel through the shuffle.
 
-use super::{Row, Window, big_endian, doc_width};
+use super::{Row, Window, doc_width, number};
 
 /// How alike two documents are to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,12 +77,12 @@ impl PairLayout {
     pub fn decode(&self, bytes: &[u8]) -> Pair {
         let (a, rest) = bytes.split_at(self.doc_width);
         let (b, rest) = rest.split_at(self.doc_width);
-        let float = |at: usize| f32::from_bits(big_endian(&rest[at..at + 4]) as u32);
+        let float = |at: usize| f32::from_bits(number(&rest[at..at + 4]) as u32);
         let distance = float(6);
         Pair {
-            a: big_endian(a),
-            b: big_endian(b),
-            matched: big_endian(&rest[..2]) as u16,
+            a: number(a),
+            b: number(b),
+            matched: number(&rest[..2]) as u16,
             score: Score { similarity: float(2), distance: (!distance.is_nan()).then_some(distance) },
         }
     }

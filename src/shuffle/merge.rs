@@ -43,13 +43,13 @@ pub(super) fn sort_runs(
     let file = SpillFile::new(dir, &format!("{name}.runs"));
     let mut runs = VecDeque::new();
     let run_bytes = records_in_memory * width;
-    let mut run = vec![0; sort::buffer_bytes(records_in_memory, width)];
+    let (mut run, mut scratch) = (vec![0; run_bytes], vec![0; run_bytes]);
     loop {
-        let filled = rows.read(&mut run[..run_bytes])?;
+        let filled = rows.read(&mut run)?;
         if filled == 0 {
             return Ok(Runs { file, runs, width, dir: dir.to_path_buf(), name: format!("{name}.sorted") });
         }
-        sort::sort(&mut run, filled / width, width);
+        sort::sort(&mut run[..filled], &mut scratch[..filled], width);
         runs.push_back(run[..filled].chunks(MOST_BUFFER).map(|piece| file.append(&[piece])).collect::<Result<_>>()?);
     }
 }

@@ -32,7 +32,7 @@ mod tests;
 mod tournament;
 mod writer;
 
-pub use mapped::{AtomicBits, AtomicCells, FrozenHeap, Heap, Mapped};
+pub use mapped::{AtomicBits, AtomicCells, FrozenHeap, Heap, Mapped, Ranks};
 pub use memory::Memory;
 pub use records::Records;
 pub use sorted::Sorted;

@@ -1,6 +1,7 @@
 //! The sorted records of one partition, as one slice.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memmap2::Mmap;
 
@@ -15,15 +16,66 @@ pub struct Records {
 /// Where the bytes are.
 #[derive(Debug)]
 pub(super) enum Held {
-    Heap(Vec<u8>),
+    /// In memory that goes back when the records are dropped.
+    Heap(Vec<u8>, Spare),
     File(Mmap),
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Held::Heap(buffer, spare) = self {
+            spare.give(std::mem::take(buffer));
+        }
+    }
+}
+
+/// Buffers of partitions that are done with, for the next ones: fresh memory costs more than sorting what is in it.
+/// As many are kept as were in use at once, until the last partition is removed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spare {
+    /// `None` once no more will be asked for.
+    buffers: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
+}
+
+impl Spare {
+    /// Ready to keep buffers.
+    pub(super) fn new() -> Spare {
+        Spare { buffers: Arc::new(Mutex::new(Some(Vec::new()))) }
+    }
+
+    /// A buffer of that many bytes, of any content.
+    pub(super) fn take(&self, bytes: usize) -> Vec<u8> {
+        let mut buffer = match self.lock().as_mut().and_then(Vec::pop) {
+            Some(spare) if spare.capacity() >= bytes => spare,
+            // A little more, for partitions differ; what is never written to takes no memory.
+            _ => vec![0; bytes + bytes / 8],
+        };
+        buffer.resize(bytes, 0);
+        buffer
+    }
+
+    /// Keeps a buffer.
+    pub(super) fn give(&self, buffer: Vec<u8>) {
+        if let Some(buffers) = self.lock().as_mut() {
+            buffers.push(buffer);
+        }
+    }
+
+    /// Frees the buffers, those that are in use now as soon as they come back.
+    pub(super) fn close(&self) {
+        *self.lock() = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<Vec<u8>>>> {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Records {
     /// All records one after the other: `len() * width()` bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.held {
-            Held::Heap(bytes) => bytes,
+            Held::Heap(bytes, _) => bytes,
             Held::File(map) => map,
         }
     }
@@ -58,7 +110,13 @@ impl Records {
         std::iter::from_fn(move || {
             let mut rest = bytes.get(start * width..)?.chunks_exact(width);
             let first = &rest.next()?[..group_width];
-            let group = start..start + 1 + rest.take_while(|record| record[..group_width] == *first).count();
+            // Neighbours of different groups differ in their first bytes as a rule, which compare as one word.
+            let head = first.first_chunk::<8>();
+            let same = |record: &[u8]| match head {
+                Some(head) => record.first_chunk::<8>() == Some(head) && record[8..group_width] == first[8..],
+                None => record[..group_width] == *first,
+            };
+            let group = start..start + 1 + rest.take_while(|record| same(record)).count();
             start = group.end;
             Some(group)
         })
@@ -75,9 +133,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn buffers_are_used_again_until_the_end() {
+        let spare = Spare::new();
+        let (one, two) = (spare.take(1000), spare.take(10));
+        assert_eq!((one.len(), two.len()), (1000, 10));
+        let place = one.as_ptr();
+        spare.give(two);
+        spare.give(one);
+        let again = spare.take(900);
+        assert_eq!((again.as_ptr(), again.len()), (place, 900));
+        let longer = spare.take(5000);
+        assert_eq!(longer.len(), 5000);
+        spare.close();
+        spare.give(again);
+        assert!(spare.lock().is_none());
+    }
+
+    #[test]
     fn groups_are_runs_of_equal_leading_bytes() {
         let of = |bytes: &[u8], group_width| {
-            let records = Records { held: Held::Heap(bytes.to_vec()), width: 4, group_width };
+            let records = Records { held: Held::Heap(bytes.to_vec(), Spare::default()), width: 4, group_width };
             assert_eq!((records.len(), records.is_empty(), records.width()), (bytes.len() / 4, bytes.is_empty(), 4));
             records.groups().collect::<Vec<_>>()
         };
@@ -86,7 +161,7 @@ mod tests {
         assert_eq!(of(bytes, 2), [0..3, 3..4, 4..6]);
         assert_eq!(of(bytes, 4), [0..1, 1..2, 2..3, 3..4, 4..6]);
         assert!(of(b"", 2).is_empty());
-        let records = Records { held: Held::Heap(bytes.to_vec()), width: 4, group_width: 4 };
+        let records = Records { held: Held::Heap(bytes.to_vec(), Spare::default()), width: 4, group_width: 4 };
         assert_eq!((records.record(1), records.record(5)), (&b"aaab"[..], &b"bbbb"[..]));
     }
 }

@@ -1,23 +1,29 @@
 //! The sort of fixed-width records in memory, in byte order.
 //!
-//! Records up to 128 bytes are sorted where they stand, as arrays of a width that the compiler knows: the first eight bytes
-//! compare as one big-endian number, which nearly always decides. A width that is not among the known ones is spread to the
-//! next with zeros, which change no order, and drawn together again. Wider records are costly to move: a list of (first
-//! 24 bytes, place) is sorted instead, and then each record moves once. The algorithm is that of the standard library (a
-//! quicksort with a bound): radix sorts gained nothing at these sizes. Equal records are the same bytes, so stability has
-//! no meaning.
+//! Eight bytes of each record, as a big-endian number, say which of up to 4096 buckets it goes to: the range of the numbers
+//! is cut evenly, which suits hashes and document numbers alike. So a record is moved once, into a bucket of some dozens,
+//! and there again to its place, after a sort of 8-byte words that hold the rest of the number and where the record
+//! stands. Whatever has the same number is sorted by the next eight bytes in the same way; a hot key is that. Numbers that
+//! crowd in few buckets are cut again, and after some rounds left to the quicksort of the standard library, which bounds the
+//! cost whatever the bytes. Equal records are the same bytes, so stability has no meaning.
 
 use std::cmp::Ordering;
 
 /// The bytes of memory that sorting takes for each record, the record included.
 pub(super) fn bytes_per_record(width: usize) -> usize {
-    known_width(width).unwrap_or(width + size_of::<Place>())
+    2 * width
 }
 
-/// The bytes that the buffer given to [`sort`] must have for so many records.
-pub(super) fn buffer_bytes(records: usize, width: usize) -> usize {
-    records * known_width(width).unwrap_or(width)
-}
+/// So few records are left to the standard library.
+const FEW: usize = 48;
+/// Records a bucket, about.
+const BUCKET: usize = 32;
+/// The most buckets: their ends stay in the first cache.
+const MOST_BUCKETS: usize = 4096;
+/// A bucket of more records than this is cut again.
+const LARGE: usize = 2048;
+/// How often a bucket is cut again.
+const MOST_ROUNDS: u32 = 12;
 
 /// The first eight bytes of a record as a number in the same order; a shorter record is padded with zeros.
 #[inline]
@@ -32,52 +38,169 @@ pub(super) fn prefix(record: &[u8]) -> u64 {
     }
 }
 
-/// Sorts the records that fill the first bytes of a buffer of [`buffer_bytes`]; the bytes after them are scratch.
-pub(super) fn sort(buffer: &mut [u8], records: usize, width: usize) {
-    match known_width(width) {
-        Some(known) if known == width => sort_known(&mut buffer[..records * width], width),
-        Some(known) => {
-            spread(buffer, records, width, known);
-            sort_known(&mut buffer[..records * known], known);
-            for record in 0..records {
-                buffer.copy_within(record * known..record * known + width, record * width);
-            }
-        }
-        None => sort_by_place(&mut buffer[..records * width], width),
-    }
-}
-
-/// Moves records apart, last one first, with zeros between them.
-fn spread(buffer: &mut [u8], records: usize, width: usize, known: usize) {
-    for record in (0..records).rev() {
-        let to = record * known;
-        buffer.copy_within(record * width..(record + 1) * width, to);
-        buffer[to + width..to + known].fill(0);
+/// Eight bytes from `from` on as a number in the same order; what lies beyond the record's end counts as zeros.
+#[inline(always)]
+fn number(record: &[u8], from: usize) -> u64 {
+    match record.get(from..from + 8) {
+        Some(bytes) => prefix(bytes),
+        None => match record.last_chunk::<8>() {
+            Some(last) => u64::from_be_bytes(*last) << (8 * (from + 8 - record.len())),
+            None => prefix(&record[from..]),
+        },
     }
 }
 
 macro_rules! known_widths {
     ($($width:literal)*) => {
-        /// The least known width that holds a record; `None` if the record is too wide for all.
-        fn known_width(width: usize) -> Option<usize> {
-            [$($width),*].into_iter().find(|&known| known >= width)
+        /// Sorts the records that fill a buffer; `scratch` is as long and may hold anything.
+        pub(super) fn sort(records: &mut [u8], scratch: &mut [u8], width: usize) {
+            match width {
+                $($width => sort_from::<$width>(records, scratch, width, 0, 0),)*
+                _ => sort_from::<0>(records, scratch, width, 0, 0),
+            }
         }
 
-        fn sort_known(bytes: &mut [u8], width: usize) {
+        /// Sorts few records where they stand.
+        fn sort_in_place(bytes: &mut [u8], width: usize) {
             match width {
-                $($width => sort_in_place::<$width>(bytes),)*
+                $($width => bytes.as_chunks_mut::<$width>().0.sort_unstable_by(compare),)*
                 _ => sort_by_place(bytes, width),
             }
         }
     };
 }
 
-known_widths! {
-    4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 36 40 44 48 56 64 80 96 112 128
+// Widths for which moves and comparisons are compiled one by one; others take a little longer.
+known_widths! { 4 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 28 32 36 40 48 64 80 96 112 128 }
+
+/// Sorts records that are equal up to byte `from`. `W` is the width, or 0 where the compiler does not know it.
+fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize, round: u32) {
+    let width = if W == 0 { width } else { W };
+    let count = records.len() / width;
+    if count <= FEW || round >= MOST_ROUNDS {
+        return sort_in_place(records, width);
+    }
+    let numbers = || records.chunks_exact(width).map(|record| number(record, from));
+    let (low, high) = numbers().fold((u64::MAX, 0), |(low, high), number| (low.min(number), high.max(number)));
+    if low == high {
+        // Records that are equal to their end need no order.
+        if from + 8 < width {
+            sort_from::<W>(records, scratch, width, from + 8, 0);
+        }
+        return;
+    }
+    let cut = Cut::new(low, high, count);
+    let mut ends = vec![0u32; cut.buckets + 1];
+    numbers().for_each(|number| ends[cut.bucket(number) + 1] += 1);
+    for bucket in 0..cut.buckets {
+        ends[bucket + 1] += ends[bucket];
+    }
+    // From here on place b is where the next record of bucket b goes: in the end, where the bucket ends.
+    for record in records.chunks_exact(width) {
+        let end = &mut ends[cut.bucket(number(record, from))];
+        scratch[*end as usize * width..][..width].copy_from_slice(record);
+        *end += 1;
+    }
+    let mut keys = Vec::new();
+    let mut begin = 0;
+    for (bucket, &end) in ends[..cut.buckets].iter().enumerate() {
+        let bytes = begin * width..end as usize * width;
+        let (to, filled) = (&mut records[bytes.clone()], &mut scratch[bytes]);
+        match end as usize - begin {
+            0 => {}
+            1 => to.copy_from_slice(filled),
+            2..=LARGE => sort_bucket::<W>(to, filled, width, from, cut.low_of(bucket), cut.bits, &mut keys),
+            _ => {
+                to.copy_from_slice(filled);
+                sort_from::<W>(to, filled, width, from, round + 1);
+            }
+        }
+        begin = end as usize;
+    }
 }
 
-fn sort_in_place<const W: usize>(bytes: &mut [u8]) {
-    bytes.as_chunks_mut::<W>().0.sort_unstable_by(compare);
+/// Even ranges of numbers.
+struct Cut {
+    low: u64,
+    buckets: usize,
+    /// Buckets by number, times 2 to the 64th.
+    scale: u64,
+    /// The bits that tell the numbers of one bucket apart.
+    bits: u32,
+}
+
+impl Cut {
+    fn new(low: u64, high: u64, count: usize) -> Cut {
+        let range = u128::from(high - low) + 1;
+        let buckets = (count / BUCKET)
+            .next_power_of_two()
+            .clamp(2, MOST_BUCKETS)
+            .min(usize::try_from(range).unwrap_or(usize::MAX));
+        let scale = u64::try_from(((buckets as u128) << 64) / range).unwrap_or(u64::MAX).max(1);
+        let most = (1u128 << 64) / u128::from(scale) + 1;
+        Cut { low, buckets, scale, bits: 128 - most.leading_zeros() }
+    }
+
+    #[inline(always)]
+    fn bucket(&self, number: u64) -> usize {
+        ((u128::from(number - self.low) * u128::from(self.scale)) >> 64) as usize
+    }
+
+    /// The lowest number of a bucket.
+    fn low_of(&self, bucket: usize) -> u64 {
+        self.low + ((bucket as u128) << 64).div_ceil(u128::from(self.scale)) as u64
+    }
+}
+
+/// Brings the records of a bucket to their places: a word for each holds its number above `low`, which has so many `bits`,
+/// and where it stands.
+#[inline(always)]
+fn sort_bucket<const W: usize>(
+    to: &mut [u8],
+    filled: &mut [u8],
+    width: usize,
+    from: usize,
+    low: u64,
+    bits: u32,
+    keys: &mut Vec<u64>,
+) {
+    let count = filled.len() / width;
+    let place_bits = usize::BITS - (count - 1).leading_zeros();
+    // Where both do not fit, the lowest bits go: the numbers then count as equal.
+    let dropped = (bits + place_bits).saturating_sub(u64::BITS);
+    keys.clear();
+    keys.extend(
+        filled
+            .chunks_exact(width)
+            .enumerate()
+            .map(|(place, record)| ((number(record, from) - low) >> dropped) << place_bits | place as u64),
+    );
+    keys.sort_unstable();
+    let mask = (1 << place_bits) - 1;
+    for (key, to) in keys.iter().zip(to.chunks_exact_mut(width)) {
+        to.copy_from_slice(&filled[(key & mask) as usize * width..][..width]);
+    }
+    let mut at = 0;
+    while at + 1 < count {
+        let start = at;
+        at += 1;
+        while at < count && keys[at] >> place_bits == keys[start] >> place_bits {
+            at += 1;
+        }
+        if at - start > 1 {
+            let run = start * width..at * width;
+            let from = if dropped == 0 { from + 8 } else { from };
+            if from < width {
+                sort_run::<W>(&mut to[run.clone()], &mut filled[run], width, from);
+            }
+        }
+    }
+}
+
+/// Records with the same number: few as a rule, a hot key else.
+#[cold]
+fn sort_run<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize) {
+    sort_from::<W>(records, scratch, width, from, 0);
 }
 
 #[inline(always)]
@@ -89,6 +212,7 @@ fn compare<const W: usize>(a: &[u8; W], b: &[u8; W]) -> Ordering {
 /// The first 24 bytes of a record as numbers in the same order, and the number of the record.
 type Place = ([u64; 3], usize);
 
+/// For widths that the compiler does not know: a list of places is sorted, and then each record moves once.
 fn sort_by_place(bytes: &mut [u8], width: usize) {
     let of = |(place, record): (usize, &[u8])| {
         let word = |at: usize| record.get(at..).map_or(0, prefix);
@@ -136,34 +260,61 @@ mod tests {
         records.concat()
     }
 
+    fn check(mut bytes: Vec<u8>, width: usize) {
+        let expected = sorted_by_std(&bytes, width);
+        let mut by_place = bytes.clone();
+        sort_by_place(&mut by_place, width);
+        let mut scratch = vec![0xAB; bytes.len()];
+        sort(&mut bytes, &mut scratch, width);
+        assert!(bytes == expected && by_place == expected, "width {width}");
+    }
+
     proptest! {
         /// Bytes of few values, so that prefixes and whole records repeat; scratch that is not zero.
         #[test]
         fn sorts_as_the_standard_library_does(
             width in 4..180_usize,
             values in 1..=255_u8,
-            bytes in proptest::collection::vec(any::<u8>(), 0..6000),
+            bytes in proptest::collection::vec(any::<u8>(), 0..20_000),
         ) {
             let records = bytes.len() / width;
-            let mut bytes: Vec<u8> = bytes[..records * width].iter().map(|byte| byte % values).collect();
-            let expected = sorted_by_std(&bytes, width);
-            let mut by_place = bytes.clone();
-            sort_by_place(&mut by_place, width);
-            bytes.resize(buffer_bytes(records, width), 0xAB);
-            sort(&mut bytes, records, width);
-            prop_assert!(bytes[..records * width] == expected && by_place == expected);
+            check(bytes[..records * width].iter().map(|byte| byte % values).collect(), width);
+        }
+    }
+
+    /// Even numbers, numbers that crowd at one end over and over, one hot number among others, and one number alone: so
+    /// many that buckets are cut again, in widths of both kinds.
+    #[test]
+    fn sorts_numbers_however_they_are_spread() {
+        let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let spreads: [fn(u64, u64) -> u64; 5] = [
+            |_, hash| hash,
+            |n, hash| hash >> (n % 64),
+            |n, hash| if n % 3 > 0 { 7 << 40 } else { hash },
+            |_, _| 5,
+            |n, _| n % 4 * (u64::MAX / 3),
+        ];
+        for width in [7, 8, 12, 13, 25, 33, 125] {
+            for spread in spreads {
+                let record = |n: u64| {
+                    let mut record = vec![0; width];
+                    let key = spread(n, mixed(n)).to_be_bytes();
+                    record[..8.min(width)].copy_from_slice(&key[..8.min(width)]);
+                    let end = mixed(n ^ 9).to_be_bytes();
+                    record[8.min(width)..].iter_mut().zip(end.iter().cycle()).for_each(|(to, from)| *to = *from);
+                    record
+                };
+                check((0..30_000).flat_map(record).collect(), width);
+            }
         }
     }
 
     #[test]
-    fn the_prefix_keeps_the_order_of_short_records() {
+    fn numbers_keep_the_order_also_at_the_end_of_a_record() {
         assert_eq!(prefix(&[1, 2, 3, 4]), 0x0102_0304_0000_0000);
         assert_eq!(prefix(&[0, 0, 0, 0, 0, 0, 0, 9, 7]), 9);
-    }
-
-    #[test]
-    fn the_memory_of_a_record() {
-        assert_eq!([4, 24, 33, 128, 129].map(bytes_per_record), [4, 24, 36, 128, 161]);
-        assert_eq!([4, 24, 33, 128, 129].map(|width| buffer_bytes(10, width)), [40, 240, 360, 1280, 1290]);
+        let record = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+        assert_eq!((number(&record, 0), number(&record, 2)), (prefix(&record), prefix(&record[2..])));
+        assert_eq!((number(&record, 8), number(&record[..5], 4)), (0x090A << 48, 5 << 56));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::merge::{self, Runs};
-use super::records::{Held, Records};
+use super::records::{Held, Records, Spare};
 use super::sort;
 use super::store::Store;
 use crate::error::{Error, Result};
@@ -21,11 +21,12 @@ pub struct Sorted {
     /// Bytes that loads wrote to work files of their own.
     rewritten: AtomicU64,
     removed: AtomicUsize,
+    spare: Spare,
 }
 
 impl Sorted {
     pub(super) fn new(store: Arc<Store>, dir: PathBuf) -> Sorted {
-        Sorted { store, dir, rewritten: AtomicU64::new(0), removed: AtomicUsize::new(0) }
+        Sorted { store, dir, rewritten: AtomicU64::new(0), removed: AtomicUsize::new(0), spare: Spare::new() }
     }
 
     /// The number of partitions.
@@ -50,8 +51,9 @@ impl Sorted {
 
     /// The records of one partition in byte order.
     ///
-    /// Within `memory_bytes` (at least 8 KiB) they are sorted in memory and stay there; records of more are sorted by runs
-    /// of that size, and the runs are merged into a work file that comes back memory-mapped. May be called again, with the
+    /// Sorting takes as much memory again as the records do: within `memory_bytes` (at least 8 KiB) that is done in memory,
+    /// and there they stay; more records are sorted by runs of half that size, and the runs are merged into a work file
+    /// that comes back memory-mapped. May be called again, with the
     /// same outcome, and from several threads, each with an allowance of its own.
     ///
     /// # Errors
@@ -63,7 +65,7 @@ impl Sorted {
         let allowed = memory_bytes.max(LEAST_ALLOWANCE);
         let records_in_memory = allowed / sort::bytes_per_record(width);
         enum Loaded {
-            Whole(Vec<u8>, usize),
+            Whole(Vec<u8>),
             Runs(Runs),
         }
         let loaded = self.store.with_rows(partition, |state, mut rows| {
@@ -74,16 +76,16 @@ impl Sorted {
                 let name = format!("{}.{partition}", self.store.spec.name);
                 return merge::sort_runs(rows, width, records_in_memory, &self.dir, &name).map(Loaded::Runs);
             }
-            let records = state.bytes() as usize / width;
-            let mut buffer = vec![0; sort::buffer_bytes(records, width)];
-            rows.read(&mut buffer[..records * width])?;
-            Ok(Loaded::Whole(buffer, records))
+            let mut buffer = self.spare.take(state.bytes() as usize);
+            rows.read(&mut buffer)?;
+            Ok(Loaded::Whole(buffer))
         })?;
         let held = match loaded {
-            Loaded::Whole(mut buffer, records) => {
-                sort::sort(&mut buffer, records, width);
-                buffer.truncate(records * width);
-                Held::Heap(buffer)
+            Loaded::Whole(mut buffer) => {
+                let mut scratch = self.spare.take(buffer.len());
+                sort::sort(&mut buffer, &mut scratch, width);
+                self.spare.give(scratch);
+                Held::Heap(buffer, self.spare.clone())
             }
             Loaded::Runs(runs) => {
                 let (map, written) = runs.merge(allowed)?;
@@ -103,6 +105,7 @@ impl Sorted {
         self.check(partition)?;
         if self.store.remove(partition) && self.removed.fetch_add(1, Relaxed) + 1 == self.partitions() {
             self.store.file.clear();
+            self.spare.close();
         }
         Ok(())
     }

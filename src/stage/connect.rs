@@ -4,14 +4,16 @@
 //! memory): 0 says that a node is its own root, n + 1 that its parent is n. Paths are halved while they are walked, so a
 //! union costs a nearly constant number of steps; the root is the smallest number of its component, whatever the order.
 
-/// A forest over the nodes 0..parents.len().
+use crate::row::Slots;
+
+/// A forest over as many nodes as there are parents.
 pub struct Forest<'p> {
-    parents: &'p mut [u64],
+    parents: Slots<'p>,
 }
 
 impl<'p> Forest<'p> {
     /// A forest over parents that are all 0, or a finished one.
-    pub fn new(parents: &'p mut [u64]) -> Forest<'p> {
+    pub fn new(parents: Slots<'p>) -> Forest<'p> {
         Forest { parents }
     }
 
@@ -20,7 +22,7 @@ impl<'p> Forest<'p> {
         let mut node = node;
         while let Some(parent) = self.parent(node) {
             if let Some(grandparent) = self.parent(parent) {
-                self.parents[node as usize] = grandparent + 1;
+                self.parents.set(node, grandparent + 1);
             }
             node = parent;
         }
@@ -31,12 +33,12 @@ impl<'p> Forest<'p> {
     pub fn union(&mut self, x: u64, y: u64) {
         let (x, y) = (self.root(x), self.root(y));
         if x != y {
-            self.parents[x.max(y) as usize] = x.min(y) + 1;
+            self.parents.set(x.max(y), x.min(y) + 1);
         }
     }
 
     fn parent(&self, node: u64) -> Option<u64> {
-        self.parents[node as usize].checked_sub(1)
+        self.parents.get(node).checked_sub(1)
     }
 }
 
@@ -49,7 +51,7 @@ mod tests {
         #[test]
         fn components_are_those_of_the_definition(edges in proptest::collection::vec((0u64..30, 0u64..30), 0..40)) {
             let mut parents = vec![0; 30];
-            let mut forest = Forest::new(&mut parents);
+            let mut forest = Forest::new(Slots::Narrow(&mut parents));
             edges.iter().for_each(|&(x, y)| forest.union(x, y));
             let mut labels: Vec<u64> = (0..30).collect();
             for _ in 0..30 {

@@ -11,6 +11,8 @@
 //! shortest lists are looked through, and the others are asked about what was met there: a class of a hundred thousand
 //! documents that all stay costs nothing to `--decide all` if another algorithm tells them apart.
 
+use crate::row::{Docs, Slots};
+
 /// What one algorithm knows of documents.
 pub trait Relation {
     /// The document's class, named by its smallest document; none where it has no signature.
@@ -33,35 +35,43 @@ pub struct Removal {
 }
 
 /// The lists of kept documents: for each algorithm a head a class and a next a document, 0 for none, n + 1 for n.
-/// Slices as long as there are documents, all 0 at the start.
+/// Arrays as long as there are documents, all 0 at the start.
+///
+/// Where one algorithm is enough to make a pair, two documents of a class are never both listed: then the heads are all
+/// there is, and the other two stay empty.
 pub struct Lists<'l> {
     /// By algorithm, by class.
-    pub heads: Vec<&'l mut [u64]>,
+    pub heads: Vec<Slots<'l>>,
     /// By algorithm, by class: how many documents its list has.
-    pub counts: Vec<&'l mut [u64]>,
+    pub counts: Vec<Slots<'l>>,
     /// By algorithm, by document.
-    pub next: Vec<&'l mut [u64]>,
+    pub next: Vec<Slots<'l>>,
 }
 
 impl Lists<'_> {
     fn insert(&mut self, relation: usize, class: u64, doc: u64) {
-        let head = &mut self.heads[relation][class as usize];
-        self.next[relation][doc as usize] = *head;
-        *head = doc + 1;
-        self.counts[relation][class as usize] += 1;
+        let heads = &mut self.heads[relation];
+        if let (Some(counts), Some(next)) = (self.counts.get_mut(relation), self.next.get_mut(relation)) {
+            next.set(doc, heads.get(class));
+            counts.set(class, counts.get(class) + 1);
+        }
+        heads.set(class, doc + 1);
     }
 
     fn count(&self, relation: usize, class: u64) -> u64 {
-        self.counts[relation][class as usize]
+        match self.counts.get(relation) {
+            Some(counts) => counts.get(class),
+            None => u64::from(self.heads[relation].get(class) > 0),
+        }
     }
 
     fn each(&self, relation: usize, class: u64, mut each: impl FnMut(u64) -> bool) {
-        let mut at = self.heads[relation][class as usize];
+        let mut at = self.heads[relation].get(class);
         while at > 0 {
             if !each(at - 1) {
                 return;
             }
-            at = self.next[relation][at as usize - 1];
+            at = self.next.get(relation).map_or(0, |next| next.get(at - 1));
         }
     }
 }
@@ -142,12 +152,12 @@ impl<'f, R: Relation> Finder<'f, R> {
     /// The survivor rule. `order`: every document that may be in a pair, best first; `better(a, b)`: a comes before b.
     pub fn survive<E>(
         &mut self,
-        order: &[u64],
+        order: Docs<'_>,
         lists: &mut Lists<'_>,
         better: impl Fn(u64, u64) -> bool,
         mut removed: impl FnMut(Removal) -> Result<(), E>,
     ) -> Result<(), E> {
-        for &doc in order {
+        for doc in order.iter() {
             let mut best: Option<Removal> = None;
             self.partners(lists, doc, |kept, found| {
                 if best.is_none_or(|removal| better(kept, removal.kept)) {
@@ -163,8 +173,8 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// `union` for each pair of the relation that is needed to connect what the pairs connect.
-    pub fn connect(&mut self, order: &[u64], lists: &mut Lists<'_>, mut union: impl FnMut(u64, u64)) {
-        for &doc in order {
+    pub fn connect(&mut self, order: Docs<'_>, lists: &mut Lists<'_>, mut union: impl FnMut(u64, u64)) {
+        for doc in order.iter() {
             self.partners(lists, doc, |other, _| union(doc, other));
             // One document of a class connects the whole class, where one algorithm is enough to make a pair.
             self.list(lists, doc, self.needed > 1);
@@ -262,10 +272,13 @@ mod tests {
         }
     }
 
-    fn lists<'l>(memory: &'l mut [Vec<u64>]) -> Lists<'l> {
-        let (heads, rest) = memory.split_at_mut(memory.len() / 3);
-        let (counts, next) = rest.split_at_mut(heads.len());
-        let slices = |vectors: &'l mut [Vec<u64>]| vectors.iter_mut().map(|vector| &mut vector[..]).collect();
+    /// Lists for so many relations; heads alone where one of them is enough.
+    fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
+        let (heads, rest) = memory.split_at_mut(relations);
+        let (counts, next) = rest.split_at_mut(rest.len() / 2);
+        fn slices(vectors: &mut [Vec<u64>]) -> Vec<Slots<'_>> {
+            vectors.iter_mut().map(|vector| Slots::Wide(vector)).collect()
+        }
         Lists { heads: slices(heads), counts: slices(counts), next: slices(next) }
     }
 
@@ -290,10 +303,10 @@ mod tests {
                     None => kept.push(doc),
                 }
             }
-            let mut memory = vec![vec![0; 8]; 9];
+            let mut memory = vec![vec![0; 8]; if needed == 1 { 3 } else { 9 }];
             let mut finder = Finder::new(&relations, needed, 100);
             let mut got = Vec::new();
-            finder.survive(&order, &mut lists(&mut memory), |a, b| rank(a) < rank(b), |removal| {
+            finder.survive(Docs::Wide(&order), &mut lists(&mut memory, 3), |a, b| rank(a) < rank(b), |removal| {
                 Ok::<_, ()>(got.push((removal.doc, removal.kept)))
             }).unwrap();
             proptest::prop_assert_eq!(got, expected);
@@ -312,9 +325,9 @@ mod tests {
             };
             let all: Vec<(u64, u64)> =
                 (0..8).flat_map(|x| (0..x).map(move |y| (x, y))).filter(|&(x, y)| is_pair(x, y)).collect();
-            let mut memory = vec![vec![0; 8]; 9];
+            let mut memory = vec![vec![0; 8]; if needed == 1 { 3 } else { 9 }];
             let mut unions = Vec::new();
-            finder.connect(&order, &mut lists(&mut memory), |x, y| unions.push((x, y)));
+            finder.connect(Docs::Wide(&order), &mut lists(&mut memory, 3), |x, y| unions.push((x, y)));
             proptest::prop_assert_eq!(spread(&unions), spread(&all));
             for x in 0..8 {
                 for y in 0..x {
@@ -336,15 +349,16 @@ mod tests {
         let order: Vec<u64> = (0..docs).collect();
         let mut removed = Vec::new();
         let push = |removal: Removal| Ok::<_, ()>(removed.push((removal.doc, removal.kept)));
-        finder.survive(&order, &mut lists(&mut memory), |a, b| a < b, push).unwrap();
+        finder.survive(Docs::Wide(&order), &mut lists(&mut memory, 2), |a, b| a < b, push).unwrap();
         assert_eq!(removed, (100..200).map(|doc| (doc, doc - 100)).collect::<Vec<_>>());
         assert_eq!(finder.left_out, 0);
 
         // Where nothing tells them apart, what is left out is counted one by one.
-        let mut finder = Finder::new(&relations[..1], 1, 10);
-        let mut memory = vec![vec![0; 200]; 3];
-        let mut all = lists(&mut memory);
-        (0..30).for_each(|doc| all.insert(0, 0, doc));
+        let relations = [Plain { class: vec![0; 200], links: vec![] }, Plain { class: vec![0; 200], links: vec![] }];
+        let mut finder = Finder::new(&relations, 2, 10);
+        let mut memory = vec![vec![0; 200]; 6];
+        let mut all = lists(&mut memory, 2);
+        (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
         finder.partners(&all, 30, |_, _| ());
         assert_eq!(finder.left_out, 20);
     }

@@ -7,6 +7,7 @@ mod damage;
 mod determinism;
 mod floors;
 mod golden;
+mod hot_key;
 mod invariants;
 mod kit;
 mod oracle;

@@ -158,8 +158,9 @@ impl AtomicBits {
     #[inline]
     pub fn set(&self, at: usize) -> bool {
         assert!(at < self.len, "bit {at} of {}", self.len);
-        let mask = 1 << (at % 64);
-        self.words.cells()[at / 64].fetch_or(mask, Relaxed) & mask == 0
+        let (word, mask) = (&self.words.cells()[at / 64], 1 << (at % 64));
+        // Reading first: most bits are set many times, and a mere reading takes the word from no other thread.
+        word.load(Relaxed) & mask == 0 && word.fetch_or(mask, Relaxed) & mask == 0
     }
 
     /// Whether bit `at` is set.
@@ -170,6 +171,12 @@ impl AtomicBits {
     pub fn get(&self, at: usize) -> bool {
         assert!(at < self.len, "bit {at} of {}", self.len);
         self.words.load(at / 64) & (1 << (at % 64)) != 0
+    }
+
+    /// 64 bits from the bit `64 * word` on, the first one lowest.
+    #[inline]
+    pub(super) fn word(&self, word: usize) -> u64 {
+        self.words.load(word)
     }
 
     /// How many bits are set.

@@ -59,11 +59,23 @@ impl Heap {
         Ok(offset)
     }
 
-    /// Ends the appending.
+    /// Ends the appending; what was appended will be read at random.
     ///
     /// # Errors
     /// [`Error::Io`] if the disk does not take the last bytes, or the file cannot be mapped.
-    pub fn freeze(mut self) -> Result<FrozenHeap> {
+    pub fn freeze(self) -> Result<FrozenHeap> {
+        self.freeze_as(memmap2::Advice::Random)
+    }
+
+    /// As [`Heap::freeze`], for long pieces that will be read one after the other.
+    ///
+    /// # Errors
+    /// As [`Heap::freeze`].
+    pub fn freeze_in_order(self) -> Result<FrozenHeap> {
+        self.freeze_as(memmap2::Advice::Sequential)
+    }
+
+    fn freeze_as(mut self, advice: memmap2::Advice) -> Result<FrozenHeap> {
         let tail = std::mem::take(self.tail.get_mut().unwrap_or_else(PoisonError::into_inner));
         self.write(&tail.gathered, tail.offset)?;
         if tail.offset == 0 && tail.gathered.is_empty() {
@@ -71,7 +83,7 @@ impl Heap {
         }
         let map = space::map_to_read(&self.file, &self.path)?;
         // Advice may be refused without harm.
-        let _ = map.advise(memmap2::Advice::Random);
+        let _ = map.advise(advice);
         Ok(FrozenHeap { map: Some(map) })
     }
 

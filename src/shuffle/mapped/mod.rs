@@ -15,9 +15,11 @@ use crate::error::{Error, Result};
 
 mod atomic;
 mod heap;
+mod ranks;
 
 pub use atomic::{AtomicBits, AtomicCells, CellValue};
 pub use heap::{FrozenHeap, Heap};
+pub use ranks::Ranks;
 
 /// An array of fixed length in a work file, all zero at first. It derefs to a slice.
 #[derive(Debug)]

@@ -1,0 +1,121 @@
+//! The pairs of one algorithm, each once and in order, in a work file: sorted once, then read from front to back by every
+//! stage that needs them.
+
+use std::ops::Range;
+
+use super::workers::Job;
+use crate::error::Result;
+use crate::row::{Pair, PairLayout};
+use crate::shuffle::{FrozenHeap, Heap, Sorted};
+
+/// Bytes that a thread gathers before it appends them to the work file.
+const GATHERED_BYTES: usize = 64 << 10;
+
+/// Pairs in parts that follow one another; a part covers a range of first documents.
+pub struct PairList {
+    layout: PairLayout,
+    bytes: FrozenHeap,
+    /// By part: the stretches of the work file that hold it, in order.
+    parts: Vec<Vec<Range<usize>>>,
+    rows: u64,
+}
+
+/// One thread's share of the making.
+struct Maker<S> {
+    state: S,
+    gathered: Vec<u8>,
+    stretches: Vec<(usize, Range<usize>)>,
+    merged: u64,
+}
+
+impl<S> Maker<S> {
+    fn send(&mut self, heap: &Heap, part: usize) -> Result<()> {
+        if !self.gathered.is_empty() {
+            let begin = heap.append(&self.gathered)? as usize;
+            self.stretches.push((part, begin..begin + self.gathered.len()));
+            self.gathered.clear();
+        }
+        Ok(())
+    }
+}
+
+impl PairList {
+    /// Merges the sightings of each pair and keeps of it what `check` makes of it; `state` is made once a part. The
+    /// sightings are removed. Also returns the number of different pairs.
+    pub fn make<S>(
+        job: &Job<'_>,
+        what: &str,
+        sightings: &Sorted,
+        layout: PairLayout,
+        state: impl Fn() -> S + Sync,
+        check: impl Fn(&mut S, Pair) -> Option<Pair> + Sync,
+    ) -> Result<(PairList, u64)> {
+        let heap = Heap::new(job.dir, what)?;
+        let bar = job.bar(what, sightings.partitions());
+        let makers = job.work(
+            sightings.partitions(),
+            || Ok(Maker { state: state(), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            |maker, part| {
+                if sightings.rows_of(part) > 0 {
+                    maker.state = state();
+                    let records = sightings.load(part, job.budget.a_thread)?;
+                    for group in records.groups() {
+                        job.go_on()?;
+                        let seen = group.map(|at| layout.decode(records.record(at)));
+                        let Some(pair) = seen.reduce(Pair::merge) else { continue };
+                        maker.merged += 1;
+                        if let Some(pair) = check(&mut maker.state, pair) {
+                            layout.encode(&pair, &mut maker.gathered);
+                            if maker.gathered.len() >= GATHERED_BYTES {
+                                maker.send(&heap, part)?;
+                            }
+                        }
+                    }
+                    maker.send(&heap, part)?;
+                }
+                sightings.remove(part)?;
+                bar.add(1);
+                Ok(())
+            },
+            |maker| Ok((maker.stretches, maker.merged)),
+        )?;
+        let mut parts = vec![Vec::new(); sightings.partitions()];
+        let mut merged = 0;
+        for (stretches, count) in makers {
+            merged += count;
+            // One thread made the whole of a part, in order.
+            stretches.into_iter().for_each(|(part, stretch)| parts[part].push(stretch));
+        }
+        let bytes = heap.freeze_in_order()?;
+        let rows = (bytes.bytes().len() / layout.width()) as u64;
+        Ok((PairList { layout, bytes, parts, rows }, merged))
+    }
+
+    /// How many parts.
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// How many pairs.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.bytes().len() as u64
+    }
+
+    /// The pairs of one part.
+    pub fn part(&self, part: usize) -> impl Iterator<Item = Pair> + '_ {
+        let stretches = self.parts[part]
+            .iter()
+            .flat_map(|stretch| self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()));
+        stretches.map(|bytes| self.layout.decode(bytes))
+    }
+
+    /// All pairs.
+    pub fn iter(&self) -> impl Iterator<Item = Pair> + '_ {
+        (0..self.parts()).flat_map(|part| self.part(part))
+    }
+}
