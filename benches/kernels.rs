@@ -181,9 +181,9 @@ fn row_kernels(runs: usize) -> Result<()> {
 
     let edges: Vec<[u64; 2]> = (0..ROWS).map(|at| [1, 2].map(|seed| splitmix64(seed, at) % ROWS)).collect();
     let join = || {
-        let mut parents = vec![0; ROWS as usize];
+        let mut parents = vec![0u32; ROWS as usize];
         Ok(timed(|| {
-            let mut forest = Forest::new(&mut parents);
+            let mut forest = Forest::new(Slots::Narrow(&mut parents));
             edges.iter().for_each(|&[a, b]| forest.union(a as _, b as _));
         }))
     };
