@@ -101,7 +101,7 @@ impl Signer for MinHashSigner {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut shingles = Vec::new();
+        let mut shingles = out.take_numbers();
         // A repeated shingle changes no minimum; to count different ones they have to be sorted.
         self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
@@ -115,6 +115,7 @@ impl Signer for MinHashSigner {
         }
         let mut minima = Vec::new();
         self.family.minima(&shingles, &mut minima);
+        out.leave_numbers(shingles);
         // The minima of one family are not uniform in their low bits; a mixer makes one fair byte of each.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
         for (band, values) in minima.chunks_exact(self.rows).enumerate() {

@@ -249,7 +249,7 @@ impl Signer for SimHashSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut features = Vec::new();
+        let mut features = out.take_numbers();
         self.features(document, &mut features);
         if features.is_empty() {
             return out.none("no features");
@@ -265,6 +265,7 @@ impl Signer for SimHashSigner<'_> {
             }
             _ => self.voted(&features),
         };
+        out.leave_numbers(features);
         out.push(0, print, 0, &[]);
     }
 

@@ -145,9 +145,26 @@ pub struct Signatures {
     sketches: Vec<u8>,
     none: Option<Reason>,
     flags: Vec<Reason>,
+    numbers: Vec<u64>,
 }
 
 impl Signatures {
+    /// An empty list to work with while a document is signed; whoever gives it back with
+    /// [`Signatures::leave_numbers`] spares the next document making one.
+    pub fn take_numbers(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.numbers)
+    }
+
+    /// Takes the list back.
+    pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
+        /// A list of more bytes than these is not kept: a thread must not keep the size of its longest document.
+        const KEPT_BYTES: usize = 1 << 20;
+        if numbers.capacity() * 8 <= KEPT_BYTES {
+            numbers.clear();
+            self.numbers = numbers;
+        }
+    }
+
     /// Empties it for the next document; the memory is kept.
     pub fn clear(&mut self) {
         self.rows.clear();

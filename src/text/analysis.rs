@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use super::normal::{MAX_TEXT_BYTES, Normal};
 use super::pipeline::Pipeline;
+use super::spare;
 use super::tokenizer::starts::StartsWriter;
 use crate::hash::hash128;
 
@@ -198,6 +199,25 @@ impl<'a> Analysis<'a> {
     }
 }
 
+impl Drop for Analysis<'_> {
+    /// The lists go to the next document of the thread.
+    fn drop(&mut self) {
+        if let Some(normal) = self.normal.take() {
+            normal.leave();
+        }
+        if let Some(cut) = self.cut.take() {
+            spare::leave(|spare| &mut spare.words, cut.words);
+            spare::leave(|spare| &mut spare.sentences, cut.sentences);
+        }
+        if let Some(counted) = self.counted.take() {
+            spare::leave(|spare| &mut spare.counted, counted);
+        }
+        if let Some(tokens) = self.tokens.take() {
+            spare::leave(|spare| &mut spare.tokens, tokens);
+        }
+    }
+}
+
 /// Counts words by a table of their hashes, which is kept from text to text.
 fn count(words: &[Word]) -> Vec<Counted> {
     thread_local! {
@@ -206,7 +226,7 @@ fn count(words: &[Word]) -> Vec<Counted> {
     }
     /// More slots than these (4 MiB) are given back at once.
     const SLOTS_KEPT: usize = 1 << 20;
-    let mut counted: Vec<Counted> = Vec::with_capacity(words.len() / 2);
+    let mut counted = spare::take(|spare| &mut spare.counted, words.len() / 2);
     SLOTS.with_borrow_mut(|slots| {
         let size = (words.len() * 2).next_power_of_two();
         slots.clear();

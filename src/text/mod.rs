@@ -20,6 +20,7 @@ pub mod pipeline;
 mod script;
 mod sentence;
 pub mod shingle;
+mod spare;
 mod stem;
 pub mod tokenizer;
 

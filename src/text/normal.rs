@@ -14,7 +14,7 @@ use std::ops::Range;
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
 use super::lanes::copy_lower;
-use super::sentence;
+use super::{sentence, spare};
 
 /// The longest raw text that is analysed, in bytes (128 MiB); readers reject rows above it.
 ///
@@ -59,7 +59,11 @@ impl Normal {
     /// gives `None`.
     fn of_composed(text: &str, certain: bool) -> Option<Normal> {
         let bytes = text.as_bytes();
-        let mut out = Pieces { text: Vec::with_capacity(text.len() + 64), ends: Vec::new(), start: 0 };
+        let mut out = Pieces {
+            text: spare::take(|spare| &mut spare.text, text.len() + 64),
+            ends: spare::take(|spare| &mut spare.ends, 0),
+            start: 0,
+        };
         // Where the piece at hand begins in the text.
         let mut begin = 0;
         let mut place = 0;
@@ -105,6 +109,12 @@ impl Normal {
         }
         let text = checked(out.text)?;
         Some(Normal { text, ends: out.ends })
+    }
+
+    /// Leaves the lists to the next document.
+    pub fn leave(self) {
+        spare::leave(|spare| &mut spare.text, self.text.into_bytes());
+        spare::leave(|spare| &mut spare.ends, self.ends);
     }
 
     /// The byte range of each piece in the text, in order.

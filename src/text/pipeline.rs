@@ -6,6 +6,7 @@ use hashbrown::HashSet;
 
 use super::analysis::{Analysis, Cut, Token, Word};
 use super::normal::{Normal, normal_word};
+use super::spare;
 use super::stem::Stems;
 use super::tokenizer::bigram::Bigram;
 use super::tokenizer::char::Char;
@@ -146,8 +147,8 @@ impl Pipeline {
     }
 
     fn cut_words_by<T: Tokenizer + ?Sized>(&self, tokenizer: &T, looks_up: bool, normal: &Normal) -> Cut {
-        let mut words: Vec<Word> = Vec::with_capacity(room_for_words(&normal.text));
-        let mut sentences = Vec::with_capacity(normal.pieces().len());
+        let mut words = spare::take(|spare| &mut spare.words, room_for_words(&normal.text));
+        let mut sentences = spare::take(|spare| &mut spare.sentences, normal.pieces().len());
         let mut stems = String::new();
         let mut pieces = normal.pieces();
         let mut segmented = 0;
@@ -177,7 +178,7 @@ impl Pipeline {
     /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
-        let mut tokens = Vec::with_capacity(room_for_words(text));
+        let mut tokens = spare::take(|spare| &mut spare.tokens, room_for_words(text));
         match cut {
             Some(cut) if self.han_words_are_text => {
                 for word in &cut.words {

@@ -75,9 +75,12 @@ impl Family {
         out.clear();
         match self {
             Family::Multiply32 { count, a, b } => {
-                let folded: Vec<u32> = set.iter().map(|&x| (x ^ (x >> 32)) as u32).collect();
-                let mut minima = vec![0; a.len()];
-                multiply32::minima(Level::best(), &folded, a, b, &mut minima);
+                let mut minima = vec![u32::MAX; a.len()];
+                let mut folded = [0; 512];
+                for part in set.chunks(folded.len()) {
+                    folded.iter_mut().zip(part).for_each(|(to, x)| *to = (x ^ (x >> 32)) as u32);
+                    multiply32::lower(Level::best(), &folded[..part.len()], a, b, &mut minima);
+                }
                 out.extend(minima[..*count].iter().copied().map(u64::from));
             }
             Family::Mersenne61(functions) => out.extend(functions.iter().map(|&(a, b)| {

@@ -8,10 +8,10 @@ use crate::cpu::Level;
 /// Functions in a block: the width that lists are filled up to.
 pub const BLOCK: usize = 16;
 
-/// The minimum of each function `a[j] x + b[j] mod 2^32` over the set. `a`, `b` and `minima` have the same length, a
-/// multiple of [`BLOCK`].
+/// Lowers each of the minima to the least value of its function `a[j] x + b[j] mod 2^32` over the set, where that is
+/// lower. `a`, `b` and `minima` have the same length, a multiple of [`BLOCK`].
 #[allow(unsafe_code)]
-pub fn minima(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
+pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
     assert!(a.len() == b.len() && a.len() == minima.len() && a.len().is_multiple_of(BLOCK));
     match level {
         Level::Plain => plain(set, a, b, minima),
@@ -26,7 +26,6 @@ pub fn minima(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32
 
 /// The definition.
 fn plain(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
-    minima.fill(u32::MAX);
     for &x in set {
         // A plain loop over three arrays, which compilers turn into vector code.
         for ((minimum, a), b) in minima.iter_mut().zip(a).zip(b) {
@@ -69,11 +68,12 @@ mod x86 {
     #[allow(unsafe_code)]
     fn avx512_blocks<const N: usize>(set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]) {
         let (a, b) = (a.as_chunks::<BLOCK>().0, b.as_chunks::<BLOCK>().0);
+        let before = minima.as_chunks::<BLOCK>().0;
         // SAFETY: each block is sixteen numbers, and the loads and stores ask for no alignment.
         let load = |block: &[u32; BLOCK]| unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         let factors: [__m512i; N] = std::array::from_fn(|n| load(&a[n]));
         let summands: [__m512i; N] = std::array::from_fn(|n| load(&b[n]));
-        let mut least = [_mm512_set1_epi32(-1); N];
+        let mut least: [__m512i; N] = std::array::from_fn(|n| load(&before[n]));
         for &x in set {
             let x = _mm512_set1_epi32(x as i32);
             for n in 0..N {
@@ -95,7 +95,7 @@ mod x86 {
         let load = |block: &[u32; BLOCK], half: usize| unsafe { _mm256_loadu_si256(block[half * 8..].as_ptr().cast()) };
         for ((a, b), to) in a.iter().zip(b).zip(minima.as_chunks_mut::<BLOCK>().0) {
             let (a, b) = ([load(a, 0), load(a, 1)], [load(b, 0), load(b, 1)]);
-            let mut least = [_mm256_set1_epi32(-1); 2];
+            let mut least = [load(to, 0), load(to, 1)];
             for &x in set {
                 let x = _mm256_set1_epi32(x as i32);
                 for half in 0..2 {
@@ -129,8 +129,8 @@ mod tests {
             };
             let (a, b) = (of(1, |one| one.0), of(7, |one| one.1));
             let by = |level| {
-                let mut out = vec![0; count];
-                minima(level, &set, &a, &b, &mut out);
+                let mut out: Vec<u32> = (0..count as u32).map(|n| u32::MAX - (n % 5) * (u32::MAX / 5)).collect();
+                lower(level, &set, &a, &b, &mut out);
                 out
             };
             for level in Level::all() {
