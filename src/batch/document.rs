@@ -9,9 +9,7 @@ use super::id::{IdKind, IdRef, IdsSeen};
 use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
-};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StringViewArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -115,49 +113,6 @@ impl Documents {
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
-    }
-
-    /// The rows whose global number is asked for; none if there is no such row.
-    ///
-    /// # Errors
-    /// [`Error::Table`] if the rows cannot be put together.
-    pub fn select(&self, asked: impl Fn(u64) -> bool) -> Result<Option<Documents>> {
-        let chosen: Vec<usize> = (0..self.len()).filter(|&row| asked(self.doc(row))).collect();
-        if chosen.is_empty() {
-            return Ok(None);
-        }
-        let places = UInt64Array::from_iter_values(chosen.iter().map(|&row| row as u64));
-        let take = |column: &dyn Array| {
-            arrow_select::take::take(column, &places, None).map_err(Error::table("choose rows of a batch"))
-        };
-        let columns = self.rows.columns().iter().map(|column| take(column)).collect::<Result<Vec<_>>>()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(chosen.len()));
-        let rows = RecordBatch::try_new_with_options(self.rows.schema(), columns, &options)
-            .map_err(Error::table("choose rows of a batch"))?;
-        let strings = |strings: &Strings| -> Result<Strings> {
-            Ok(match strings {
-                Strings::Text(array) => Strings::Text(take(array)?.as_string_view().clone()),
-                Strings::Bytes(array) => Strings::Bytes(take(array)?.as_binary_view().clone()),
-            })
-        };
-        let id = |id: &IdColumn| -> Result<IdColumn> {
-            Ok(match id {
-                IdColumn::Strings(ids) => IdColumn::Strings(strings(ids)?),
-                IdColumn::Int(ids) => IdColumn::Int(take(ids)?.as_primitive::<Int64Type>().clone()),
-                IdColumn::UInt(ids) => IdColumn::UInt(take(ids)?.as_primitive::<UInt64Type>().clone()),
-            })
-        };
-        let bad = chosen.iter().enumerate().filter_map(|(at, row)| Some((at, self.bad.get(row)?.clone())));
-        let selected = Documents {
-            first_doc: self.first_doc,
-            rows,
-            docs: None,
-            bad: bad.collect(),
-            text: self.text.as_ref().map(strings).transpose()?,
-            id: self.id.as_ref().map(id).transpose()?,
-            ids_seen: self.ids_seen.clone(),
-        };
-        Ok(Some(selected.with_docs(chosen.iter().map(|&row| self.doc(row)).collect())))
     }
 
     /// How many rows.
@@ -364,21 +319,6 @@ mod tests {
         let floats: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
         assert!(Documents::new(0, batch(vec![("id", floats.clone())]), None, Some("id")).is_err());
         assert!(Documents::new(0, batch(vec![("t", floats)]), Some("t"), None).is_err());
-    }
-
-    #[test]
-    fn chosen_rows_keep_numbers_texts_ids_and_reasons() {
-        let texts: ArrayRef = Arc::new(LargeStringArray::from_iter([Some("a"), None, Some("в"), Some("d")]));
-        let ids: ArrayRef = Arc::new(Int8Array::from(vec![Some(1), Some(2), None, Some(4)]));
-        let all = Documents::new(10, batch(vec![("t", texts), ("i", ids)]), Some("t"), Some("i")).expect("text");
-        let all = all.with_bad(BTreeMap::from([(3, "a reason".to_owned())]));
-        let some = all.select(|doc| doc >= 12).expect("rows").expect("two of them");
-        assert_eq!((some.len(), some.doc(0), some.doc(1)), (2, 12, 13));
-        assert_eq!((some.text(0), some.id(0)), (Cell::Text("в"), None));
-        assert_eq!((some.text(1), some.id(1)), (Cell::Bad("a reason".to_owned()), Some(IdRef::Int(4))));
-        let again = some.select(|doc| doc == 13).expect("rows").expect("one of them");
-        assert_eq!((again.doc(0), again.id(0)), (13, Some(IdRef::Int(4))));
-        assert!(all.select(|doc| doc > 13).expect("rows").is_none());
     }
 
     #[test]

@@ -28,7 +28,6 @@ mod read_tests;
 mod testkit;
 
 pub use find::{Format, FoundFile, find};
-pub use parquet_read::value_bytes;
 pub use read::{RowFilter, Want};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -174,8 +174,7 @@ impl Gathered {
 }
 
 /// Bytes of the values of a column of strings; those of the others are small.
-/// The bytes of the values of a column; numbers count as eight.
-pub fn value_bytes(column: &ArrayRef) -> usize {
+fn value_bytes(column: &ArrayRef) -> usize {
     match column.data_type() {
         DataType::Utf8View => column.as_string_view().lengths().map(|length| length as usize).sum(),
         DataType::BinaryView => column.as_binary_view().lengths().map(|length| length as usize).sum(),

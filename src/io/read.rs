@@ -51,14 +51,6 @@ impl fmt::Debug for RowFilter {
 
 impl RowFilter {
     /// The rows of a range of documents that pass, counted from its first one.
-    /// Whether a document is asked for.
-    pub fn passes(&self, doc: u64) -> bool {
-        match self {
-            RowFilter::Docs(docs) => docs.binary_search(&doc).is_ok(),
-            RowFilter::Where(passes) => passes(doc),
-        }
-    }
-
     fn within(&self, first_doc: u64, rows: u64) -> Vec<u64> {
         match self {
             RowFilter::Docs(docs) => {

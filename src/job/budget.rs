@@ -1,8 +1,8 @@
 //! How `--memory` is divided, the least that would do, and what a run will take.
 //!
 //! The promise (design.md 5): anonymous memory stays under the budget + 150 MB (code, dictionary) + 30 times the longest
-//! document. Half of the budget holds rows before they go to disk, two fifths are shared by the threads for sorting and
-//! counting, and a tenth keeps texts for the next reading. Arrays that grow with the number of documents live in memory-mapped work files and are not anonymous.
+//! document. Half of the budget holds rows before they go to disk, the rest is shared by the threads for sorting and
+//! counting. Arrays that grow with the number of documents live in memory-mapped work files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -24,8 +24,6 @@ pub struct Budget {
     pub rows: usize,
     /// Sorting or counting, for each thread.
     pub a_thread: usize,
-    /// Texts that stay in memory from one reading to the next.
-    pub held: usize,
     /// About how many bytes of text a thread decodes at a time.
     pub batch: usize,
 }
@@ -41,12 +39,7 @@ impl Budget {
             return Err(Error::Memory { asked: ByteSize(memory).to_string(), least: ByteSize(least).to_string() });
         }
         let a_thread = (memory as f64 * 0.4) as usize / threads;
-        Ok(Budget {
-            rows: (memory / 2) as usize,
-            a_thread,
-            held: (memory / 10) as usize,
-            batch: (a_thread / 4).clamp(1 << 20, 4 << 20),
-        })
+        Ok(Budget { rows: (memory / 2) as usize, a_thread, batch: (a_thread / 4).clamp(1 << 20, 4 << 20) })
     }
 
     /// Partitions for about so many bytes of rows: each is sorted in memory by one thread, and where few partitions do
@@ -73,7 +66,7 @@ mod tests {
         let message = Budget::new(1 << 20, 2).unwrap_err().to_string();
         assert_eq!(message, "--memory 1.0 MiB is too small for this work; the least that would do is 48.0 MiB");
         let budget = Budget::new(64 << 20, 2).unwrap();
-        assert!(budget.rows + 2 * budget.a_thread + budget.held <= 64 << 20);
+        assert!(budget.rows + 2 * budget.a_thread <= 64 << 20);
     }
 
     #[test]

@@ -13,7 +13,6 @@ mod decide;
 mod describe;
 mod estimate;
 mod group;
-mod held;
 mod ids;
 mod keep;
 mod keep_column;

@@ -10,7 +10,6 @@ use super::classes::Classes;
 use super::clock::Clock;
 use super::cuts::Cuts;
 use super::group::{Grouped, Relation, group};
-use super::held::Held;
 use super::ids::Ids;
 use super::options::RunOptions;
 use super::pair_list::PairList;
@@ -78,7 +77,6 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             progress,
             cancel,
             clock: &clock,
-            held: Held::new(if reads_again(options) { budget.held } else { 0 }),
             segmented: AtomicU64::new(0),
             bad: Mutex::default(),
         };
@@ -104,11 +102,6 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             Err(error) => return Err(error),
         }
     }
-}
-
-/// Whether texts will be read more than once: counted before they are signed, or checked after they met.
-fn reads_again(options: &RunOptions) -> bool {
-    options.recipe.needs_stats().any() || options.recipe.checks_texts()
 }
 
 /// One attempt over the files that are whole as far as is known.

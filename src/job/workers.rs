@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::budget::Budget;
 use super::clock::Clock;
-use super::held::Held;
 use super::options::RunOptions;
 use super::progress::{Bar, Progress, Unit};
 use crate::batch::Documents;
@@ -49,8 +48,6 @@ pub struct Job<'j> {
     pub cancel: &'j AtomicBool,
     /// The stages so far.
     pub clock: &'j Clock,
-    /// Texts that stay in memory for the next reading.
-    pub held: Held,
     /// Han characters that went through the dictionary.
     pub segmented: AtomicU64,
     /// Files whose damage showed while they were read.
@@ -194,39 +191,16 @@ impl Job<'_> {
         if self.options.limit.is_some() {
             want.rows = Some(below(documents, want.rows.take()));
         }
-        let holds = want.rows.is_none() && self.held.is_on();
-        if holds {
-            // What the next readings ask for as well.
-            (want.text, want.id, want.others) = (true, true, self.options.keep.columns());
-        }
         let results = self.work(
             splits.len(),
             init,
             |state, piece| {
-                let mut see = |batch: &Documents| {
+                self.source.read(&splits[piece], &want, &mut |batch| {
                     self.go_on()?;
-                    each(state, batch)?;
+                    each(state, &batch)?;
                     bar.add(batch.len() as u64);
                     Ok(())
-                };
-                if let Some(batches) = self.held.of(piece) {
-                    return batches.iter().try_for_each(|batch| match &want.rows {
-                        None => see(batch),
-                        Some(filter) => batch.select(|doc| filter.passes(doc))?.map_or(Ok(()), |some| see(&some)),
-                    });
-                }
-                let mut holding = holds.then(|| self.held.begin(splits.len()));
-                self.source.read(&splits[piece], &want, &mut |batch| {
-                    see(&batch)?;
-                    if let Some(holding) = &mut holding {
-                        holding.push(batch);
-                    }
-                    Ok(())
-                })?;
-                if let Some(holding) = holding {
-                    holding.finish(piece);
-                }
-                Ok(())
+                })
             },
             end,
         )?;

@@ -85,11 +85,6 @@ impl Recipe {
         Ok(chosen)
     }
 
-    /// Whether the pairs of any algorithm are checked on the texts.
-    pub fn checks_texts(&self) -> bool {
-        self.algorithms.iter().any(|chosen| chosen.params.verify("verify").is_some())
-    }
-
     /// Which counts the algorithms need.
     pub fn needs_stats(&self) -> Stats {
         let needs = |chosen: &Chosen| chosen.algorithm.needs_stats(&chosen.params);
