@@ -205,13 +205,15 @@ fn composed(raw: &str) -> Cow<'_, str> {
     Cow::Owned(NFC.normalize(&visible).into_owned())
 }
 
-/// Whether a text is in NFC, and without invisible characters, if all of its characters are such: ASCII, basic Cyrillic, Han
-/// and common punctuation. `false` says nothing.
+/// Whether a text is in NFC, and without invisible characters, if all of its characters are such: ASCII, basic Cyrillic, Han,
+/// common punctuation and symbols. `false` says nothing.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
         '\0'..='\x7F' | '\u{80}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' | '\u{400}'..='\u{47F}'
-        | '\u{2010}'..='\u{203F}' | '\u{3000}'..='\u{3029}' | '\u{3400}'..='\u{9FFF}' | '\u{FF00}'..='\u{FF7F}')
+        | '\u{2010}'..='\u{203F}' | '\u{20A0}'..='\u{20CF}' | '\u{2100}'..='\u{2125}' | '\u{2150}'..='\u{2328}'
+        | '\u{232B}'..='\u{27FF}' | '\u{3000}'..='\u{3029}' | '\u{3400}'..='\u{9FFF}' | '\u{FF00}'..='\u{FF7F}'
+        | '\u{1F300}'..='\u{1FAFF}')
 }
 
 /// What normalisation makes of one character of the plain set; `None` for the many others.

@@ -29,7 +29,18 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
     // Only these bytes can begin a boundary, and none of them stands inside a character.
-    if MAY_BEGIN_BOUNDARY[text.as_bytes()[place] as usize] { mark_at(text, place) } else { None }
+    let bytes = text.as_bytes();
+    if !MAY_BEGIN_BOUNDARY[bytes[place] as usize] {
+        return None;
+    }
+    match (bytes[place], bytes.get(place + 1), bytes.get(place + 2)) {
+        // Most marks stand inside a number or an address, or before a space and a word.
+        (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
+        (b'.' | b'!' | b'?', Some(b' '), Some(_)) => Some(place + 1),
+        // A line end before a visible ASCII character makes no blank line.
+        (b'\n', Some(b'!'..=b'~'), _) => None,
+        _ => mark_at(text, place),
+    }
 }
 
 fn mark_at(text: &str, place: usize) -> Option<usize> {
