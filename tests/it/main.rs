@@ -1,5 +1,6 @@
 //! The integration tests, as one binary: what the program does, seen from outside.
 
+mod allocations;
 mod bad_input;
 mod consumers;
 mod cost;

@@ -4,7 +4,9 @@ use crate::text::{Analysis, Counted};
 
 /// The distinct words of a document with their counts, stop words left out.
 pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
-    document.counted().iter().filter(|counted| !counted.word.stop).copied().collect()
+    let mut words = Vec::with_capacity(document.counted().len());
+    words.extend(document.counted().iter().filter(|counted| !counted.word.stop));
+    words
 }
 
 /// The `count` heaviest words in alphabetical order (of code points), joined by one space; `weights` are those of `words`.

@@ -1,0 +1,87 @@
+//! How often signing asks the allocator for memory, by document: lists are left from one document to the next, so a word
+//! costs none, and a document a handful that do not depend on its length.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use dupsift::algorithm::{ALGORITHMS, Corpus, Params, specs};
+use dupsift::corpus::CorpusStats;
+use dupsift::row::Signatures;
+use dupsift::text::{Pipeline, TextOptions};
+
+/// Counts the calls of each thread and hands them on.
+struct Counting;
+
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+fn called() {
+    // While a thread ends there is nobody left to count for.
+    let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+}
+
+// SAFETY: every call is handed on to the system's allocator as it came.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        called();
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        called();
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Calls of the allocator for one document of the middle of a list of equal length, once the lists have their size.
+fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
+    let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
+    let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
+    let stats = CorpusStats::none();
+    let signer = algorithm.signer(&params, &Corpus { documents: 1_000, stats: &stats }).expect("defaults");
+    let pipeline = Pipeline::new(&TextOptions::default()).expect("defaults");
+    let text = |document: usize| -> String {
+        let word = |at: usize| match chinese {
+            true => ["搜索引擎", "网页", "重复的", "文档，", "被删除。"][(at * 7 + document) % 5].to_owned(),
+            false => format!("слово{} word{}{}", at % 97, at * document % 89, if at % 11 == 0 { ". " } else { " " }),
+        };
+        (0..words).map(word).collect()
+    };
+    let mut out = Signatures::default();
+    let mut sign = |text: &str| {
+        out.clear();
+        signer.sign(&pipeline.analyse(text), &mut out);
+        out.rows(0).count()
+    };
+    for document in 0..4 {
+        sign(&text(document));
+    }
+    let text = text(2);
+    let before = CALLS.get();
+    let rows = sign(&text);
+    let calls = CALLS.get() - before;
+    assert!(rows > 0, "{}: no signature", algorithm.name());
+    calls
+}
+
+#[test]
+fn a_document_costs_a_handful_and_a_word_nothing() {
+    for (algorithm, most) in [("exact", 0), ("simhash", 4), ("minhash", 4), ("tf", 8), ("tf_idf", 8)] {
+        let (short, long) = (calls(algorithm, 200, false), calls(algorithm, 4_000, false));
+        assert!(short <= most && long <= most, "{algorithm}: {short} calls for 400 words, {long} for 8,000");
+        assert!(long <= short + 2, "{algorithm}: {short} calls for 400 words, {long} for 8,000");
+    }
+    for algorithm in ["simhash", "minhash"] {
+        let (short, long) = (calls(algorithm, 200, true), calls(algorithm, 4_000, true));
+        assert!(short <= 4 && long <= short, "{algorithm}: {short} calls for a short Chinese text, {long} for a long one");
+    }
+}
