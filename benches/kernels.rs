@@ -14,6 +14,7 @@ use dupsift::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift::hash::splitmix64;
 use dupsift::report::table_of_numbers;
 use dupsift::row::Signatures;
+use dupsift::row::Slots;
 use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use dupsift::stage::connect::Forest;
 use dupsift::stage::count::Tally;

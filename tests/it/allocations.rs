@@ -82,6 +82,9 @@ fn a_document_costs_a_handful_and_a_word_nothing() {
     }
     for algorithm in ["simhash", "minhash"] {
         let (short, long) = (calls(algorithm, 200, true), calls(algorithm, 4_000, true));
-        assert!(short <= 4 && long <= short, "{algorithm}: {short} calls for a short Chinese text, {long} for a long one");
+        assert!(
+            short <= 4 && long <= short,
+            "{algorithm}: {short} calls for a short Chinese text, {long} for a long one"
+        );
     }
 }
