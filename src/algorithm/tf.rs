@@ -11,7 +11,7 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::top_words::{distinct_words, top_words};
+use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::row::{RowShape, Signatures};
@@ -79,9 +79,9 @@ impl Signer for TfSigner {
             return out.none("fewer distinct words than min_distinct");
         }
         // Dividing by the document's length would not change the order, so the counts themselves are compared.
-        let weights: Vec<f64> = words.iter().map(|counted| counted.tf.into()).collect();
-        let string = top_words(document, &words, &weights, self.words);
-        out.push(0, self.key.of(&string), 0, &[]);
+        let mut heaviest = Heaviest::new(self.words);
+        words.iter().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
+        out.push(0, self.key.of(&heaviest.join()), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {

@@ -13,12 +13,12 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::top_words::{distinct_words, top_words};
+use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::row::{RowShape, Signatures};
-use crate::text::Analysis;
+use crate::text::{Analysis, Counted};
 
 /// The member.
 pub struct TfIdf;
@@ -82,12 +82,37 @@ struct TfIdfSigner<'c> {
 }
 
 impl TfIdfSigner<'_> {
-    /// The weight of a word; one fixed order of operations, so that equal counts give equal bits.
-    fn weight(&self, tf: u32, df: u64, length: usize) -> f64 {
+    /// The weight of a word with that IDF; one fixed order of operations, so that equal counts give equal bits.
+    fn weight(&self, tf: u32, idf: f64, length: usize) -> f64 {
         let tf = f64::from(tf);
         let relative_length = length as f64 / self.stats.mean_length();
         let saturated = tf / (self.k * ((1.0 - self.b) + self.b * relative_length) + tf);
-        saturated * self.stats.idf_bm25(df)
+        saturated * idf
+    }
+
+    /// The heaviest words. They are weighed in order of their tf: no word weighs more than one of that tf that stands in
+    /// a single document, so the rest, as a rule all that occur once, is not looked up when that is too light.
+    fn heaviest<'t>(&self, document: &'t Analysis<'_>, words: &mut [Counted]) -> Heaviest<'t> {
+        /// Words that are looked up before the next such comparison.
+        const AT_ONCE: usize = 32;
+        words.sort_unstable_by_key(|counted| std::cmp::Reverse(counted.tf));
+        let length = document.words().len();
+        let most = self.stats.idf_bm25(1);
+        let mut heaviest = Heaviest::new(self.words);
+        for now in words.chunks(AT_ONCE) {
+            // A hair more than the bound, for it was rounded.
+            let bound = self.weight(now[0].tf, most, length) * (1.0 + 1e-9);
+            if most > 0.0 && heaviest.lightest().is_some_and(|lightest| bound < lightest) {
+                break;
+            }
+            let mut next = now.iter();
+            self.stats.df_of_many(now.iter().map(|counted| counted.word.hash), |df| {
+                if let Some(counted) = next.next() {
+                    heaviest.push(self.weight(counted.tf, self.stats.idf_bm25(df), length), document, counted);
+                }
+            });
+        }
+        heaviest
     }
 }
 
@@ -97,20 +122,14 @@ impl Signer for TfIdfSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let words = distinct_words(document);
+        let mut words = distinct_words(document);
         if words.is_empty() {
             return out.none("no words");
         }
         if words.len() < self.min_distinct {
             return out.none("fewer distinct words than min_distinct");
         }
-        let length = document.words().len();
-        let mut weights = Vec::with_capacity(words.len());
-        let mut counts = words.iter().map(|counted| counted.tf);
-        self.stats.df_of_many(words.iter().map(|counted| counted.word.hash), |df| {
-            weights.push(self.weight(counts.next().unwrap_or_default(), df, length));
-        });
-        out.push(0, self.key.of(&top_words(document, &words, &weights, self.words)), 0, &[]);
+        out.push(0, self.key.of(&self.heaviest(document, &mut words).join()), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -154,10 +173,28 @@ mod tests {
             key: StringKey::new("tf_idf", &params(&TfIdf, "")).unwrap(),
             stats: &stats,
         };
-        assert!((plain.weight(2, stats.df(hash64("окно".as_bytes())), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs() < 1e-12);
+        assert!(
+            (plain.weight(2, stats.idf_bm25(stats.df(hash64("окно".as_bytes()))), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs()
+                < 1e-12
+        );
         // A word in more than half of the documents: more occurrences, less weight.
-        let common = stats.df(hash64("кот".as_bytes()));
+        let common = stats.idf_bm25(stats.df(hash64("кот".as_bytes())));
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
+
+        // What is not looked up would not have been chosen.
+        let pipeline = crate::text::Pipeline::new(&crate::text::TextOptions::default()).unwrap();
+        let text: String = (0..400u32).map(|n| format!("слово{} ", n * n % 151)).collect();
+        let document = pipeline.analyse(&text);
+        let words = distinct_words(&document);
+        for count in [1, 2, 6, 40, 500] {
+            let plain = TfIdfSigner { words: count, ..TfIdfSigner { stats: &stats, ..plain } };
+            let mut all = Heaviest::new(count);
+            for one in &words {
+                let idf = stats.idf_bm25(stats.df(one.word.hash));
+                all.push(plain.weight(one.tf, idf, document.words().len()), &document, one);
+            }
+            assert_eq!(plain.heaviest(&document, &mut words.clone()).join(), all.join());
+        }
 
         // The two rarest words, in alphabetical order.
         let rows = sign_with(signer("words=2,min_distinct=1,digest=crc32").as_ref(), "Кот и птица и окно").unwrap();

@@ -83,6 +83,19 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
+/// Guards the dictionary, which costs ten times what all else on a text does: no Chinese character goes through it twice,
+/// however many algorithms, passes and checks need words; and none at all where characters are enough.
+#[test]
+fn chinese_is_segmented_once_for_the_whole_job() {
+    let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
+    let once = segmented("tf");
+    assert!(once > 100_000, "{once} characters: the samples have more");
+    for algorithms in ["tf_idf", ALL, "tf_idf:verify=cosine:0.5,three_plus_five:verify=lcs:0.5"] {
+        assert_eq!(segmented(algorithms), once, "{algorithms}");
+    }
+    assert_eq!(segmented("exact,simhash,minhash"), 0);
+}
+
 /// Guards memory that is there against being left unused: rows that fit stay in it. What the first pass stores of the
 /// cut of Chinese, so that the second need not cut again, is always in a file; it takes less than a hundredth of the text.
 #[test]

@@ -9,25 +9,46 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     words
 }
 
-/// The `count` heaviest words in alphabetical order (of code points), joined by one space; `weights` are those of `words`.
-pub fn top_words(document: &Analysis<'_>, words: &[Counted], weights: &[f64], count: usize) -> String {
-    let heavier = |a: &(f64, &str), b: &(f64, &str)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
-    // The heaviest so far, heaviest first: nearly every word is lighter than the last of them, which one look tells.
-    let mut heaviest: Vec<(f64, &str)> = Vec::with_capacity(count + 1);
-    for (counted, weight) in words.iter().zip(weights) {
+/// The heaviest words that have been seen.
+pub struct Heaviest<'t> {
+    count: usize,
+    /// Heaviest first.
+    words: Vec<(f64, &'t str)>,
+}
+
+impl<'t> Heaviest<'t> {
+    /// Room for `count` words, at least one.
+    pub fn new(count: usize) -> Heaviest<'t> {
+        Heaviest { count, words: Vec::with_capacity(count + 1) }
+    }
+
+    /// Takes a word in, if it is among the heaviest. Nearly every word is lighter than the last of them, which one look
+    /// tells.
+    #[inline]
+    pub fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
         // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
         let weight = weight + 0.0;
-        if heaviest.len() == count && heaviest.last().is_some_and(|last| weight < last.0) {
-            continue;
+        if self.lightest().is_some_and(|lightest| weight < lightest) {
+            return;
         }
         let word = (weight, document.word(&counted.word));
-        let at = heaviest.partition_point(|other| heavier(other, &word));
-        heaviest.insert(at, word);
-        heaviest.truncate(count);
+        let heavier = |a: &(f64, &str), b: &(f64, &str)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
+        let at = self.words.partition_point(|other| heavier(other, &word));
+        self.words.insert(at, word);
+        self.words.truncate(self.count);
     }
-    let mut chosen: Vec<&str> = heaviest.into_iter().map(|(_, word)| word).collect();
-    chosen.sort_unstable();
-    chosen.join(" ")
+
+    /// The weight that a word must reach to be taken in, once there are enough.
+    pub fn lightest(&self) -> Option<f64> {
+        if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
+    }
+
+    /// The words in alphabetical order (of code points), joined by one space.
+    pub fn join(self) -> String {
+        let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word)| word).collect();
+        chosen.sort_unstable();
+        chosen.join(" ")
+    }
 }
 
 #[cfg(test)]
@@ -49,7 +70,9 @@ mod tests {
             sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
             let mut expected: Vec<&str> = sorted.iter().take(count).map(|one| one.1).collect();
             expected.sort_unstable();
-            prop_assert_eq!(top_words(&document, &words, &weights, count), expected.join(" "));
+            let mut heaviest = Heaviest::new(count);
+            words.iter().zip(&weights).for_each(|(one, &weight)| heaviest.push(weight, &document, one));
+            prop_assert_eq!(heaviest.join(), expected.join(" "));
         }
     }
 }
