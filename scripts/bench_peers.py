@@ -239,7 +239,7 @@ def table(arguments, files):
     versions = [f"{package} {version(package)}" for package in dict.fromkeys(peer[1] for peer in peers)]
     ours = subprocess.run([arguments.dupsift, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     size = sum(Path(file).stat().st_size for file in files) / 1e6
-    print(f"{arguments.corpus}: {len(files)} files, {size:.0f} MB on disk; two cores, median of {arguments.runs} runs in turn")
+    print(f"{len(files)} files, {size:.0f} MB on disk; two cores, median of {arguments.runs} runs in turn")
     print(f"{ours}; {', '.join(versions)}\n")
     print("| work | program | CPU s | of it, dupsift | wall s | peak RSS MB | clusters | removed | parameters |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
