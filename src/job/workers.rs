@@ -13,7 +13,7 @@ use crate::batch::Documents;
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, Source, Want};
 use crate::shuffle::{Memory, Order, Shuffle, Spec};
-use crate::text::Pipeline;
+use crate::text::{Pipeline, free_spare_lists};
 
 /// Bounds for the bytes of text in one piece of work: a cut through a row group costs a page that is decompressed twice,
 /// a large piece leaves threads without work at the end.
@@ -202,7 +202,10 @@ impl Job<'_> {
                     Ok(())
                 })
             },
-            end,
+            |state| {
+                free_spare_lists();
+                end(state)
+            },
         )?;
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {

@@ -4,7 +4,7 @@
 //! normalised text with the stems behind it, where stems were asked for: so a word's place means something to
 //! [`Analysis::word`] alone.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::normal::{MAX_TEXT_BYTES, Normal};
@@ -218,39 +218,29 @@ impl Drop for Analysis<'_> {
     }
 }
 
-/// Counts words by a table of their hashes, which is kept from text to text.
+/// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
 fn count(words: &[Word]) -> Vec<Counted> {
-    thread_local! {
-        /// For each slot the number of a distinct word, counted from 1.
-        static SLOTS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
-    }
-    /// More slots than these (4 MiB) are given back at once.
-    const SLOTS_KEPT: usize = 1 << 20;
     let mut counted = spare::take(|spare| &mut spare.counted, words.len() / 2);
-    SLOTS.with_borrow_mut(|slots| {
-        let size = (words.len() * 2).next_power_of_two();
-        slots.clear();
-        slots.resize(size, 0);
-        for &word in words {
-            let mut at = word.hash as usize & (size - 1);
-            loop {
-                match slots[at].checked_sub(1).map(|number| &mut counted[number as usize]) {
-                    Some(known) if known.word.hash == word.hash => {
-                        known.tf += 1;
-                        break;
-                    }
-                    Some(_) => at = (at + 1) & (size - 1),
-                    None => {
-                        counted.push(Counted { word, tf: 1 });
-                        slots[at] = counted.len() as u32;
-                        break;
-                    }
+    let mut slots = spare::take(|spare| &mut spare.slots, 0);
+    let size = (words.len() * 2).next_power_of_two();
+    slots.resize(size, 0);
+    for &word in words {
+        let mut at = word.hash as usize & (size - 1);
+        loop {
+            match slots[at].checked_sub(1).map(|number| &mut counted[number as usize]) {
+                Some(known) if known.word.hash == word.hash => {
+                    known.tf += 1;
+                    break;
+                }
+                Some(_) => at = (at + 1) & (size - 1),
+                None => {
+                    counted.push(Counted { word, tf: 1 });
+                    slots[at] = counted.len() as u32;
+                    break;
                 }
             }
         }
-        if size > SLOTS_KEPT {
-            *slots = Vec::new();
-        }
-    });
+    }
+    spare::leave(|spare| &mut spare.slots, slots);
     counted
 }

@@ -32,3 +32,4 @@ mod laws;
 pub use analysis::{Analysis, Counted, Token, Word};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
+pub use spare::free as free_spare_lists;

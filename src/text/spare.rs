@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::analysis::{Counted, Token, Word};
+use super::lanes::Classes;
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
@@ -25,19 +26,27 @@ pub struct Spare {
     pub counted: Vec<Counted>,
     /// For its tokens.
     pub tokens: Vec<Token>,
+    /// For the classes of its bytes.
+    pub classes: Vec<Classes>,
+    /// For the table that counts its words.
+    pub slots: Vec<u32>,
+}
+
+impl Spare {
+    const NONE: Spare = Spare {
+        text: Vec::new(),
+        ends: Vec::new(),
+        words: Vec::new(),
+        sentences: Vec::new(),
+        counted: Vec::new(),
+        tokens: Vec::new(),
+        classes: Vec::new(),
+        slots: Vec::new(),
+    };
 }
 
 thread_local! {
-    static SPARE: RefCell<Spare> = const {
-        RefCell::new(Spare {
-            text: Vec::new(),
-            ends: Vec::new(),
-            words: Vec::new(),
-            sentences: Vec::new(),
-            counted: Vec::new(),
-            tokens: Vec::new(),
-        })
-    };
+    static SPARE: RefCell<Spare> = const { RefCell::new(Spare::NONE) };
 }
 
 /// An empty list with that much room: the one that the last document of this thread left, or a new one.
@@ -52,5 +61,28 @@ pub fn leave<T>(of: fn(&mut Spare) -> &mut Vec<T>, mut list: Vec<T>) {
     if list.capacity() * size_of::<T>() <= KEPT_BYTES {
         list.clear();
         SPARE.with_borrow_mut(|spare| *of(spare) = list);
+    }
+}
+
+/// Frees what the last document of this thread left, once no other follows: the memory of a thread is for something else then.
+pub fn free() {
+    SPARE.set(Spare::NONE);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_kept_until_it_is_taken_or_freed_and_a_long_one_never() {
+        let room = |room| take(|spare| &mut spare.ends, room).capacity();
+        leave(|spare| &mut spare.ends, vec![7; 1000]);
+        let list = take(|spare| &mut spare.ends, 10);
+        assert!(list.is_empty() && list.capacity() >= 1000 && room(0) == 0);
+        leave(|spare| &mut spare.ends, list);
+        free();
+        assert_eq!(room(0), 0);
+        leave(|spare| &mut spare.ends, vec![7; KEPT_BYTES / 4 + 1]);
+        assert_eq!(room(0), 0);
     }
 }

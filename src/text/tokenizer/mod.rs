@@ -14,11 +14,11 @@
 //! Law: every letter and digit of the piece lies in exactly one word (with bigrams: in at least one).
 //! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `pipeline::TokenizerKind`.
 
-use std::cell::RefCell;
 use std::ops::Range;
 
 use super::lanes::{Classes, classify};
 use super::script::{Class, class, continues_unspaced};
+use super::spare;
 
 pub mod bigram;
 pub mod char;
@@ -45,22 +45,11 @@ pub fn for_each_word<T: Tokenizer + ?Sized>(
     unspaced: &Unspaced,
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
-    CLASSES.with_borrow_mut(|classes| {
-        classify(text, classes);
-        cut_classes(text, classes, han, unspaced, out);
-        if classes.len() > CLASSES_KEPT {
-            *classes = Vec::new();
-        }
-    });
+    let mut classes = spare::take(|spare| &mut spare.classes, 0);
+    classify(text, &mut classes);
+    cut_classes(text, &classes, han, unspaced, out);
+    spare::leave(|spare| &mut spare.classes, classes);
 }
-
-thread_local! {
-    /// Kept from text to text: making room costs more than a short text does.
-    static CLASSES: RefCell<Vec<Classes>> = const { RefCell::new(Vec::new()) };
-}
-
-/// More entries than these (texts above 4 MiB) are given back at once.
-const CLASSES_KEPT: usize = 1 << 16;
 
 fn cut_classes<T: Tokenizer + ?Sized>(
     text: &str,
@@ -114,8 +103,10 @@ fn cut_classes<T: Tokenizer + ?Sized>(
         }
         // From the start of the run that ends here, if one does, to the next border.
         let at = trouble.trailing_zeros();
-        let start = if ends >> at & 1 == 1 { next_start() } else { base + at as usize };
-        let end = next_border(classes, base + at as usize).min(text.len());
+        let place = base + at as usize;
+        let start =
+            if ends >> at & 1 == 1 { next_start() } else { place - usize::from(is_mark_before(classes, place)) };
+        let end = next_border(classes, place).min(text.len());
         cut_characters(&text[start..end], han, unspaced, &mut |word, is_han| {
             out(start + word.start..start + word.end, is_han);
         });
@@ -125,6 +116,14 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             break;
         }
     }
+}
+
+/// Whether the byte before a place is a mark: a combining character at that place belongs to it.
+fn is_mark_before(classes: &[Classes], place: usize) -> bool {
+    place.checked_sub(1).is_some_and(|before| {
+        let one = &classes[before / 64];
+        (one.letter | one.border | one.han | one.other) >> (before % 64) & 1 == 0
+    })
 }
 
 /// The first border from a place on; there is one behind the text.
@@ -278,6 +277,10 @@ mod tests {
         "ไทย",
         "é",
         "\u{301}",
+        // Combining characters that are letters, so that a mark with one of them is a word.
+        "\u{345}",
+        "\u{93E}",
+        "\u{64B}",
         "\u{200D}",
         "😀",
         "한",
