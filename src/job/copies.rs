@@ -43,6 +43,7 @@ pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
         |writer, partition| {
             let records = hashes.load(partition, job.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() > 1) {
+                job.go_on()?;
                 let doc = |at: usize| number(&records.record(at)[16..]);
                 let first = doc(group.start);
                 group.into_iter().try_for_each(|at| link.push(writer, first, doc(at)))?;

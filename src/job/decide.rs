@@ -223,6 +223,7 @@ pub fn write(
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, job.budget.a_thread)?;
         for at in 0..records.len() {
+            job.go_on()?;
             let record = records.record(at);
             let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
             let algorithm = (number(&record[16..18]) as usize).checked_sub(1);

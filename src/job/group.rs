@@ -159,6 +159,7 @@ fn fold(
         // The others' classes are their exact copies, which stand in order already.
         let mut writer = equal.writer();
         for class in copies.of(0..job.documents()) {
+            job.go_on()?;
             let representative = class.get(0);
             if signed.signed.get(representative as usize) && !joined.get(representative as usize) {
                 class.iter().try_for_each(|doc| link.push(&mut writer, representative, doc))?;
