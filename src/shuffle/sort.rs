@@ -282,17 +282,19 @@ mod tests {
         }
     }
 
-    /// Even numbers, numbers that crowd at one end over and over, one hot number among others, and one number alone: so
-    /// many that buckets are cut again, in widths of both kinds.
+    /// Even numbers, numbers that crowd at one end over and over, one hot number among others, one number alone, and a
+    /// full bucket of a wide range whose numbers differ in their lowest bits: so many that buckets are cut again, in widths
+    /// of both kinds.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let spreads: [fn(u64, u64) -> u64; 5] = [
+        let spreads: [fn(u64, u64) -> u64; 6] = [
             |_, hash| hash,
             |n, hash| hash >> (n % 64),
             |n, hash| if n % 3 > 0 { 7 << 40 } else { hash },
             |_, _| 5,
             |n, _| n % 4 * (u64::MAX / 3),
+            |n, hash| if n % 16 > 0 { hash } else { 5 << 60 | (n >> 4 & 63 ^ 63) },
         ];
         for width in [7, 8, 12, 13, 25, 33, 125] {
             for spread in spreads {

@@ -52,7 +52,9 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     let text = |document: usize| -> String {
         let word = |at: usize| match chinese {
             true => ["搜索引擎", "网页", "重复的", "文档，", "被删除。"][(at * 7 + document) % 5].to_owned(),
-            false => format!("слово{} word{}{}", at % 97, at * document % 89, if at % 11 == 0 { ". " } else { " " }),
+            false => {
+                format!("слово{} word{}{}", at % 97, at * document % 89, if at.is_multiple_of(11) { ". " } else { " " })
+            }
         };
         (0..words).map(word).collect()
     };
