@@ -327,3 +327,32 @@ impl Relation {
         self.classes.of(range).filter(|class| self.signed.get(class.get(0) as usize))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_window_comes_again_if_all_its_documents_do() {
+        let layout = RowLayout::new(RowShape::KEY64, 1 << 20);
+        let met = Met { seen: Mutex::default(), asked: true };
+        let again = |met: &Met, key: u128, docs: &mut dyn Iterator<Item = u64>| {
+            let mut bytes = Vec::new();
+            docs.for_each(|doc| layout.encode(&Row { position: 0, key, order: 0, doc, sketch: &[] }, &mut bytes));
+            met.again(&Window::new(layout, &bytes))
+        };
+        let large = LARGE_WINDOW as u64;
+        assert!(!again(&met, 1, &mut (0..large)));
+        assert!(again(&met, 2, &mut (0..large)));
+        // One document more, one less at the front, one other at the end or in the middle: another window.
+        assert!(!again(&met, 1, &mut (0..large + 1)));
+        assert!(!again(&met, 1, &mut (1..large + 1)));
+        assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
+        assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
+        assert!(again(&met, 3, &mut (1..large + 1)));
+        // Small ones are compared every time, and all where more than the documents counts.
+        assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
+        let never = Met { seen: Mutex::default(), asked: false };
+        assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));
+    }
+}
