@@ -38,7 +38,7 @@ pub trait Tokenizer {
 /// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
 ///
 /// What the classes of bytes show is cut by them: runs of ASCII and Cyrillic letters and digits, and runs of Han
-/// characters. Whatever stands together with any other character goes to [`cut_characters`], from border to border.
+/// characters. Whatever stands together with any other character goes to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
