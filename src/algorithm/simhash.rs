@@ -1,7 +1,7 @@
 //! `simhash`: one bit vector a document, duplicates within a Hamming distance, found completely by block tables.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables).
-//! Cost: 64 additions a distinct feature, one row a document, then one row a table for each distinct fingerprint.
+//! Cost: about five operations a feature, one row a document, then one row a table for each distinct fingerprint.
 //! Limits: short texts behave badly in both directions, so a document with fewer than `min_features` distinct features has
 //! no signature; 3 bits of 64 mean an angle of cosine .989, so only slightly changed texts are found; near pairs chain.
 //!

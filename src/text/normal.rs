@@ -5,8 +5,9 @@
 //! brought to NFKC and its white space folded. Nothing here changes a letter into another one, but for ё where asked:
 //! й stays й, traditional and simplified characters stay apart.
 //!
-//! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a small table
-//! (`plain`); a piece with any other character takes the way through the libraries. A law holds both ways equal.
+//! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
+//! letters (`text/lanes/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
+//! way through the libraries. A law holds both ways equal.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -47,9 +47,34 @@ impl Shingling {
         }
     }
 
-    /// Appends the hashes of the document's distinct shingles, in ascending order; `out` is empty before.
+    /// Appends the hashes of the document's distinct shingles, in ascending order; what stands in `out` stays as it is.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        self.cut_all(document, out);
-        distinct(out);
+        let mut own = Vec::new();
+        self.cut_all(document, &mut own);
+        distinct(&mut own);
+        out.append(&mut own);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn a_set_is_appended_and_nothing_before_it_is_touched() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse("a b a b a b c");
+        let shingling = Shingling { ngram: 2, chars: false };
+        let (mut set, mut all) = (Vec::new(), Vec::new());
+        shingling.cut(&document, &mut set);
+        shingling.cut_all(&document, &mut all);
+        assert_eq!((set.len(), all.len()), (3, 6));
+        assert!(set.is_sorted());
+        // Numbers that sorting or dropping repeated ones would move.
+        let before = [u64::MAX, set[0], set[0]];
+        let mut out = before.to_vec();
+        shingling.cut(&document, &mut out);
+        assert_eq!(out, [&before[..], &set].concat());
     }
 }

@@ -1,6 +1,7 @@
-//! From a normalised piece of text to its words.
+//! From a normalised text to its words.
 //!
-//! A piece is walked once and cut into stretches by script (`text/script.rs`); each stretch goes to whom it belongs:
+//! The definition walks a text once and cuts it into stretches by script (`text/script.rs`); each stretch goes to whom it
+//! belongs. The classes of bytes (`text/lanes/`) save that walk wherever a stretch holds nothing out of the way.
 //!
 //! ```text
 //! Han characters             the Tokenizer of the run: dict.rs, bigram.rs or char.rs
@@ -11,7 +12,7 @@
 //! Cutting at these borders gives what UAX #29 gives, but for two things: an underscore does not join Katakana, and a mark
 //! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!
-//! Law: every letter and digit of the piece lies in exactly one word (with bigrams: in at least one).
+//! Law: every letter and digit of the text lies in exactly one word (with bigrams: in at least one).
 //! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `pipeline::TokenizerKind`.
 
 use std::ops::Range;
