@@ -77,7 +77,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
         Recipe { algorithms: Recipe::parse_algorithms("all")?, text: TextOptions::default(), count_copies: true };
     let folder = tempfile::tempdir()?;
     let stats = statistics(&recipe, &pipeline, texts.iter().flatten(), folder.path())?;
-    let bound = recipe.bind(&Corpus { documents: stats.documents(), stats: &stats })?;
+    let bound = recipe.bind(&Corpus::new(stats.documents(), &stats), &[])?;
 
     type Step<'s> = Box<dyn Fn(&Analysis<'_>) -> usize + 's>;
     let mut kernels: Vec<(String, Step<'_>, Step<'_>)> = vec![
@@ -149,8 +149,8 @@ fn statistics<'t>(
     folder: &Path,
 ) -> Result<CorpusStats> {
     let needs = recipe.needs_stats();
-    ensure!(!needs.sentences, "no algorithm counts sentences by default; add them here");
-    let mut tally = Tally::new(needs, usize::MAX);
+    let kinds = recipe.features();
+    let mut tally = Tally::new(needs, &kinds, usize::MAX);
     texts.for_each(|text| tally.add(&pipeline.analyse(text)));
     let mut counts = Vec::new();
     if let Some(words) = &mut tally.words {

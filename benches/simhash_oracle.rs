@@ -54,7 +54,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         Recipe { algorithms: Recipe::parse_algorithms(typed)?, text: TextOptions::default(), count_copies: true };
     ensure!(!recipe.needs_stats().any(), "weights of the whole corpus are not known here; leave weight=tf_idf out");
     let stats = CorpusStats::none();
-    let bound = recipe.bind(&Corpus { documents: 1, stats: &stats })?;
+    let bound = recipe.bind(&Corpus::new(1, &stats), &[])?;
     let mut out = Signatures::default();
     let (mut prints, mut doc) = (Vec::new(), 0);
     for file in dupsift::io::find(&[corpus.to_string()])? {

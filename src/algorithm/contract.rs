@@ -7,32 +7,75 @@ use super::params::{ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
-use crate::text::Analysis;
+use crate::text::{Analysis, Field};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Document and collection frequencies of words.
     pub words: bool,
-    /// Document frequencies of sentences.
-    pub sentences: bool,
+    /// Document frequencies of features; true where [`Algorithm::features`] names some.
+    pub features: bool,
 }
 
 impl Stats {
     /// No counts.
-    pub const NONE: Stats = Stats { words: false, sentences: false };
+    pub const NONE: Stats = Stats { words: false, features: false };
     /// Counts of words.
-    pub const WORDS: Stats = Stats { words: true, sentences: false };
+    pub const WORDS: Stats = Stats { words: true, features: false };
 
     /// What either of two algorithms needs.
     pub fn union(self, other: Stats) -> Stats {
-        Stats { words: self.words | other.words, sentences: self.sentences | other.sentences }
+        Stats { words: self.words | other.words, features: self.features | other.features }
     }
 
     /// Whether a first pass is needed at all.
     pub fn any(self) -> bool {
-        self.words | self.sentences
+        self.words | self.features
     }
+}
+
+/// Parts of documents, other than words, whose document frequencies the first pass counts: sentences, segments.
+pub trait Features: Send + Sync {
+    /// The kind with all that it depends on, `segments:paragraph`: kinds of one name are counted once for all algorithms.
+    fn name(&self) -> String;
+
+    /// The hash of each feature of the document; repeated ones count once. Hashes of different kinds must differ.
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
+}
+
+/// What an algorithm learns from the corpus before it signs. Each document with a signature to come writes a note; the
+/// notes stand in a work file, and learning may read them as often as it likes, in an order that depends on nothing but
+/// the texts. What comes out must not be larger than a fraction of the memory budget.
+pub trait Learner: Send + Sync {
+    /// What learning needs of one document, any numbers; nothing for a document that takes no part.
+    fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
+
+    /// The model, any numbers, from the notes that are not empty.
+    ///
+    /// # Errors
+    /// What [`Notes::go_on`] returns: it has to be asked now and then.
+    fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>>;
+}
+
+/// The notes of all documents, ordered by the hash of their texts.
+pub trait Notes {
+    /// How many there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One of them.
+    fn get(&self, at: usize) -> &[u64];
+
+    /// Whether to go on.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`](crate::error::Error::Interrupted) where the user ends the run.
+    fn go_on(&self) -> Result<()>;
 }
 
 /// What a signer may know of the whole corpus.
@@ -42,6 +85,15 @@ pub struct Corpus<'c> {
     pub documents: u64,
     /// The counts of the first pass; there where [`Algorithm::needs_stats`] asked for them.
     pub stats: &'c CorpusStats,
+    /// What [`Learner::learn`] made; empty for algorithms without one.
+    pub model: &'c [u64],
+}
+
+impl<'c> Corpus<'c> {
+    /// A corpus of so many documents with its counts, from which nothing was learnt.
+    pub fn new(documents: u64, stats: &'c CorpusStats) -> Corpus<'c> {
+        Corpus { documents, stats, model: &[] }
+    }
 }
 
 /// What help, checks and documentation are made from.
@@ -73,8 +125,25 @@ pub trait Algorithm: Sync {
     fn name(&self) -> &'static str {
         self.facts().name
     }
-    /// Which counts it needs with these parameters.
-    fn needs_stats(&self, params: &Params) -> Stats;
+    /// Which counts of words it needs with these parameters.
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::NONE
+    }
+    /// Which other counts it needs; [`CorpusStats::feature_df`] has them.
+    fn features(&self, _: &Params) -> Option<Box<dyn Features>> {
+        None
+    }
+    /// The columns beside the text that it reads.
+    fn fields(&self, _: &Params) -> &'static [Field] {
+        &[]
+    }
+    /// What it learns before it signs; [`Corpus::model`] is empty here.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other.
+    fn learner<'c>(&self, _: &Params, _: &Corpus<'c>) -> Result<Option<Box<dyn Learner + 'c>>> {
+        Ok(None)
+    }
     /// The method bound to a corpus. Parameters that contradict each other are found here, once.
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>>;
 }
@@ -146,4 +215,11 @@ pub trait Confirm: Send + Sync {
 
     /// The similarity, where it reaches the threshold.
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32>;
+
+    /// The pair of two documents that met, as it stays: with the similarity in place of the method's own score. A check
+    /// that knows more (a direction, a distance) says so here.
+    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
+        let similarity = self.confirm(a, b)?;
+        Some(Pair { score: Score { similarity, ..met.score }, ..met })
+    }
 }

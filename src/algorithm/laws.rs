@@ -46,7 +46,7 @@ fn every_default_and_preset_is_valid_and_every_fact_is_told() {
 #[test]
 fn signatures_keep_their_shape_and_ignore_dress() {
     let stats = CorpusStats::none();
-    let corpus = Corpus { documents: 100, stats: &stats };
+    let corpus = Corpus::new(100, &stats);
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
     for algorithm in ALGORITHMS {
         let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");

@@ -11,9 +11,9 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Features, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::sentences::{MAX_SENTENCE_DF, longest_sentences};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -44,8 +44,8 @@ impl Algorithm for LongSent {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
-        Stats { words: false, sentences: params.int("max_sentence_df") > 0 }
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        counted_sentences(params)
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -184,7 +184,7 @@ mod tests {
         let (one, other) = (rows(0), rows(100));
         let stats = crate::corpus::CorpusStats::none();
         let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
-        let signer = MinHash.signer(&params, &Corpus { documents: 9, stats: &stats }).unwrap();
+        let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
         // 300 of 500 words in common: Jaccard .6; 256 positions, so a standard deviation of .03.
         let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();

@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 10, stats: &stats };
+        let corpus = Corpus::new(10, &stats);
         let refuse = |typed| SimHash.signer(&params(&SimHash, typed), &corpus).err().expect("an error").to_string();
         assert!(refuse("weight=tf_idf").contains("features=words"));
         assert!(refuse("blocks=3,distance=3").contains("at least 4 blocks"));

@@ -99,6 +99,12 @@ impl TfIdfSigner<'_> {
         let length = document.words().len();
         let most = self.stats.idf_bm25(1);
         let mut heaviest = Heaviest::new(self.words);
+        if document.has_frequencies() && document.counted().len() == words.len() {
+            for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
+                heaviest.push(self.weight(counted.tf, self.stats.idf_bm25(frequency.df), length), document, counted);
+            }
+            return heaviest;
+        }
         for now in words.chunks(AT_ONCE) {
             // A hair more than the bound, for it was rounded.
             let bound = self.weight(now[0].tf, most, length) * (1.0 + 1e-9);
@@ -162,7 +168,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let words = [("кот", 9), ("окно", 1), ("птица", 2), ("и", 10)];
         let stats = stats(folder.path(), &words);
-        let corpus = Corpus { documents: 10, stats: &stats };
+        let corpus = Corpus::new(10, &stats);
         let signer = |typed: &str| TfIdf.signer(&params(&TfIdf, typed), &corpus).unwrap();
 
         let plain = TfIdfSigner {

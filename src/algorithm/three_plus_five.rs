@@ -13,8 +13,8 @@
 //! lengths 85 100 118 | 140 160        ratio .85: 100 x .85 <= 85, 118 x .85 = 100.3 > 100 starts a new chain, ...
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
-use super::kit::sentences::{MAX_SENTENCE_DF, longest_sentences};
+use super::contract::{Algorithm, Corpus, Facts, Features, Signer};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -67,8 +67,8 @@ impl Algorithm for ThreePlusFive {
         &FACTS
     }
 
-    fn needs_stats(&self, params: &Params) -> Stats {
-        Stats { words: false, sentences: params.int("max_sentence_df") > 0 }
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        counted_sentences(params)
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -205,7 +205,7 @@ mod tests {
     /// The pairs of documents of these lengths (and ten sentences each, or as given) under one key.
     fn pairs(typed: &str, rows: &[(u32, u8)]) -> Vec<(u64, u64)> {
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 100, stats: &stats };
+        let corpus = Corpus::new(100, &stats);
         let signer = ThreePlusFive.signer(&params(&ThreePlusFive, typed), &corpus).unwrap();
         let layout = RowLayout::new(signer.shape(), 100);
         let mut bytes = Vec::new();

@@ -43,6 +43,17 @@ pub struct Documents {
     ids_seen: IdsSeen,
 }
 
+/// A column of strings beside the text.
+#[derive(Clone, Debug)]
+pub struct TextColumn(Strings);
+
+impl TextColumn {
+    /// The value of a row.
+    pub fn get(&self, row: usize) -> Cell<'_> {
+        cell(&self.0, row)
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Strings {
     Text(StringViewArray),
@@ -143,17 +154,12 @@ impl Documents {
         self.rows.column_by_name(name)
     }
 
-    /// The text of a row in another string column (a title); null where the column is not there or holds no strings.
-    pub fn other_text(&self, name: &str, row: usize) -> Cell<'_> {
-        match self.column(name) {
-            Some(column) if column.is_null(row) => Cell::Null,
-            Some(column) => match column.data_type() {
-                DataType::Utf8View => checked(column.as_string_view().value(row)),
-                DataType::BinaryView => utf8(column.as_binary_view().value(row)),
-                _ => Cell::Null,
-            },
-            None => Cell::Null,
-        }
+    /// Another column of strings (titles); none where the column is not there or holds none.
+    ///
+    /// # Errors
+    /// Strings that cannot be read as such, which arrow does not know.
+    pub fn text_column(&self, name: &str) -> Result<Option<TextColumn>> {
+        self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
     /// The id of a row as the user has it; none where it is null or there is no id column.

@@ -13,7 +13,7 @@ pub mod removal;
 pub mod term;
 
 pub use cluster::{ClusterBuilder, ClusterRow, cluster_schema};
-pub use document::{Cell, Documents};
+pub use document::{Cell, Documents, TextColumn};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
 pub use pair::{PairBuilder, PairRow, pair_schema};

@@ -129,6 +129,15 @@ pub struct Settings {
     /// Column of ids [default: id; where it is not there, ids are FILE#ROW]
     #[arg(long, value_name = "COLUMN", help_heading = "Files")]
     pub id_column: Option<String>,
+    /// Column of titles, for algorithms that read them [default: title; a corpus need not have it]
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub title_column: Option<String>,
+    /// Column of the keywords that pages name themselves [default: keywords; a corpus need not have it]
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub keywords_column: Option<String>,
+    /// Column of descriptions [default: description; a corpus need not have it]
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub description_column: Option<String>,
     /// Only this many documents from the start
     #[arg(long, value_name = "N", help_heading = "Files")]
     pub limit: Option<Typed>,
@@ -211,6 +220,9 @@ impl Settings {
             work: self.work.or(other.work),
             text_column: self.text_column.or(other.text_column),
             id_column: self.id_column.or(other.id_column),
+            title_column: self.title_column.or(other.title_column),
+            keywords_column: self.keywords_column.or(other.keywords_column),
+            description_column: self.description_column.or(other.description_column),
             limit: self.limit.or(other.limit),
             strict: self.strict.or(other.strict),
             algorithms: self.algorithms.or(other.algorithms),

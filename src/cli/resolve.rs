@@ -12,7 +12,7 @@ use super::args::{Chain, LogFormat, Settings, Typed};
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::{Decide, Keep, RunOptions};
 use crate::stage::recipe::{Chosen, Recipe};
-use crate::text::{Pipeline, TextOptions, TokenizerKind};
+use crate::text::{Field, Pipeline, TextOptions, TokenizerKind};
 
 /// The algorithms of a run that names none.
 pub const DEFAULT_ALGORITHMS: &str = "exact,three_plus_five,minhash";
@@ -80,6 +80,12 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         text_column: settings.text_column.unwrap_or_else(|| "text".into()),
         id_required: settings.id_column.is_some(),
         id_column: settings.id_column.unwrap_or_else(|| "id".into()),
+        field_columns: [
+            (settings.title_column, Field::Title),
+            (settings.keywords_column, Field::Keywords),
+            (settings.description_column, Field::Description),
+        ]
+        .map(|(column, field)| column.unwrap_or_else(|| field.name().into())),
         recipe: Recipe { algorithms, text, count_copies: settings.count_copies.unwrap_or(true) },
         threads: values.threads.unwrap_or_else(cores_allowed),
         memory: values.memory.unwrap_or_else(half_of_memory_allowed),
@@ -117,7 +123,14 @@ impl Values {
         let number = |flag: &str, typed: &Option<Typed>, low: u64, high: u64| {
             typed.as_ref().map(|typed| whole_number(flag, &typed.0, low, high)).transpose()
         };
-        for (flag, column) in [("text-column", &settings.text_column), ("id-column", &settings.id_column)] {
+        let columns = [
+            ("text-column", &settings.text_column),
+            ("id-column", &settings.id_column),
+            ("title-column", &settings.title_column),
+            ("keywords-column", &settings.keywords_column),
+            ("description-column", &settings.description_column),
+        ];
+        for (flag, column) in columns {
             if column.as_deref() == Some("") {
                 return Err(Error::Usage(format!("--{flag} is empty; expected the name of a column")));
             }

@@ -3,8 +3,11 @@
 //! Every document with at least one word counts, exact copies too, so that the statistics depend on nothing but the corpus
 //! (algorithms.md 1.4). Signatures are comparable only within one snapshot.
 
+use std::sync::OnceLock;
+
 use super::table::TermTable;
 use crate::hash::combine;
+use crate::text::{Frequencies, Frequency};
 
 /// The counts of one corpus under one tokenizer.
 pub struct CorpusStats {
@@ -15,8 +18,9 @@ pub struct CorpusStats {
     idf: Vec<f64>,
     /// Words with their document and collection frequencies.
     pub words: TermTable,
-    /// Sentences that occur in two documents or more, with their document frequencies.
-    pub sentences: TermTable,
+    /// Features (sentences, segments) that occur in two documents or more, with their document frequencies.
+    pub features: TermTable,
+    df_range: OnceLock<(u64, u64)>,
 }
 
 impl CorpusStats {
@@ -26,9 +30,9 @@ impl CorpusStats {
     }
 
     /// `documents`: those with at least one word; `tokens`: the words of all of them; `snapshot`: see [`snapshot`].
-    pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, sentences: TermTable) -> CorpusStats {
+    pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
-        CorpusStats { documents, tokens, snapshot, idf, words, sentences }
+        CorpusStats { documents, tokens, snapshot, idf, words, features, df_range: OnceLock::new() }
     }
 
     /// N: documents with at least one word.
@@ -61,9 +65,28 @@ impl CorpusStats {
         self.words.get(term).map_or(1, |(_, cf)| cf)
     }
 
-    /// Documents that contain the sentence, at least one.
-    pub fn sentence_df(&self, sentence: u64) -> u64 {
-        self.sentences.get(sentence).map_or(1, |(df, _)| df)
+    /// Documents that have the feature (a sentence, a segment), at least one.
+    pub fn feature_df(&self, feature: u64) -> u64 {
+        self.features.get(feature).map_or(1, |(df, _)| df)
+    }
+
+    /// [`CorpusStats::feature_df`] of many features, in their order.
+    pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
+        self.features.get_many(features, |found| each(found.map_or(1, |(df, _)| df)));
+    }
+
+    /// The least and the greatest document frequency of all words; (1, 1) for a corpus without words.
+    pub fn df_range(&self) -> (u64, u64) {
+        *self.df_range.get_or_init(|| {
+            let all = (0..self.words.len()).map(|at| self.words.entry(at).1);
+            let (least, most) = all.fold((u64::MAX, 1), |(least, most), df| (least.min(df), most.max(df)));
+            (least.min(most), most)
+        })
+    }
+
+    /// IDF of a word in so many documents, ln(N / df); 0 for a corpus that was not counted.
+    pub fn idf(&self, df: u64) -> f64 {
+        if self.documents == 0 { 0.0 } else { (self.documents as f64 / df as f64).ln() }
     }
 
     /// IDF of a word in so many documents, in the BM25 form, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
@@ -77,6 +100,13 @@ impl CorpusStats {
     }
 }
 
+impl Frequencies for CorpusStats {
+    fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>) {
+        let known = |(df, cf)| Frequency { df, cf };
+        self.words.get_many(words.iter().copied(), |found| out.push(found.map_or(Frequency::UNKNOWN, known)));
+    }
+}
+
 /// The weights of so many document frequencies are computed once and kept; most words of most documents are among them.
 const KEPT_IDF: u64 = 1 << 16;
 
@@ -86,9 +116,9 @@ fn idf_bm25(documents: u64, df: u64) -> f64 {
 }
 
 /// The snapshot id of counts, folded over what they consist of.
-pub fn snapshot(identity: u64, documents: u64, tokens: u64, words: &TermTable, sentences: &TermTable) -> u64 {
+pub fn snapshot(identity: u64, documents: u64, tokens: u64, words: &TermTable, features: &TermTable) -> u64 {
     let mut id = combine(combine(identity, documents), tokens);
-    for table in [words, sentences] {
+    for table in [words, features] {
         for at in 0..table.len() {
             let (term, df, cf) = table.entry(at);
             id = combine(combine(combine(id, term), df), cf);
@@ -115,7 +145,7 @@ mod tests {
         assert_eq!((stats.mean_length(), stats.df(10), stats.cf(10), stats.df(99)), (5.0, 3, 9, 1));
         assert!((stats.idf_bm25(stats.df(10)) - (1.5f64 / 3.5).ln()).abs() < 1e-15);
         assert!(stats.idf_bm25(stats.df(10)) < 0.0 && stats.idf_bm25(stats.df(20)) > 0.0);
-        assert_ne!(id, snapshot(2, 4, 20, &stats.words, &stats.sentences));
+        assert_ne!(id, snapshot(2, 4, 20, &stats.words, &stats.features));
         assert_eq!(CorpusStats::none().mean_length(), 0.0);
     }
 }

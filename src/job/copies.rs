@@ -1,12 +1,13 @@
-//! Exact copies: documents whose texts are equal byte for byte, found by a 128-bit hash and folded before all else.
+//! Exact copies: documents equal byte for byte in every column that the algorithms of the run read, found by a 128-bit hash
+//! and folded before all else.
 //!
 //! One representative, the smallest document number, goes through the algorithms; the copies are added back when pairs are
-//! written. The text is the only column that the present algorithms read, so it alone makes a copy.
+//! written.
 
 use super::classes::{Classes, Link, number};
+use super::document::View;
 use super::workers::Job;
 use crate::error::Result;
-use crate::io::Want;
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::text::Analysis;
 
@@ -26,7 +27,7 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
         return Ok(());
     }
     let mut row = [0; ROW];
-    row[..16].copy_from_slice(&document.raw_hash().to_be_bytes());
+    row[..16].copy_from_slice(&document.copy_hash().to_be_bytes());
     row[16..].copy_from_slice(&doc.to_be_bytes());
     writer.push(&row)
 }
@@ -64,15 +65,17 @@ pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
 pub fn read(job: &Job<'_>) -> Result<Sorted> {
     let running = job.clock.stage("find copies");
     let hashes = shuffle(job)?;
-    let want = Want { batch_bytes: job.budget.batch, ..Want::default() };
+    let view = View::first(job);
     job.read(
         "find copies",
-        &want,
+        &view.want(),
         || Ok(hashes.writer()),
         |writer, batch| {
+            let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 if let Cell::Text(text) = batch.text(row) {
-                    push(writer, batch.doc(row), &job.pipeline.analyse(text))?;
+                    let doc = batch.doc(row);
+                    push(writer, doc, &view.document(doc, text, &columns, row))?;
                 }
             }
             Ok(())

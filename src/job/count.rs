@@ -1,10 +1,11 @@
-//! The first pass: counts of words and sentences over all documents, and the hashes that find exact copies.
+//! The first pass: counts of words and features over all documents, and the hashes that find exact copies.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::classes::Classes;
 use super::copies;
 use super::cuts::{Cuts, CutsWriter};
+use super::document::View;
 use super::workers::Job;
 use crate::algorithm::Stats;
 use crate::batch::Cell;
@@ -12,7 +13,6 @@ use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, Te
 use crate::corpus::{decode_count, encode_count, snapshot};
 use crate::error::Result;
 use crate::hash::hash64;
-use crate::io::Want;
 use crate::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
 use crate::stage::count::Tally;
 
@@ -30,36 +30,38 @@ pub struct Counted {
 pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Counted> {
     let running = job.clock.stage("count");
     let words = stats.words.then(|| terms(job, "words")).transpose()?;
-    let sentences = stats.sentences.then(|| terms(job, "sentences")).transpose()?;
+    let features = stats.features.then(|| terms(job, "features")).transpose()?;
+    let kinds = job.options.recipe.features();
     let hashes = if copies.is_none() { Some(copies::shuffle(job)?) } else { None };
     let cuts = CutsWriter::new(job)?;
-    let want = Want { batch_bytes: job.budget.batch, ..Want::default() };
+    let view = View::first(job);
 
     struct Worker<'w> {
-        tally: Tally,
+        tally: Tally<'w>,
         words: Option<Writer<'w>>,
-        sentences: Option<Writer<'w>>,
+        features: Option<Writer<'w>>,
         hashes: Option<Writer<'w>>,
         scratch: Vec<u8>,
         segmented: u64,
     }
     let totals = job.read(
         "count",
-        &want,
+        &view.want(),
         || {
             Ok(Worker {
-                tally: Tally::new(stats, job.budget.a_thread),
+                tally: Tally::new(stats, &kinds, job.budget.a_thread),
                 words: words.as_ref().map(Shuffle::writer),
-                sentences: sentences.as_ref().map(Shuffle::writer),
+                features: features.as_ref().map(Shuffle::writer),
                 hashes: hashes.as_ref().map(Shuffle::writer),
                 scratch: Vec::new(),
                 segmented: 0,
             })
         },
         |worker, batch| {
+            let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
-                let analysis = job.pipeline.analyse(text);
+                let analysis = view.document(doc, text, &columns, row);
                 if let Some(writer) = &mut worker.hashes {
                     copies::push(writer, doc, &analysis)?;
                 }
@@ -72,14 +74,14 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
                     cuts.push(doc, &analysis, &mut worker.scratch)?;
                 }
                 drain(&mut worker.tally.words, &mut worker.words, false)?;
-                drain(&mut worker.tally.sentences, &mut worker.sentences, false)?;
+                drain(&mut worker.tally.features, &mut worker.features, false)?;
             }
             Ok(())
         },
         |mut worker| {
             drain(&mut worker.tally.words, &mut worker.words, true)?;
-            drain(&mut worker.tally.sentences, &mut worker.sentences, true)?;
-            for mut writer in [worker.words, worker.sentences, worker.hashes].into_iter().flatten() {
+            drain(&mut worker.tally.features, &mut worker.features, true)?;
+            for mut writer in [worker.words, worker.features, worker.hashes].into_iter().flatten() {
                 writer.flush()?;
             }
             job.segmented.fetch_add(worker.segmented, Relaxed);
@@ -88,14 +90,14 @@ pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Co
     )?;
     let (counted, tokens) = totals.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let (words, words_spilled) = table(job, "words", words, 1)?;
-    let (sentences, sentences_spilled) = table(job, "sentences", sentences, 2)?;
+    let (features, features_spilled) = table(job, "features", features, 2)?;
     let hashes = hashes.map(Shuffle::finish).transpose()?;
     let identity = hash64(job.pipeline.identity().as_bytes());
-    let id = snapshot(identity, counted, tokens, &words, &sentences);
-    let stats = CorpusStats::new(counted, tokens, id, words, sentences);
+    let id = snapshot(identity, counted, tokens, &words, &features);
+    let stats = CorpusStats::new(counted, tokens, id, words, features);
     let cuts = cuts.map(CutsWriter::finish).transpose()?;
     let spilled = words_spilled
-        + sentences_spilled
+        + features_spilled
         + hashes.as_ref().map_or(0, Sorted::spilled_bytes)
         + cuts.as_ref().map_or(0, Cuts::bytes);
     running.end(job.documents(), stats.words.len() as u64, spilled);

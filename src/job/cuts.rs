@@ -54,20 +54,13 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// The analysis of a document's text, by its cuts where there are some.
-    pub fn analyse<'a>(cuts: Option<&'a Cuts>, job: &'a Job<'_>, doc: u64, text: &'a str) -> Analysis<'a> {
-        match cuts.and_then(|cuts| cuts.of(doc)) {
-            Some(bits) => job.pipeline.analyse_again(text, bits),
-            None => job.pipeline.analyse(text),
-        }
-    }
-
     /// Bytes in the work file.
     pub fn bytes(&self) -> u64 {
         self.bits.bytes().len() as u64
     }
 
-    fn of(&self, doc: u64) -> Option<&[u8]> {
+    /// The cuts of one document, for [`Pipeline::analyse_again`](crate::text::Pipeline::analyse_again).
+    pub fn of(&self, doc: u64) -> Option<&[u8]> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let mut length = [0; LENGTH];
         length.copy_from_slice(self.bits.get(begin, LENGTH));

@@ -8,13 +8,14 @@ use super::classes::Classes;
 use super::decide::Removals;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
-    StatisticsReport,
+    StageReport, StatisticsReport,
 };
 use super::sign::Signed;
 use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
+use crate::text::Field;
 
 /// Version of run.json and of the tables.
 const SCHEMA_VERSION: u32 = 1;
@@ -27,6 +28,7 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<Al
     let counts = |counts: &BTreeMap<&'static str, u64>| {
         counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
     };
+    let scale = signed.text_bytes as f64 / signed.sampled_bytes.max(1) as f64;
     let report =
         |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &super::sign::SignedRows)| {
             AlgorithmReport {
@@ -36,6 +38,7 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<Al
                 signed: signed.tally.signed,
                 unsigned: counts(&signed.tally.unsigned),
                 flagged: counts(&signed.tally.flagged),
+                sign_seconds: signed.tally.sampled.as_secs_f64() * scale,
                 rows: signed.rows.rows(),
                 row_bytes: signed.layout.width() as u64,
                 expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
@@ -103,7 +106,7 @@ pub fn report(
             documents: stats.documents(),
             tokens: stats.tokens(),
             words: stats.words.len() as u64,
-            repeated_sentences: stats.sentences.len() as u64,
+            repeated_features: stats.features.len() as u64,
             snapshot: format!("{:016x}", stats.snapshot()),
         }),
         algorithms,
@@ -121,6 +124,10 @@ pub fn report(
         peak_memory_bytes,
         ..RunReport::default()
     };
+    for one in &mut report.algorithms {
+        let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
+        one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
+    }
     report.guards = guards(&report);
     report.warnings = warnings(&report);
     report
@@ -177,6 +184,9 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
         ("overwrite", options.overwrite.to_string()),
         ("text-column", options.text_column.clone()),
         ("id-column", options.id_column.clone()),
+        ("title-column", options.field_columns[Field::Title as usize].clone()),
+        ("keywords-column", options.field_columns[Field::Keywords as usize].clone()),
+        ("description-column", options.field_columns[Field::Description as usize].clone()),
         ("algorithms", algorithms.join(",")),
         ("tokenizer", text.tokenizer.name().to_string()),
         ("yo-to-e", text.yo_to_e.to_string()),

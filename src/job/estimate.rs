@@ -43,7 +43,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         |bytes: fn(&crate::io::InputFile) -> u64| (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64;
     let (input_bytes, text_bytes) = (sum(|file| file.bytes), sum(|file| file.text_bytes));
     let stats = CorpusStats::none();
-    let bound = options.recipe.bind(&Corpus { documents, stats: &stats })?;
+    let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
     let rows: u64 = bound
         .iter()
         .flat_map(|bound| [Some(bound.signer.shape()), bound.signer.probe_shape()])

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::stage::recipe::Recipe;
+use crate::text::Field;
 
 /// A whole run.
 #[derive(Clone)]
@@ -20,6 +21,8 @@ pub struct RunOptions {
     pub id_column: String,
     /// Whether the user named the id column, so that its absence is an error.
     pub id_required: bool,
+    /// The columns beside the text, by [`Field`]; a corpus need not have them.
+    pub field_columns: [String; Field::ALL.len()],
     /// Algorithms and words.
     pub recipe: Recipe,
     /// Worker threads, at least 1.

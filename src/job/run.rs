@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::budget::Budget;
 use super::classes::Classes;
 use super::clock::Clock;
-use super::cuts::Cuts;
+use super::document::View;
 use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
 use super::options::RunOptions;
@@ -18,7 +18,7 @@ use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, count, decide, describe, pairs, verify};
+use super::{Outcome, copies, count, decide, describe, learn, pairs, verify};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -33,8 +33,13 @@ fn columns(options: &RunOptions) -> Columns {
         text: options.text_column.clone(),
         id: options.id_column.clone(),
         id_required: options.id_required,
-        others: options.keep.columns(),
+        others: options.keep.columns().into_iter().chain(fields(options)).collect(),
     }
+}
+
+/// The columns beside the text that the algorithms read.
+fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
+    options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }
 
 /// Runs the whole job.
@@ -70,6 +75,7 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             options,
             source: &source,
             pipeline: &pipeline,
+            fields: options.recipe.fields().into_iter().collect(),
             pool: &pool,
             budget,
             memory: Memory::new(budget.rows),
@@ -121,9 +127,11 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     } else {
         (CorpusStats::none(), None, None)
     };
-    let corpus = Corpus { documents: job.documents(), stats: &stats };
-    let bound = recipe.bind(&corpus)?;
-    let mut signed = sign_all(job, &bound, copies.as_ref(), cuts.as_ref())?;
+    let view = if needs.any() { View::after_count(job, cuts.as_ref(), &stats) } else { View::first(job) };
+    let corpus = Corpus::new(job.documents(), &stats);
+    let models = learn::learn(job, &view, &corpus, copies.as_ref())?;
+    let bound = recipe.bind(&corpus, &models)?;
+    let mut signed = sign_all(job, &bound, copies.as_ref(), &view)?;
     let copies = match (copies, signed.hashes.take()) {
         (Some(copies), _) => copies,
         (None, Some(hashes)) => copies::fold(job, &hashes)?,
@@ -131,7 +139,7 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     };
     let copies = Arc::new(copies);
     let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed);
-    let relations = relate(job, &bound, &signed, &copies, cuts.as_ref(), &mut reports)?;
+    let relations = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     let mut expanded = Vec::new();
@@ -178,7 +186,7 @@ fn relate(
     bound: &[Bound<'_>],
     signed: &Signed,
     copies: &Arc<Classes>,
-    cuts: Option<&Cuts>,
+    view: &View<'_>,
     reports: &mut [AlgorithmReport],
 ) -> Result<Vec<(Relation, crate::row::Score)>> {
     let mut grouped: Vec<Grouped> = Vec::new();
@@ -195,7 +203,7 @@ fn relate(
         grouped.push(one);
         met.push(documents);
     }
-    let verified = verify::verify(job, bound, &grouped, &met, cuts)?;
+    let verified = verify::verify(job, bound, &grouped, &met, view)?;
     let mut relations = Vec::new();
     for ((((bound, rows), one), verified), report) in
         bound.iter().zip(&signed.algorithms).zip(grouped).zip(verified).zip(reports)

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 use super::classes::Classes;
 use super::copies;
-use super::cuts::Cuts;
+use super::document::View;
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
@@ -18,6 +19,7 @@ use crate::row::{RowLayout, Signatures};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 use crate::stage::sign::sign;
+use crate::text::Analysis;
 
 /// The rows of one algorithm.
 pub struct SignedRows {
@@ -40,6 +42,8 @@ pub struct SignTally {
     pub unsigned: BTreeMap<&'static str, u64>,
     /// Worth knowing about.
     pub flagged: BTreeMap<&'static str, u64>,
+    /// What signing the sampled documents took of this algorithm alone, all that is shared being there already.
+    pub sampled: Duration,
 }
 
 impl SignTally {
@@ -55,6 +59,7 @@ impl SignTally {
 
     fn merge(&mut self, other: &SignTally) {
         self.signed += other.signed;
+        self.sampled += other.sampled;
         other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason).or_default() += count);
         other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag).or_default() += count);
     }
@@ -78,7 +83,14 @@ pub struct Signed {
     pub used: u64,
     /// Bytes of their texts.
     pub text_bytes: u64,
+    /// Bytes of the texts whose signing was timed.
+    pub sampled_bytes: u64,
 }
+
+/// One document in so many is timed, of a large corpus.
+const TIMED: u64 = 128;
+/// So many are timed at least, where there are as many.
+const TIMED_AT_LEAST: u64 = 512;
 
 struct Worker<'w> {
     rows: Vec<Writer<'w>>,
@@ -89,6 +101,7 @@ struct Worker<'w> {
     ids_seen: IdsSeen,
     used: u64,
     text_bytes: u64,
+    sampled_bytes: u64,
     segmented: u64,
     scratch: Signatures,
     record: Vec<u8>,
@@ -96,7 +109,7 @@ struct Worker<'w> {
 }
 
 /// Reads all documents once; surplus copies, where they are known already, are not signed.
-pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cuts: Option<&Cuts>) -> Result<Signed> {
+pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Signed> {
     let running = job.clock.stage("sign");
     let documents = job.documents();
     let layouts: Vec<RowLayout> = bound.iter().map(|bound| RowLayout::new(bound.signer.shape(), documents)).collect();
@@ -111,11 +124,13 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
     let ids = job.shuffle("ids", 8, 8, documents)?;
     let keep = Recorder::new(job)?;
     let rejecter = Rejecter::new(job)?;
-    let want =
-        Want { text: true, id: true, others: job.options.keep.columns(), rows: None, batch_bytes: job.budget.batch };
+    let mut want = Want { id: true, ..view.want() };
+    want.others.extend(job.options.keep.columns());
 
+    let timed = (documents / TIMED_AT_LEAST).clamp(1, TIMED);
     let sign_batch = |worker: &mut Worker<'_>, batch: &Documents| -> Result<()> {
         worker.lengths.clear();
+        let columns = view.columns(batch)?;
         for row in 0..batch.len() {
             let doc = batch.doc(row);
             if let Some(id) = batch.id(row) {
@@ -132,7 +147,7 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
             };
             worker.used += 1;
             worker.text_bytes += text.len() as u64;
-            let analysis = Cuts::analyse(cuts, job, doc, text);
+            let analysis = view.document(doc, text, &columns, row);
             if let Some(writer) = &mut worker.hashes {
                 copies::push(writer, doc, &analysis)?;
             }
@@ -154,6 +169,10 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
                 }
                 Ok(())
             })?;
+            if doc.is_multiple_of(timed) {
+                worker.sampled_bytes += text.len() as u64;
+                time(bound, &analysis, &mut worker.scratch, &mut worker.tallies);
+            }
             worker.segmented += analysis.segmented();
         }
         worker.ids_seen.merge(batch.ids_seen());
@@ -173,6 +192,7 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
                 ids_seen: IdsSeen::default(),
                 used: 0,
                 text_bytes: 0,
+                sampled_bytes: 0,
                 segmented: 0,
                 scratch: Signatures::default(),
                 record: Vec::new(),
@@ -186,17 +206,18 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
                 writer.flush()?;
             }
             job.segmented.fetch_add(worker.segmented, Relaxed);
-            Ok((worker.tallies, worker.ids_seen, worker.used, worker.text_bytes))
+            Ok((worker.tallies, worker.ids_seen, worker.used, worker.text_bytes, worker.sampled_bytes))
         },
     )?;
 
     let mut tallies = vec![SignTally::default(); bound.len()];
-    let (mut ids_seen, mut used, mut text_bytes) = (IdsSeen::default(), 0, 0);
-    for (worker_tallies, worker_ids, worker_used, worker_bytes) in workers {
+    let (mut ids_seen, mut used, mut text_bytes, mut sampled_bytes) = (IdsSeen::default(), 0, 0, 0);
+    for (worker_tallies, worker_ids, worker_used, worker_bytes, worker_sampled) in workers {
         tallies.iter_mut().zip(&worker_tallies).for_each(|(sum, one)| sum.merge(one));
         ids_seen.merge(&worker_ids);
         used += worker_used;
         text_bytes += worker_bytes;
+        sampled_bytes += worker_sampled;
     }
     let mut algorithms = Vec::new();
     for (((shuffle, layout), signed), tally) in shuffles.into_iter().zip(layouts).zip(signed_bits).zip(tallies) {
@@ -218,7 +239,22 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, cu
         duplicate_ids,
         used,
         text_bytes,
+        sampled_bytes,
     })
+}
+
+/// Signs a document again, when all that the algorithms share has been cut, and times each of them. Of two times the shorter
+/// one counts: something else may have had the processor during the other.
+fn time(bound: &[Bound<'_>], document: &Analysis<'_>, scratch: &mut Signatures, tallies: &mut [SignTally]) {
+    for (bound, tally) in bound.iter().zip(tallies) {
+        let mut once = || {
+            scratch.clear();
+            let begin = Instant::now();
+            bound.signer.sign(document, scratch);
+            begin.elapsed()
+        };
+        tally.sampled += once().min(once());
+    }
 }
 
 /// The hash of an id as it would be written: the number 7 and the text "7" are the same id.

@@ -140,7 +140,7 @@ fn write_rejected(
     writer.close()
 }
 
-/// The counts of the first pass: words and sentences by hash, and what they sum up to.
+/// The counts of the first pass: words and features by hash, and what they sum up to.
 fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     if !needs.any() {
         return Ok(());
@@ -148,15 +148,15 @@ fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     if needs.words {
         write_terms(stage, "words", &stats.words)?;
     }
-    if needs.sentences {
-        write_terms(stage, "sentences", &stats.sentences)?;
+    if needs.features {
+        write_terms(stage, "features", &stats.features)?;
     }
     let summary = serde_json::json!({
         "documents": stats.documents(),
         "tokens": stats.tokens(),
         "mean_length": stats.mean_length(),
         "words": stats.words.len(),
-        "repeated_sentences": stats.sentences.len(),
+        "repeated_features": stats.features.len(),
         "snapshot": format!("{:016x}", stats.snapshot()),
     });
     let json = serde_json::to_vec_pretty(&summary).map_err(Error::table("write the statistics"))?;

@@ -7,17 +7,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::cuts::Cuts;
+use super::document::View;
 use super::group::Grouped;
 use super::pair_list::PairList;
 use super::workers::Job;
-use crate::algorithm::Confirm;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::row::{Pair, Score};
 use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
-use crate::stage::recipe::Bound;
+use crate::stage::recipe::{Bound, Check};
 
 /// The evidence of one check.
 struct Evidence {
@@ -51,14 +49,14 @@ pub fn verify(
     bound: &[Bound<'_>],
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
-    cuts: Option<&Cuts>,
+    view: &View<'_>,
 ) -> Result<Vec<Option<(PairList, u64)>>> {
     let mut results = Vec::new();
     if met.iter().flatten().all(|met| met.count() == 0) {
         results.resize_with(bound.len(), || None);
         return Ok(results);
     }
-    let evidence = take_evidence(job, bound, met, cuts)?;
+    let evidence = take_evidence(job, bound, met, view)?;
     for ((bound, grouped), evidence) in bound.iter().zip(grouped).zip(&evidence) {
         results.push(match (bound.confirm(), evidence) {
             (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
@@ -72,7 +70,7 @@ fn take_evidence(
     job: &Job<'_>,
     bound: &[Bound<'_>],
     met: &[Option<Arc<AtomicBits>>],
-    cuts: Option<&Cuts>,
+    view: &View<'_>,
 ) -> Result<Vec<Option<Evidence>>> {
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
@@ -85,16 +83,17 @@ fn take_evidence(
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
     let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|met| met.get(doc as usize))));
-    let want = Want { rows: Some(filter), batch_bytes: job.budget.batch, ..Want::default() };
+    let want = Want { rows: Some(filter), ..view.want() };
     let read = job.read(
         "read candidates",
         &want,
         || Ok((Vec::new(), 0u64, 0u64)),
         |(numbers, count, segmented), batch| {
+            let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
-                let analysis = Cuts::analyse(cuts, job, doc, text);
+                let analysis = view.document(doc, text, &columns, row);
                 for (bound, store) in bound.iter().zip(&stores) {
                     let (Some(check), Some((heap, ranks, begins))) = (bound.confirm(), store) else { continue };
                     let Some(rank) = ranks.rank(doc as usize) else { continue };
@@ -133,7 +132,7 @@ fn take_evidence(
 fn confirm(
     job: &Job<'_>,
     label: &str,
-    check: &dyn Confirm,
+    check: Check<'_>,
     grouped: &Grouped,
     evidence: &Evidence,
 ) -> Result<(PairList, u64)> {
@@ -150,8 +149,7 @@ fn confirm(
                 *first = Some((pair.a, evidence.of(pair.a)));
             }
             let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-            let similarity = check.confirm(a, &evidence.of(pair.b))?;
-            Some(Pair { score: Score { similarity, ..pair.score }, ..pair })
+            check.judge(a, &evidence.of(pair.b), pair)
         },
     )?;
     running.end(candidates, confirmed.rows(), confirmed.bytes());

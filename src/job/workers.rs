@@ -13,7 +13,7 @@ use crate::batch::Documents;
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, Source, Want};
 use crate::shuffle::{Memory, Order, Shuffle, Spec};
-use crate::text::{Pipeline, free_spare_lists};
+use crate::text::{Field, Pipeline, free_spare_lists};
 
 /// Bounds for the bytes of text in one piece of work: a cut through a row group costs a page that is decompressed twice,
 /// a large piece leaves threads without work at the end.
@@ -34,6 +34,8 @@ pub struct Job<'j> {
     pub source: &'j Source,
     /// From text to words.
     pub pipeline: &'j Pipeline,
+    /// The columns beside the text that the algorithms read.
+    pub fields: Vec<Field>,
     /// The threads.
     pub pool: &'j rayon::ThreadPool,
     /// The shares of the memory budget.
@@ -59,6 +61,11 @@ impl Job<'_> {
     pub fn documents(&self) -> u64 {
         let all = self.source.documents();
         self.options.limit.map_or(all, |limit| all.min(limit))
+    }
+
+    /// The names of the columns beside the text that a reading asks for.
+    pub fn field_columns(&self) -> Vec<String> {
+        self.fields.iter().map(|&field| self.options.field_columns[field as usize].clone()).collect()
     }
 
     /// A shuffle of about `rows` rows that are spread by their group.

@@ -1,35 +1,34 @@
 //! count: what one worker adds to the statistics of the corpus, document by document.
 
-use crate::algorithm::Stats;
+use crate::algorithm::{Features, Stats};
 use crate::corpus::Counts;
-use crate::hash::hash64;
 use crate::text::Analysis;
 
 /// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
-pub struct Tally {
+pub struct Tally<'f> {
     /// Documents with at least one word.
     pub documents: u64,
     /// Words of all documents.
     pub tokens: u64,
     /// Word counts, where an algorithm needs them.
     pub words: Option<Counts>,
-    /// Sentence counts, where an algorithm needs them.
-    pub sentences: Option<Counts>,
+    /// Counts of features, where an algorithm needs them.
+    pub features: Option<Counts>,
+    kinds: &'f [Box<dyn Features>],
     scratch: Vec<u64>,
-    sentence: String,
 }
 
-impl Tally {
-    /// What `stats` asks for, within about that much memory.
-    pub fn new(stats: Stats, memory_bytes: usize) -> Tally {
+impl Tally<'_> {
+    /// What `stats` asks for, within about that much memory; `kinds` are the features to count.
+    pub fn new(stats: Stats, kinds: &[Box<dyn Features>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
             documents: 0,
             tokens: 0,
             words: stats.words.then(|| Counts::new(share)),
-            sentences: stats.sentences.then(|| Counts::new(share)),
+            features: stats.features.then(|| Counts::new(share)),
+            kinds,
             scratch: Vec::new(),
-            sentence: String::new(),
         }
     }
 
@@ -44,13 +43,9 @@ impl Tally {
         if let Some(counts) = &mut self.words {
             counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
         }
-        if let Some(counts) = &mut self.sentences {
+        if let Some(counts) = &mut self.features {
             self.scratch.clear();
-            for sentence in document.sentences() {
-                self.sentence.clear();
-                document.write_sentence(sentence, &mut self.sentence);
-                self.scratch.push(hash64(self.sentence.as_bytes()));
-            }
+            self.kinds.iter().for_each(|kind| kind.of(document, &mut self.scratch));
             counts.add_document(self.scratch.iter().copied());
         }
     }
@@ -59,13 +54,18 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash::hash64;
+    use crate::stage::recipe::Recipe;
     use crate::text::{Pipeline, TextOptions};
     use std::collections::BTreeMap;
 
     #[test]
     fn documents_words_and_sentences_are_counted() {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
-        let mut tally = Tally::new(Stats { words: true, sentences: true }, 0);
+        // Two algorithms ask for sentences, which are counted once.
+        let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
+        let kinds = Recipe { algorithms, text: TextOptions::default(), count_copies: true }.features();
+        let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);
         for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
             tally.add(&pipeline.analyse(text));
         }
@@ -75,7 +75,7 @@ mod tests {
             counts.unwrap().drain(|term, df, cf| Ok::<_, ()>(assert!(all.insert(term, (df, cf)).is_none()))).unwrap();
             all
         };
-        let (words, sentences) = (collect(tally.words), collect(tally.sentences));
+        let (words, sentences) = (collect(tally.words), collect(tally.features));
         let of = |text: &str| hash64(text.as_bytes());
         assert_eq!((words[&of("кот")], words[&of("спит")], words[&of("пёс")]), ((2, 3), (2, 4), (1, 1)));
         assert_eq!((sentences[&of("кот спит")], sentences[&of("пёс не спит")]), ((2, 3), (1, 1)));

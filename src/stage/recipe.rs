@@ -3,14 +3,16 @@
 //! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back whole, and
 //! hashed, so that a run can name what it was made with.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::algorithm::kit::shingling::Shingling;
-use crate::algorithm::kit::verify::check;
-use crate::algorithm::{Algorithm, Confirm, Corpus, Params, Signer, Stats, by_name, specs};
+use crate::algorithm::kit::verify::{VERIFY, check as check_of};
+use crate::algorithm::{Algorithm, Confirm, Corpus, Features, Learner, Params, Signer, Stats, by_name, specs};
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
-use crate::text::{Pipeline, TextOptions};
+use crate::row::Pair;
+use crate::text::{Analysis, Field, Pipeline, TextOptions};
 
 /// One use of an algorithm.
 #[derive(Clone)]
@@ -44,15 +46,56 @@ pub struct Bound<'c> {
 }
 
 impl Bound<'_> {
-    /// The check of its pairs on the texts: the method's own, or what `verify=` asked for.
-    pub fn confirm(&self) -> Option<&dyn Confirm> {
-        self.signer.confirm().or(self.check.as_deref())
+    /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
+    pub fn confirm(&self) -> Option<Check<'_>> {
+        match (self.signer.confirm(), self.check.as_deref()) {
+            (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
+            (Some(one), None) | (None, Some(one)) => Some(Check { first: one, second: None }),
+            (None, None) => None,
+        }
     }
 
     /// Whether equal keys are pairs without a further look.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.confirm().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
     }
+}
+
+/// One check on the texts, or two that a pair has to pass one after the other.
+#[derive(Clone, Copy)]
+pub struct Check<'b> {
+    first: &'b dyn Confirm,
+    second: Option<&'b dyn Confirm>,
+}
+
+impl Check<'_> {
+    /// The settings as the user writes them.
+    pub fn name(&self) -> String {
+        let second = self.second.map(|second| format!(" and {}", second.name()));
+        self.first.name() + &second.unwrap_or_default()
+    }
+
+    /// Appends what the comparison needs of one document; of two checks the length of the first one's before all.
+    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let Some(second) = self.second else { return self.first.evidence(document, out) };
+        let at = out.len();
+        out.push(0);
+        self.first.evidence(document, out);
+        out[at] = (out.len() - at - 1) as u64;
+        second.evidence(document, out);
+    }
+
+    /// The pair as it stays, with the similarity of the last check.
+    pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
+        let Some(second) = self.second else { return self.first.judge(a, b, met) };
+        let (a, b) = (parts(a), parts(b));
+        second.judge(a.1, b.1, self.first.judge(a.0, b.0, met)?)
+    }
+}
+
+/// The evidence of the first and of the second check; nothing for a document that was not read.
+fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
+    evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }
 
 impl Recipe {
@@ -87,31 +130,62 @@ impl Recipe {
 
     /// Which counts the algorithms need.
     pub fn needs_stats(&self) -> Stats {
-        let needs = |chosen: &Chosen| chosen.algorithm.needs_stats(&chosen.params);
+        let needs = |chosen: &Chosen| Stats {
+            features: chosen.algorithm.features(&chosen.params).is_some(),
+            ..chosen.algorithm.needs_stats(&chosen.params)
+        };
         self.algorithms.iter().map(needs).fold(Stats::NONE, Stats::union)
     }
 
-    /// The algorithms bound to a corpus, in order.
-    pub fn bind<'c>(&self, corpus: &Corpus<'c>) -> Result<Vec<Bound<'c>>> {
-        self.algorithms
-            .iter()
-            .map(|chosen| {
-                let signer = chosen.algorithm.signer(&chosen.params, corpus)?;
-                let check = chosen.params.verify("verify");
-                let check = check.and_then(|(name, threshold)| check_of(name, threshold));
-                Ok(Bound { label: chosen.label.clone(), signer, check })
-            })
-            .collect()
+    /// The features that the first pass counts, each kind once.
+    pub fn features(&self) -> Vec<Box<dyn Features>> {
+        let mut kinds: Vec<Box<dyn Features>> = Vec::new();
+        for kind in self.algorithms.iter().filter_map(|chosen| chosen.algorithm.features(&chosen.params)) {
+            if kinds.iter().all(|known| known.name() != kind.name()) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
+    /// The columns beside the text that the algorithms read.
+    pub fn fields(&self) -> BTreeSet<Field> {
+        let of = |chosen: &Chosen| chosen.algorithm.fields(&chosen.params);
+        self.algorithms.iter().flat_map(of).copied().collect()
+    }
+
+    /// What the algorithms learn before they sign, each with the number of its algorithm.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other.
+    pub fn learners<'c>(&self, corpus: &Corpus<'c>) -> Result<Vec<(usize, Box<dyn Learner + 'c>)>> {
+        let learners = self.algorithms.iter().enumerate();
+        let learners =
+            learners.map(|(at, chosen)| Ok(chosen.algorithm.learner(&chosen.params, corpus)?.map(|one| (at, one))));
+        learners.filter_map(Result::transpose).collect()
+    }
+
+    /// The algorithms bound to a corpus, in order; `models` holds what each has learnt, or nothing.
+    ///
+    /// # Errors
+    /// Parameters that contradict each other.
+    pub fn bind<'c>(&self, corpus: &Corpus<'c>, models: &'c [Vec<u64>]) -> Result<Vec<Bound<'c>>> {
+        let bind = |(at, chosen): (usize, &Chosen)| {
+            let corpus = Corpus { model: models.get(at).map_or(&[], Vec::as_slice), ..*corpus };
+            let signer = chosen.algorithm.signer(&chosen.params, &corpus)?;
+            // A member with a parameter `verify` of its own does what that says by itself.
+            let own = chosen.algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
+            let check = chosen.params.verify(VERIFY.name).filter(|_| !own);
+            let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
+            Ok(Bound { label: chosen.label.clone(), signer, check })
+        };
+        self.algorithms.iter().enumerate().map(bind).collect()
     }
 
     /// A hash of the recipe and of the versions that words depend on.
     pub fn identity(&self, pipeline: &Pipeline) -> u64 {
         hash64(format!("{self}\n{}", pipeline.identity()).as_bytes())
     }
-}
-
-fn check_of(name: &str, threshold: f64) -> Option<Box<dyn Confirm>> {
-    check(name, threshold, Shingling::DEFAULT)
 }
 
 impl fmt::Display for Recipe {

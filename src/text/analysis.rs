@@ -7,11 +7,12 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 use super::normal::{MAX_TEXT_BYTES, Normal};
 use super::pipeline::Pipeline;
 use super::spare;
 use super::tokenizer::starts::StartsWriter;
-use crate::hash::hash128;
+use crate::hash::{combine, hash128};
 
 /// One occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +70,10 @@ pub struct Analysis<'a> {
     cut: OnceCell<Cut>,
     counted: OnceCell<Vec<Counted>>,
     tokens: OnceCell<Vec<Token>>,
+    values: FieldValues<'a>,
+    fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
+    known_words: Option<&'a dyn Frequencies>,
+    frequencies: OnceCell<Vec<Frequency>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -82,7 +87,23 @@ impl<'a> Analysis<'a> {
             cut: OnceCell::new(),
             counted: OnceCell::new(),
             tokens: OnceCell::new(),
+            values: FieldValues::default(),
+            fields: Default::default(),
+            known_words: None,
+            frequencies: OnceCell::new(),
         }
+    }
+
+    /// The same document with what stands beside its text.
+    pub fn with_fields(mut self, values: FieldValues<'a>) -> Analysis<'a> {
+        self.values = values;
+        self
+    }
+
+    /// The same document as a part of a corpus whose words were counted.
+    pub fn counted_over(mut self, corpus: &'a dyn Frequencies) -> Analysis<'a> {
+        self.known_words = Some(corpus);
+        self
     }
 
     /// The text as it came.
@@ -93,6 +114,58 @@ impl<'a> Analysis<'a> {
     /// `hash128` of the raw text: the same for exact copies.
     pub fn raw_hash(&self) -> u128 {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
+    }
+
+    /// A hash of the text and of the fields that were read with it: the same for documents that no algorithm of the run
+    /// can tell apart.
+    pub fn copy_hash(&self) -> u128 {
+        self.values.iter().enumerate().fold(self.raw_hash(), |hash, (at, value)| {
+            let of_value = match value {
+                FieldValue::NoColumn => return hash,
+                FieldValue::Null => 0,
+                FieldValue::Text(text) => hash128(text.as_bytes()),
+            };
+            let half = |low: u32| combine((hash >> low) as u64, combine(at as u64 + 1, (of_value >> low) as u64));
+            u128::from(half(64)) << 64 | u128::from(half(0))
+        })
+    }
+
+    /// Whether the corpus has a column for the field, and an algorithm of this run reads it.
+    pub fn has_column(&self, field: Field) -> bool {
+        self.values[field as usize] != FieldValue::NoColumn
+    }
+
+    /// The field as a document of its own; none where there is no value.
+    pub fn field(&self, field: Field) -> Option<&Analysis<'a>> {
+        let FieldValue::Text(raw) = self.values[field as usize] else { return None };
+        Some(self.fields[field as usize].get_or_init(|| {
+            let mut document = Analysis::new(self.pipeline, raw, None);
+            document.known_words = self.known_words;
+            Box::new(document)
+        }))
+    }
+
+    /// The frequencies of the words of [`Analysis::counted`], in the same order, looked up once for all algorithms;
+    /// [`Frequency::UNKNOWN`] for all of them in a corpus whose words were not counted.
+    pub fn frequencies(&self) -> &[Frequency] {
+        self.frequencies.get_or_init(|| {
+            let counted = self.counted();
+            let mut found = spare::take(|spare| &mut spare.frequencies, counted.len());
+            if let Some(corpus) = self.known_words {
+                let mut hashes = spare::take(|spare| &mut spare.hashes, counted.len());
+                hashes.extend(counted.iter().map(|counted| counted.word.hash));
+                corpus.look_up(&hashes, &mut found);
+                spare::leave(|spare| &mut spare.hashes, hashes);
+            }
+            found.resize(counted.len(), Frequency::UNKNOWN);
+            found
+        })
+    }
+
+    /// Whether [`Analysis::frequencies`] have been looked up already: who needs only a few of them may ask for these alone
+    /// where nobody else wanted all.
+    pub fn has_frequencies(&self) -> bool {
+        self.frequencies.get().is_some()
     }
 
     /// The number of Unicode scalars of the raw text.
@@ -214,6 +287,9 @@ impl Drop for Analysis<'_> {
         }
         if let Some(tokens) = self.tokens.take() {
             spare::leave(|spare| &mut spare.tokens, tokens);
+        }
+        if let Some(frequencies) = self.frequencies.take() {
+            spare::leave(|spare| &mut spare.frequencies, frequencies);
         }
     }
 }

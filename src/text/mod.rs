@@ -14,6 +14,7 @@
 //! NFKC turns into capitals (the trade mark sign becomes `TM`) keeps them.
 
 pub mod analysis;
+mod beside;
 mod lanes;
 pub mod normal;
 pub mod pipeline;
@@ -30,6 +31,7 @@ mod examples;
 mod laws;
 
 pub use analysis::{Analysis, Counted, Token, Word};
+pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
 pub use spare::free as free_spare_lists;

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use super::analysis::{Counted, Token, Word};
+use super::beside::Frequency;
 use super::lanes::Classes;
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
@@ -30,6 +31,10 @@ pub struct Spare {
     pub classes: Vec<Classes>,
     /// For the table that counts its words.
     pub slots: Vec<u32>,
+    /// For the frequencies of its words.
+    pub frequencies: Vec<Frequency>,
+    /// For the hashes by which these are looked up.
+    pub hashes: Vec<u64>,
 }
 
 impl Spare {
@@ -42,6 +47,8 @@ impl Spare {
         tokens: Vec::new(),
         classes: Vec::new(),
         slots: Vec::new(),
+        frequencies: Vec::new(),
+        hashes: Vec::new(),
     };
 }
 

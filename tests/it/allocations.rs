@@ -47,7 +47,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
     let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
     let stats = CorpusStats::none();
-    let signer = algorithm.signer(&params, &Corpus { documents: 1_000, stats: &stats }).expect("defaults");
+    let signer = algorithm.signer(&params, &Corpus::new(1_000, &stats)).expect("defaults");
     let pipeline = Pipeline::new(&TextOptions::default()).expect("defaults");
     let text = |document: usize| -> String {
         let word = |at: usize| match chinese {

@@ -35,7 +35,7 @@ fn python_reads_every_table_alike() {
     let folder = tempfile::tempdir().unwrap();
     let algorithms = format!("{ALL},three_plus_five:max_sentence_df=40,as=no_boilerplate");
     let text_ids = done(samples(), &["--algorithms", &algorithms]);
-    assert!(Table::read(&text_ids.out().join("stats/sentences")).len() > 10);
+    assert!(Table::read(&text_ids.out().join("stats/features")).len() > 10);
     let bytes = (0..500u32).map(|n| Some(vec![0xFF, (n >> 8) as u8, n as u8]));
     let runs = [
         ("string", text_ids),

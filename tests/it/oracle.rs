@@ -72,7 +72,7 @@ fn fingerprints(docs: &[Doc], typed: &[(&str, &str)]) -> Vec<Option<u128>> {
         typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let params = Params::check("simhash", &specs(simhash), &typed).unwrap();
     let stats = CorpusStats::none();
-    let signer = simhash.signer(&params, &Corpus { documents: docs.len() as u64, stats: &stats }).unwrap();
+    let signer = simhash.signer(&params, &Corpus::new(docs.len() as u64, &stats)).unwrap();
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let sign = |doc: &Doc| {
         let mut out = Signatures::default();

@@ -41,7 +41,7 @@ pub mod examples {
     /// Signs one text with a member that needs no statistics.
     pub fn sign(algorithm: &dyn Algorithm, typed: &str, text: &str) -> Emitted {
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 1000, stats: &stats };
+        let corpus = Corpus::new(1000, &stats);
         let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
         sign_with(signer.as_ref(), text)
     }

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::algorithm::params::{Kind, ParamSpec};
+use crate::algorithm::contract::Features;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::hash::hash64;
 use crate::text::Analysis;
@@ -14,6 +15,29 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     default: "0",
     help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
 };
+
+/// The sentences of a document, by the hash of their canonical form.
+struct Sentences;
+
+impl Features for Sentences {
+    fn name(&self) -> String {
+        "sentences".into()
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut canonical = String::new();
+        for sentence in document.sentences() {
+            canonical.clear();
+            document.write_sentence(sentence, &mut canonical);
+            out.push(hash64(canonical.as_bytes()));
+        }
+    }
+}
+
+/// Sentences are counted where [`MAX_SENTENCE_DF`] is set.
+pub fn counted_sentences(params: &Params) -> Option<Box<dyn Features>> {
+    (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn Features>)
+}
 
 /// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
 /// Sentences in more than `max_df` documents are left out, where that is above 0.
@@ -44,7 +68,7 @@ pub fn longest_sentences(
         if chosen.last() == Some(&canonical) {
             continue;
         }
-        if max_df > 0 && stats.sentence_df(hash64(canonical.as_bytes())) > max_df {
+        if max_df > 0 && stats.feature_df(hash64(canonical.as_bytes())) > max_df {
             continue;
         }
         chosen.push(canonical);

@@ -1,0 +1,72 @@
+//! From a row of a batch to the document that algorithms see: its text, what stands beside it, and what earlier passes
+//! learnt of it.
+
+use super::cuts::Cuts;
+use super::workers::Job;
+use crate::batch::{Cell, Documents, TextColumn};
+use crate::corpus::CorpusStats;
+use crate::error::Result;
+use crate::io::Want;
+use crate::text::{Analysis, Field, FieldValue, FieldValues};
+
+/// How a pass sees documents.
+#[derive(Clone, Copy)]
+pub struct View<'j> {
+    job: &'j Job<'j>,
+    cuts: Option<&'j Cuts>,
+    stats: Option<&'j CorpusStats>,
+}
+
+/// The columns beside the text in one batch, by [`Field`].
+pub type Columns = [Option<TextColumn>; Field::ALL.len()];
+
+impl<'j> View<'j> {
+    /// Of a pass that knows nothing yet.
+    pub fn first(job: &'j Job<'j>) -> View<'j> {
+        View { job, cuts: None, stats: None }
+    }
+
+    /// Of a pass after the count: words are replayed, and their frequencies known.
+    pub fn after_count(job: &'j Job<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
+        View { job, cuts, stats: Some(stats) }
+    }
+
+    /// The text and whatever the algorithms read beside it, of all rows.
+    pub fn want(&self) -> Want {
+        Want { others: self.job.field_columns(), batch_bytes: self.job.budget.batch, ..Want::default() }
+    }
+
+    /// The columns of a batch; a file that lacks one leaves it out.
+    ///
+    /// # Errors
+    /// A column that cannot be read as strings.
+    pub fn columns(&self, batch: &Documents) -> Result<Columns> {
+        let mut columns = Columns::default();
+        for &field in &self.job.fields {
+            columns[field as usize] = batch.text_column(&self.job.options.field_columns[field as usize])?;
+        }
+        Ok(columns)
+    }
+
+    /// One document. A field whose bytes are no text counts as without a value.
+    pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
+        let bits = self.cuts.and_then(|cuts| cuts.of(doc));
+        let document = match bits {
+            Some(bits) => self.job.pipeline.analyse_again(text, bits),
+            None => self.job.pipeline.analyse(text),
+        };
+        let mut values = FieldValues::default();
+        for (value, column) in values.iter_mut().zip(columns) {
+            *value = match column.as_ref().map(|column| column.get(row)) {
+                None => FieldValue::NoColumn,
+                Some(Cell::Text(text)) => FieldValue::Text(text),
+                Some(_) => FieldValue::Null,
+            };
+        }
+        let document = document.with_fields(values);
+        match self.stats {
+            Some(stats) => document.counted_over(stats),
+            None => document,
+        }
+    }
+}

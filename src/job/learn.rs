@@ -1,0 +1,130 @@
+//! What algorithms learn before they sign: one reading for the notes of all of them, then each learns from its own.
+//!
+//! Notes stand in a memory-mapped work file; their order is that of a hash of the texts, so that a model does not depend on
+//! the order of documents. Of exact copies the representative alone takes part.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::classes::{Classes, number};
+use super::document::View;
+use super::workers::Job;
+use crate::algorithm::{Corpus, Notes};
+use crate::batch::Cell;
+use crate::error::Result;
+use crate::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
+use crate::text::Analysis;
+
+/// Bytes of a row that orders notes: hash of the text, where the note begins.
+const ROW: usize = 24;
+
+/// The notes of one algorithm while they are written.
+struct Pad {
+    numbers: Heap,
+    order: Shuffle,
+}
+
+/// The notes of one algorithm, in order.
+struct Pages<'p> {
+    job: &'p Job<'p>,
+    numbers: FrozenHeap,
+    begins: Mapped<u64>,
+}
+
+impl Notes for Pages<'_> {
+    fn len(&self) -> usize {
+        self.begins.len()
+    }
+
+    fn get(&self, at: usize) -> &[u64] {
+        let words = |from: u64, count: usize| bytemuck::try_cast_slice(self.numbers.get(from, count * 8));
+        // Every entry is a whole number of words in a mapped file, so the bytes are aligned.
+        let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
+        words(self.begins[at] + 8, length).unwrap_or(&[])
+    }
+
+    fn go_on(&self) -> Result<()> {
+        self.job.go_on()
+    }
+}
+
+/// The models by algorithm, empty for those that learn nothing.
+pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option<&Classes>) -> Result<Vec<Vec<u64>>> {
+    let recipe = &job.options.recipe;
+    let mut models = vec![Vec::new(); recipe.algorithms.len()];
+    let learners = recipe.learners(corpus)?;
+    if learners.is_empty() {
+        return Ok(models);
+    }
+    let running = job.clock.stage("take notes");
+    let pads = learners.iter().map(|(at, _)| {
+        let label = &recipe.algorithms[*at].label;
+        let order = job.shuffle(&format!("{label}-note-order"), ROW, 16, job.documents())?;
+        Ok(Pad { numbers: Heap::new(job.dir, &format!("{label}-notes"))?, order })
+    });
+    let pads = pads.collect::<Result<Vec<Pad>>>()?;
+    job.read(
+        "take notes",
+        &view.want(),
+        || Ok((pads.iter().map(|pad| pad.order.writer()).collect::<Vec<_>>(), Vec::new(), 0u64)),
+        |(writers, note, segmented), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                    continue;
+                }
+                let document = view.document(doc, text, &columns, row);
+                for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
+                    note.clear();
+                    note.push(0);
+                    learner.note(&document, note);
+                    push(pad, writer, &document, note)?;
+                }
+                *segmented += document.segmented();
+            }
+            Ok(())
+        },
+        |(writers, _, segmented)| {
+            job.segmented.fetch_add(segmented, Relaxed);
+            writers.into_iter().try_for_each(|mut writer| writer.flush())
+        },
+    )?;
+    let pages = pads.into_iter().map(|pad| in_order(job, pad)).collect::<Result<Vec<_>>>()?;
+    let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
+    running.end(job.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
+    for ((at, learner), pages) in learners.iter().zip(&pages) {
+        let running = job.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
+        models[*at] = learner.learn(pages)?;
+        running.end(pages.len() as u64, models[*at].len() as u64, 0);
+    }
+    Ok(models)
+}
+
+/// Writes one note, its length in front, unless there is nothing in it.
+fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64]) -> Result<()> {
+    if note.len() < 2 {
+        return Ok(());
+    }
+    note[0] = note.len() as u64 - 1;
+    let begin = pad.numbers.append(bytemuck::cast_slice(note))?;
+    let mut row = [0; ROW];
+    row[..16].copy_from_slice(&document.copy_hash().to_be_bytes());
+    row[16..].copy_from_slice(&begin.to_be_bytes());
+    writer.push(&row)
+}
+
+/// The notes ordered by the hash of their texts.
+fn in_order<'p>(job: &'p Job<'p>, pad: Pad) -> Result<Pages<'p>> {
+    let sorted = pad.order.finish()?;
+    let mut begins: Mapped<u64> = Mapped::new(job.dir, "note-begins", sorted.rows() as usize)?;
+    let mut at = 0;
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, job.budget.a_thread)?;
+        for record in 0..records.len() {
+            begins[at] = number(&records.record(record)[16..]);
+            at += 1;
+        }
+        sorted.remove(partition)?;
+    }
+    Ok(Pages { job, numbers: pad.numbers.freeze()?, begins })
+}
