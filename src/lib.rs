@@ -1,10 +1,11 @@
 //! dupsift sifts duplicates out of document corpora; ARCHITECTURE.md tells the story, this crate is the house.
 //!
-//! Floors import downward only: `cpu error row hash` / `text batch shuffle` / `corpus measure io` / `algorithm` / `stage` /
+//! Floors import downward only: `cpu error row hash` / `text bloom batch shuffle` / `corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
 pub mod algorithm;
 pub mod batch;
+pub mod bloom;
 pub mod cli;
 pub mod corpus;
 pub mod cpu;

@@ -160,6 +160,11 @@ pub struct Settings {
     #[arg(long, value_name = "N", help_heading = "Finding duplicates")]
     pub max_candidates: Option<Typed>,
 
+    /// Sign twice, and write only rows whose key comes more than once: less disk, more time
+    #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true, help_heading = "Resources")]
+    pub sift: Option<bool>,
+
     /// How Chinese becomes words: dict, bigram or char [default: dict]
     #[arg(long, value_name = "NAME", help_heading = "Words")]
     pub tokenizer: Option<String>,
@@ -229,6 +234,7 @@ impl Settings {
             count_copies: self.count_copies.or(other.count_copies),
             max_group: self.max_group.or(other.max_group),
             max_candidates: self.max_candidates.or(other.max_candidates),
+            sift: self.sift.or(other.sift),
             tokenizer: self.tokenizer.or(other.tokenizer),
             stop_words: self.stop_words.or(other.stop_words),
             dictionary: self.dictionary.or(other.dictionary),

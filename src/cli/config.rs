@@ -70,7 +70,9 @@ mod tests {
         let mut lines = String::new();
         for name in Settings::names() {
             let value = match name.as_str() {
-                "overwrite" | "strict" | "count-copies" | "yo-to-e" | "stem" | "dry-run" | "no-progress" => "true",
+                "overwrite" | "strict" | "sift" | "count-copies" | "yo-to-e" | "stem" | "dry-run" | "no-progress" => {
+                    "true"
+                }
                 "threads" | "limit" | "max-group" => "7",
                 "chain" => "\"remove\"",
                 "log-format" => "\"json\"",

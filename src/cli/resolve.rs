@@ -95,6 +95,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         remove_chains: settings.chain.unwrap_or_default() == Chain::Remove,
         max_group: values.max_group.unwrap_or(DEFAULT_MAX_GROUP),
         max_candidates: values.max_candidates.unwrap_or(DEFAULT_MAX_CANDIDATES),
+        sift: settings.sift.unwrap_or(false),
         strict: settings.strict.unwrap_or(false),
         limit: values.limit,
     };

@@ -15,6 +15,7 @@ use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
+use crate::stage::sift::Sieve;
 use crate::text::Field;
 
 /// Version of run.json and of the tables.
@@ -23,7 +24,7 @@ const SCHEMA_VERSION: u32 = 1;
 const GUARDED_ROWS: u64 = 10_000;
 
 /// What signing says of each algorithm.
-pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<AlgorithmReport> {
+pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed, sieve: Option<&Sieve>) -> Vec<AlgorithmReport> {
     let chosen = &job.options.recipe.algorithms;
     let counts = |counts: &BTreeMap<&'static str, u64>| {
         counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
@@ -40,6 +41,7 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<Al
                 flagged: counts(&signed.tally.flagged),
                 sign_seconds: signed.tally.sampled.as_secs_f64() * scale,
                 rows: signed.rows.rows(),
+                sifted_rows: signed.tally.sifted,
                 row_bytes: signed.layout.width() as u64,
                 expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
                     let documents = signed.tally.signed as f64;
@@ -49,7 +51,11 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed) -> Vec<Al
                 ..AlgorithmReport::default()
             }
         };
-    bound.iter().zip(chosen).zip(&signed.algorithms).map(report).collect()
+    let mut reports: Vec<AlgorithmReport> = bound.iter().zip(chosen).zip(&signed.algorithms).map(report).collect();
+    for (at, report) in reports.iter_mut().enumerate() {
+        report.notes.extend(sieve.and_then(|sieve| sieve.note(at, report.rows + report.sifted_rows)));
+    }
+    reports
 }
 
 /// The whole record.
@@ -199,6 +205,7 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
         ("chain", if options.remove_chains { "remove" } else { "keep" }.to_string()),
         ("max-group", options.max_group.to_string()),
         ("max-candidates", options.max_candidates.to_string()),
+        ("sift", options.sift.to_string()),
         ("strict", options.strict.to_string()),
     ]);
     if let Some(limit) = options.limit {

@@ -26,6 +26,7 @@ mod progress;
 mod rejected;
 mod run;
 mod run_report;
+mod sift;
 mod sign;
 mod tables;
 mod verify;

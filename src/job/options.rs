@@ -41,6 +41,8 @@ pub struct RunOptions {
     pub max_group: u64,
     /// The most comparisons within one group of a method that compares.
     pub max_candidates: u64,
+    /// Whether rows that cannot meet another are left out before they are written, at the price of a second signing.
+    pub sift: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
     /// Only this many documents from the start.

@@ -18,7 +18,7 @@ use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, count, decide, describe, learn, pairs, verify};
+use super::{Outcome, copies, count, decide, describe, learn, pairs, sift, verify};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -78,7 +78,8 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
             fields: options.recipe.fields().into_iter().collect(),
             pool: &pool,
             budget,
-            memory: Memory::new(budget.rows),
+            // The filters of the sieve take the other half.
+            memory: Memory::new(if options.sift { budget.rows / 2 } else { budget.rows }),
             dir: folder.path(),
             progress,
             cancel,
@@ -131,14 +132,16 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     let corpus = Corpus::new(job.documents(), &stats);
     let models = learn::learn(job, &view, &corpus, copies.as_ref())?;
     let bound = recipe.bind(&corpus, &models)?;
-    let mut signed = sign_all(job, &bound, copies.as_ref(), &view)?;
+    let sieve = if job.options.sift { Some(sift::sift(job, &bound, copies.as_ref(), &view)?) } else { None };
+    let mut signed = sign_all(job, &bound, copies.as_ref(), &view, sieve.as_ref())?;
     let copies = match (copies, signed.hashes.take()) {
         (Some(copies), _) => copies,
         (None, Some(hashes)) => copies::fold(job, &hashes)?,
         (None, None) => return Err(Error::Usage("no hashes of texts were taken".into())),
     };
     let copies = Arc::new(copies);
-    let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed);
+    let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed, sieve.as_ref());
+    drop(sieve);
     let relations = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);

@@ -18,6 +18,7 @@ use crate::io::Want;
 use crate::row::{RowLayout, Signatures};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
+use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
 use crate::text::Analysis;
 
@@ -42,6 +43,8 @@ pub struct SignTally {
     pub unsigned: BTreeMap<&'static str, u64>,
     /// Worth knowing about.
     pub flagged: BTreeMap<&'static str, u64>,
+    /// Rows that the sieve left out.
+    pub sifted: u64,
     /// What signing the sampled documents took of this algorithm alone, all that is shared being there already.
     pub sampled: Duration,
 }
@@ -59,6 +62,7 @@ impl SignTally {
 
     fn merge(&mut self, other: &SignTally) {
         self.signed += other.signed;
+        self.sifted += other.sifted;
         self.sampled += other.sampled;
         other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason).or_default() += count);
         other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag).or_default() += count);
@@ -108,8 +112,15 @@ struct Worker<'w> {
     lengths: Vec<u32>,
 }
 
-/// Reads all documents once; surplus copies, where they are known already, are not signed.
-pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Signed> {
+/// Reads all documents once; surplus copies, where they are known already, are not signed. With a sieve only rows that may
+/// meet another one are written.
+pub fn sign_all(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    copies: Option<&Classes>,
+    view: &View<'_>,
+    sieve: Option<&Sieve>,
+) -> Result<Signed> {
     let running = job.clock.stage("sign");
     let documents = job.documents();
     let layouts: Vec<RowLayout> = bound.iter().map(|bound| RowLayout::new(bound.signer.shape(), documents)).collect();
@@ -162,6 +173,10 @@ pub fn sign_all(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, vi
                 if out.reason().is_none() {
                     signed_bits[number].set(doc as usize);
                     for row in out.rows(doc) {
+                        if sieve.is_some_and(|sieve| !sieve.keeps(number, &row)) {
+                            tallies[number].sifted += 1;
+                            continue;
+                        }
                         record.clear();
                         layouts[number].encode(&row, record);
                         writers[number].push(record)?;

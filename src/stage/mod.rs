@@ -4,5 +4,6 @@ pub mod connect;
 pub mod count;
 pub mod expand;
 pub mod recipe;
+pub mod sift;
 pub mod sign;
 pub mod survive;

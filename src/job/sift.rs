@@ -1,0 +1,47 @@
+//! The reading of its own that `--sift` adds: the groups of all rows go into counting filters before rows are written.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::classes::Classes;
+use super::document::View;
+use super::workers::Job;
+use crate::batch::Cell;
+use crate::error::Result;
+use crate::row::Signatures;
+use crate::stage::recipe::Bound;
+use crate::stage::sift::Sieve;
+use crate::stage::sign::sign;
+
+/// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
+pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Sieve> {
+    let running = job.clock.stage("sift");
+    let sieve = Sieve::new(bound, job.documents(), job.budget.rows / 2);
+    let rows = job.read(
+        "sift",
+        &view.want(),
+        || Ok((Signatures::default(), 0u64, 0u64)),
+        |(scratch, rows, segmented), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
+                    continue;
+                }
+                let document = view.document(doc, text, &columns, row);
+                sign(bound, &document, scratch, |algorithm, out| {
+                    *rows += out.rows(doc).count() as u64;
+                    sieve.insert(algorithm, out);
+                    Ok(())
+                })?;
+                *segmented += document.segmented();
+            }
+            Ok(())
+        },
+        |(_, rows, segmented)| {
+            job.segmented.fetch_add(segmented, Relaxed);
+            Ok(rows)
+        },
+    )?;
+    running.end(job.documents(), rows.iter().sum(), 0);
+    Ok(sieve)
+}
