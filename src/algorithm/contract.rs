@@ -46,7 +46,7 @@ pub trait Features: Send + Sync {
 
 /// What an algorithm learns from the corpus before it signs. Each document with a signature to come writes a note; the
 /// notes stand in a work file, and learning may read them as often as it likes, in an order that depends on nothing but
-/// the texts. What comes out must not be larger than a fraction of the memory budget.
+/// the texts; the note of a text that several documents have comes as often as that. What comes out must not be larger than a fraction of the memory budget.
 pub trait Learner: Send + Sync {
     /// What learning needs of one document, any numbers; nothing for a document that takes no part.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);

@@ -10,6 +10,7 @@ pub mod params;
 mod exact;
 mod long_sent;
 mod minhash;
+mod repeats;
 mod simhash;
 mod tf;
 mod tf_idf;
@@ -28,6 +29,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &exact::Exact,
     &long_sent::LongSent,
     &minhash::MinHash,
+    &repeats::Repeats,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,

@@ -1,7 +1,7 @@
 //! What algorithms learn before they sign: one reading for the notes of all of them, then each learns from its own.
 //!
 //! Notes stand in a memory-mapped work file; their order is that of a hash of the texts, so that a model does not depend on
-//! the order of documents. Of exact copies the representative alone takes part.
+//! the order of documents. A note counts once for each exact copy of its document, unless copies are not to count.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -73,12 +73,16 @@ pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
+                let alike = match copies {
+                    Some(copies) if recipe.count_copies => copies.members(doc).len().max(1),
+                    _ => 1,
+                };
                 let document = view.document(doc, text, &columns, row);
                 for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
                     note.clear();
                     note.push(0);
                     learner.note(&document, note);
-                    push(pad, writer, &document, note)?;
+                    push(pad, writer, &document, note, alike)?;
                 }
                 *segmented += document.segmented();
             }
@@ -100,8 +104,8 @@ pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option
     Ok(models)
 }
 
-/// Writes one note, its length in front, unless there is nothing in it.
-fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64]) -> Result<()> {
+/// Writes one note, its length in front, unless there is nothing in it; it stands for `alike` documents.
+fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64], alike: usize) -> Result<()> {
     if note.len() < 2 {
         return Ok(());
     }
@@ -110,7 +114,7 @@ fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut 
     let mut row = [0; ROW];
     row[..16].copy_from_slice(&document.copy_hash().to_be_bytes());
     row[16..].copy_from_slice(&begin.to_be_bytes());
-    writer.push(&row)
+    (0..alike).try_for_each(|_| writer.push(&row))
 }
 
 /// The notes ordered by the hash of their texts.

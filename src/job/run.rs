@@ -115,9 +115,13 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
 fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
     let recipe = &job.options.recipe;
     let needs = recipe.needs_stats();
-    // Statistics that count each text once have to know the copies before they count.
-    let early = if needs.any() && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
-    let (stats, copies, cuts) = if needs.any() {
+    // Statistics and models that count each text once have to know the copies before they count.
+    let none = CorpusStats::none();
+    let learns = !recipe.learners(&Corpus::new(job.documents(), &none))?.is_empty();
+    // Whoever reads the corpus twice reads it for its copies and Chinese words first.
+    let counts = needs.any() || learns;
+    let early = if counts && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
+    let (stats, copies, cuts) = if counts {
         let counted = count::count(job, needs, early.as_ref())?;
         let copies = match (early, counted.hashes) {
             (Some(copies), _) => Some(copies),
@@ -128,7 +132,7 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     } else {
         (CorpusStats::none(), None, None)
     };
-    let view = if needs.any() { View::after_count(job, cuts.as_ref(), &stats) } else { View::first(job) };
+    let view = if counts { View::after_count(job, cuts.as_ref(), &stats) } else { View::first(job) };
     let corpus = Corpus::new(job.documents(), &stats);
     let models = learn::learn(job, &view, &corpus, copies.as_ref())?;
     let bound = recipe.bind(&corpus, &models)?;

@@ -38,7 +38,7 @@ const RULES: &[Rule] = &[
     Rule { rooms: &["io"], may: &["error", "hash", "row", "batch"], never: &["clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["algorithm"],
-        may: &["cpu", "error", "hash", "row", "text", "corpus", "measure"],
+        may: &["cpu", "error", "hash", "row", "text", "bloom", "corpus", "measure"],
         never: &[ARROW, "parquet", "std::fs", "std::thread", "rayon", "clap", "indicatif", "pyo3"],
     },
     Rule {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Int64Array, StringArray, UInt64Array};
 
 use crate::kit::{
-    ALL, Done, Table, doc_pairs, done, labels, numbered, pairs, record, sample_docs, samples, write_columns, write_docs,
+    ALL, Done, SEVEN, Table, doc_pairs, done, labels, numbered, pairs, record, sample_docs, samples, signing_labels,
+    write_columns, write_docs,
 };
 
 type Pairs = BTreeSet<(usize, usize)>;
@@ -126,7 +127,7 @@ fn survivors_are_those_of_the_definition_for_every_rule_of_decision() {
     for (decide, needed) in [("any", 1), ("at-least:2", 2), ("all", 7), ("three_plus_five", 1)] {
         for chain in ["keep", "remove"] {
             let what = format!("--decide {decide} --chain {chain}");
-            let done = done(samples(), &["--algorithms", ALL, "--decide", decide, "--chain", chain]);
+            let done = done(samples(), &["--algorithms", SEVEN, "--decide", decide, "--chain", chain]);
             let all = labels(&done.out());
             let chosen = if all.iter().any(|label| label == decide) { vec![decide.to_string()] } else { all };
             let pairs = deciding(&done.out(), &chosen, needed);
@@ -197,7 +198,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             assert!(line.doc_a < line.doc_b && (0.0..=1.0).contains(&line.similarity) && !line.matched_by.is_empty());
             let ids = [line.doc_a, line.doc_b].map(|doc| &docs[doc as usize].id);
             assert_eq!([&line.id_a, &line.id_b], ids, "{label}");
-            assert_eq!(line.verified, label == "minhash", "{label}");
+            assert_eq!(line.verified, one["verify"].is_string(), "{label}");
         }
         let scores: BTreeMap<(usize, usize), f32> =
             lines.iter().map(|line| ((line.doc_a as usize, line.doc_b as usize), line.similarity)).collect();
@@ -244,13 +245,14 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
     let surplus: usize = by_text.values().map(|group| group.len() - 1).sum();
     assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
-    for one in record(&done.out())["algorithms"].as_array().unwrap() {
-        let label = one["label"].as_str().unwrap();
-        assert_eq!(one["signed"].as_u64(), Some(docs.len() as u64), "{label}");
-        let lines = pairs(&done.out(), label);
+    let signing = signing_labels(&done.out());
+    for label in labels(&done.out()) {
+        let lines = pairs(&done.out(), &label);
         let copies = lines.iter().filter(|line| equal.contains(&(line.doc_a as usize, line.doc_b as usize)));
         let copies: Vec<f32> = copies.map(|line| line.similarity).collect();
-        assert_eq!(copies, vec![1.0; equal.len()], "{label}");
+        // Of a method that leaves some documents without a signature it is not told which.
+        let found = if signing.contains(&label) { equal.len() } else { copies.len() };
+        assert_eq!(copies, vec![1.0; found], "{label}");
     }
 }
 
@@ -294,7 +296,9 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     write_docs(&file, &numbered(texts), 7);
     let done = done(&file, &["--algorithms", ALL, "--max-group", "10", "--keep", "doc desc"]);
     let record = record(&done.out());
-    for one in record["algorithms"].as_array().unwrap() {
+    let signing = signing_labels(&done.out());
+    let all = record["algorithms"].as_array().unwrap().iter();
+    for one in all.filter(|one| signing.iter().any(|label| one["label"] == **label)) {
         let label = one["label"].as_str().unwrap();
         let count = |name: &str| one[name].as_u64().unwrap();
         assert_eq!((count("pairs"), count("pairs_written"), count("large_groups")), (436, 30, 1), "{label}");

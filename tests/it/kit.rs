@@ -19,6 +19,9 @@ pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/doc
 /// All members of the family, as `--algorithms` takes them.
 pub const ALL: &str = "all";
 
+/// Seven of them, for tests whose cost grows with their number.
+pub const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";
+
 /// How a run ended.
 pub struct Ran {
     pub code: i32,
@@ -269,6 +272,23 @@ pub fn record(out: &Path) -> serde_json::Value {
 pub fn labels(out: &Path) -> Vec<String> {
     let name = |name: String| name.strip_prefix("algorithm=").unwrap().to_string();
     names_in(&out.join("pairs")).into_iter().map(name).collect()
+}
+
+/// How many members the family has.
+pub fn members() -> usize {
+    dupsift::algorithm::ALGORITHMS.len()
+}
+
+/// The algorithms of a run that gave a signature to every document that was used: at least half of them, or the test that
+/// asks shows nothing.
+pub fn signing_labels(out: &Path) -> Vec<String> {
+    let record = record(out);
+    let used = record["documents"]["used"].as_u64();
+    let all = record["algorithms"].as_array().unwrap();
+    let signing = all.iter().filter(|one| one["signed"].as_u64() == used);
+    let labels: Vec<String> = signing.map(|one| one["label"].as_str().unwrap().to_string()).collect();
+    assert!(2 * labels.len() >= all.len(), "few sign: {labels:?}");
+    labels
 }
 
 /// One pair as it was written.
