@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod document;
+pub mod flag;
 pub mod id;
 pub mod id_column;
 pub mod pair;
@@ -14,6 +15,7 @@ pub mod term;
 
 pub use cluster::{ClusterBuilder, ClusterRow, cluster_schema};
 pub use document::{Cell, Documents, TextColumn};
+pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
 pub use pair::{PairBuilder, PairRow, pair_schema};

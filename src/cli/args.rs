@@ -27,6 +27,8 @@ pub struct Arguments {
 pub enum Verb {
     /// Find duplicates: pairs, clusters and a removal list
     Run(Box<RunArguments>),
+    /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
+    Stream(Box<StreamArguments>),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
     Algorithms(AlgorithmsArguments),
     /// Print a completion script for a shell
@@ -56,6 +58,32 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// All options that may stand in the configuration file too.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// `dupsift stream`.
+#[derive(Debug, Args)]
+pub struct StreamArguments {
+    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// The filter that an earlier stream left: OUT/filter.bloom
+    #[arg(long, value_name = "FILE", help_heading = "The filter")]
+    pub filter: Option<PathBuf>,
+    /// Old versions of documents, to be taken out of the filter first; may be given several times
+    #[arg(long, value_name = "INPUT", help_heading = "The filter")]
+    pub forget: Vec<String>,
+    /// Keys that a new filter is made for [default: ten times the documents of this input]
+    #[arg(long, value_name = "N", help_heading = "The filter")]
+    pub keys: Option<Typed>,
+    /// Share of new documents that a new filter may flag by chance
+    #[arg(long, value_name = "RATE", default_value_t = 0.001, help_heading = "The filter")]
+    pub rate: f64,
+    /// Read options from this TOML file; what the command line says wins
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The options of a run, of which those about pairs say nothing here; --algorithms names one, by default exact.
     #[command(flatten)]
     pub settings: Settings,
 }

@@ -13,6 +13,7 @@ pub mod exit;
 pub mod log;
 pub mod resolve;
 pub mod run;
+pub mod stream;
 pub mod version;
 
 pub use exit::Exit;

@@ -150,7 +150,11 @@ impl Values {
     }
 }
 
-fn whole_number(flag: &str, typed: &str, low: u64, high: u64) -> Result<u64> {
+/// A whole number as it was typed for a flag.
+///
+/// # Errors
+/// Anything else, with the range.
+pub fn whole_number(flag: &str, typed: &str, low: u64, high: u64) -> Result<u64> {
     typed.trim().parse().ok().filter(|number| (low..=high).contains(number)).ok_or_else(|| {
         let range = if high == u64::MAX { format!("of at least {low}") } else { format!("from {low} to {high}") };
         Error::Usage(format!("--{flag}: expected a whole number {range}, got {typed:?}"))

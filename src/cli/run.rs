@@ -78,7 +78,7 @@ fn tell_end(report: &RunReport, exit: Exit) {
 
 /// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. The second request is not asked
 /// to wait.
-fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
+pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     ctrlc::set_handler(move || {
@@ -95,7 +95,7 @@ fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
 /// process without a word.
 #[cfg(unix)]
 #[allow(unsafe_code)]
-fn ignore_file_size_signal() {
+pub(super) fn ignore_file_size_signal() {
     // SAFETY: SIG_IGN runs no code of ours in a signal handler, and no other thread has been started.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
@@ -103,4 +103,4 @@ fn ignore_file_size_signal() {
 }
 
 #[cfg(not(unix))]
-fn ignore_file_size_signal() {}
+pub(super) fn ignore_file_size_signal() {}

@@ -28,6 +28,8 @@ mod run;
 mod run_report;
 mod sift;
 mod sign;
+mod stream;
+mod stream_filter;
 mod tables;
 mod verify;
 mod workers;
@@ -37,6 +39,7 @@ pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use progress::{Bar, Progress, Unit};
 pub use run::{Inputs, look, run};
 pub use run_report::*;
+pub use stream::{StreamOptions, StreamReport, stream};
 
 /// What a finished run leaves behind.
 #[derive(Clone, Debug)]

@@ -19,6 +19,8 @@ use super::sign::{Signed, sign_all};
 use super::tables::Tables;
 use super::workers::Job;
 use super::{Outcome, copies, count, decide, describe, learn, pairs, sift, verify};
+use serde::Serialize;
+
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -50,6 +52,20 @@ fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
 /// # Errors
 /// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
 pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Outcome> {
+    carry_out(options, inputs, progress, cancel, attempt).map(|report| Outcome { report })
+}
+
+/// Does the work of a verb: from opened inputs to an output folder with its record, whole or not at all.
+///
+/// # Errors
+/// As [`run()`].
+pub(super) fn carry_out<R: Serialize>(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    attempt: impl Fn(&Job<'_>, &Stage, &[BadInput]) -> Result<R>,
+) -> Result<R> {
     let clock = Clock::start();
     let budget = Budget::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
@@ -97,7 +113,7 @@ pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &A
                     return Err(Error::Interrupted);
                 }
                 stage.commit()?;
-                return Ok(Outcome { report });
+                return Ok(report);
             }
             Err(Error::BadFile { path, why }) if !options.strict => {
                 let late = job.bad.into_inner().unwrap_or_default();

@@ -114,7 +114,7 @@ impl Tables<'_> {
 }
 
 /// Files and rows that could not be used.
-fn write_rejected(
+pub fn write_rejected(
     job: &Job<'_>,
     stage: &Stage,
     rejected: &Rejected,

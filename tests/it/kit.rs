@@ -30,7 +30,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    fn of(output: Output) -> Ran {
+    pub fn of(output: Output) -> Ran {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
@@ -205,7 +205,11 @@ impl Table {
     /// A column of Booleans.
     #[track_caller]
     pub fn flags(&self, name: &str) -> Vec<bool> {
-        self.column(name).as_boolean().iter().map(|value| value.unwrap()).collect()
+        self.flags_or_null(name).into_iter().map(|value| value.unwrap()).collect()
+    }
+
+    pub fn flags_or_null(&self, name: &str) -> Vec<Option<bool>> {
+        self.column(name).as_boolean().iter().collect()
     }
 }
 

@@ -12,4 +12,5 @@ mod hot_key;
 mod invariants;
 mod kit;
 mod oracle;
+mod stream;
 mod transcripts;

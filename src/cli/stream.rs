@@ -1,0 +1,78 @@
+//! `dupsift stream`: documents in order, each flagged if its like came before, now or in an earlier run.
+
+use anyhow::{Context, Result};
+use bytesize::ByteSize;
+
+use super::args::{LogFormat, StreamArguments};
+use super::resolve::{resolve, whole_number};
+use super::run::{cancel_on_signal, ignore_file_size_signal};
+use super::{Exit, config, log, say, whole_story};
+use crate::error::Error;
+use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
+use crate::report::{counted, thousands};
+
+/// Runs the verb.
+///
+/// # Errors
+/// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
+pub fn stream(arguments: StreamArguments) -> Result<Exit> {
+    let mut settings = match &arguments.config {
+        Some(path) => arguments.settings.or(config::read(path)?),
+        None => arguments.settings,
+    };
+    settings.algorithms.get_or_insert_with(|| "exact".into());
+    if !(arguments.rate > 0.0 && arguments.rate < 1.0) {
+        return Err(Error::Usage(format!("--rate: expected a number between 0 and 1, got {}", arguments.rate)).into());
+    }
+    let keys = arguments.keys.map(|typed| whole_number("keys", &typed.0, 1, u64::MAX)).transpose()?;
+    let resolved = resolve(arguments.inputs, settings)?;
+    let format = resolved.log_format;
+    let progress = log::progress(resolved.progress, format);
+    log::start(format, &progress);
+    let options = StreamOptions { run: resolved.options, filter: arguments.filter, keys, rate: arguments.rate };
+    match work(&options, arguments.forget, &progress, resolved.dry_run) {
+        Err(error) if format == LogFormat::Json => {
+            let exit = Exit::of_error(&error);
+            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
+            Ok(exit)
+        }
+        other => other,
+    }
+}
+
+fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_run: bool) -> Result<Exit> {
+    ignore_file_size_signal();
+    let cancel = cancel_on_signal()?;
+    let inputs = job::look(&options.run)?;
+    let old = RunOptions { inputs: forget, ..options.run.clone() };
+    let old = if old.inputs.is_empty() { None } else { Some(job::look(&old)?) };
+    if dry_run {
+        return Ok(Exit::Done);
+    }
+    let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
+    say(&summary(&report, options)).context("cannot print the summary")?;
+    Ok(if report.rejected > 0 || !report.bad_inputs.is_empty() { Exit::DoneWithLosses } else { Exit::Done })
+}
+
+fn summary(report: &StreamReport, options: &StreamOptions) -> String {
+    let mut text = format!(
+        "{}: {} flagged as duplicates, {} new, {} without a key, {} rejected\n",
+        counted(report.rows, "document"),
+        thousands(report.duplicates),
+        thousands(report.signed - report.duplicates),
+        thousands(report.unsigned.values().sum()),
+        thousands(report.rejected)
+    );
+    if report.forgotten + report.unknown > 0 {
+        text += &format!("{} taken out before, {} not found\n", thousands(report.forgotten), thousands(report.unknown));
+    }
+    text += &format!(
+        "the filter holds {} in {}; {:.1e} of new documents are flagged by chance\n",
+        counted(report.keys, "key"),
+        ByteSize(report.filter_bytes).display().iec(),
+        report.false_positives
+    );
+    report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
+    let out = options.run.out.display();
+    text + &format!("\noutput: {out}\nnext time: --filter {out}/filter.bloom\n")
+}
