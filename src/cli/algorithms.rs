@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Number;
 
 use super::args::AlgorithmsArguments;
-use super::{Exit, say};
+use super::{Exit, handbook, say};
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use crate::report::table;
 
@@ -20,6 +20,8 @@ const WIDTH: u16 = 120;
 /// An unknown name; stdout that cannot be written.
 pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
     let text = match (&arguments.name, arguments.json) {
+        (None, false) if arguments.markdown => handbook::all(),
+        (Some(name), false) if arguments.markdown => handbook::one(by_name(name)?),
         (None, false) => list(),
         (Some(name), false) => one(by_name(name)?),
         (None, true) => json(&ALGORITHMS.iter().map(|algorithm| Facts::of(*algorithm)).collect::<Vec<_>>())?,

@@ -46,6 +46,9 @@ pub struct AlgorithmsArguments {
     /// Print JSON, with everything
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown, as in docs/algorithms.md
+    #[arg(long, conflicts_with = "json")]
+    pub markdown: bool,
 }
 
 /// `dupsift run`.

@@ -10,6 +10,7 @@ pub mod algorithms;
 pub mod args;
 pub mod config;
 pub mod exit;
+mod handbook;
 pub mod log;
 pub mod resolve;
 pub mod run;

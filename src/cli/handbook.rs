@@ -1,0 +1,75 @@
+//! docs/algorithms.md: the family as Markdown, made from the static facts of the members; a test holds the file to it.
+
+use crate::algorithm::{ALGORITHMS, Algorithm, specs};
+
+const HEAD: &str = "# The algorithms
+
+Made from the registry by `dupsift algorithms --markdown`; do not edit. Every algorithm takes `verify=none|jaccard:T|lcs:T|cosine:T`,
+which checks its pairs on the texts, and `as=NAME`, which names its output folder. A document that an algorithm cannot sign has
+no pair there; `run.json` counts such documents by reason.
+";
+
+/// The whole page.
+pub fn all() -> String {
+    let mut page = format!("{HEAD}\n| name | alias | inputs | duplicates are |\n| --- | --- | --- | --- |\n");
+    for algorithm in ALGORITHMS {
+        let facts = algorithm.facts();
+        let name = algorithm.name();
+        let cells = [format!("[{name}](#{name})"), facts.aliases.join(", "), facts.inputs.into(), facts.summary.into()];
+        page += &row(&cells);
+    }
+    ALGORITHMS.iter().for_each(|algorithm| page += &format!("\n{}", one(*algorithm)));
+    page
+}
+
+/// The section of one member.
+pub fn one(algorithm: &dyn Algorithm) -> String {
+    let facts = algorithm.facts();
+    let aliases =
+        if facts.aliases.is_empty() { String::new() } else { format!(" Alias: {}.", facts.aliases.join(", ")) };
+    let mut section = format!(
+        "## {}\n\n{}{aliases}\n\n- Source: {}.\n- Reads: {}.\n- When not to use it: {}.\n",
+        algorithm.name(),
+        facts.summary,
+        facts.source,
+        facts.inputs,
+        facts.when_not_to_use
+    );
+    section += "\n| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n";
+    for spec in specs(algorithm) {
+        section +=
+            &row(&[format!("`{}`", spec.name), format!("`{}`", spec.default), spec.kind.to_string(), spec.help.into()]);
+    }
+    if !facts.presets.is_empty() {
+        section += "\n| preset | stands for |\n| --- | --- |\n";
+        for (name, values) in facts.presets {
+            section += &row(&[format!("`preset={name}`"), format!("`{values}`")]);
+        }
+    }
+    section
+}
+
+/// One row of a table; a bar within a cell is spelled so that it is none.
+fn row(cells: &[String]) -> String {
+    format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Run the tests with UPDATE_EXPECT=1 to write the page anew.
+    #[test]
+    fn the_page_in_docs_is_this_one() {
+        expect_test::expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/docs/algorithms.md")].assert_eq(&all());
+    }
+
+    #[test]
+    fn tables_have_as_many_cells_in_every_row() {
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        for table in all().split("\n\n").filter(|part| part.starts_with('|')) {
+            let widths: Vec<usize> = table.lines().map(cells).collect();
+            assert!(widths.iter().all(|width| *width == widths[0]), "{table}");
+        }
+    }
+}
