@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""The whole family in one run: what each algorithm finds, costs, and misses.
+
+CORPORA holds versions-zh, versions-ru, versions-en, mixed-100m (docs/ and truth/ in each), poems-zh and spun-zh. Prints a
+section of Markdown; with --write FILE the part of FILE between the markers of the family is replaced. Ends with 1 if the
+run with all algorithms breaks its bound: CPU seconds of all, the all-pairs members apart, over those of the slowest
+single statistics algorithm.
+
+    scripts/family.py CORPORA --dupsift target/release/dupsift --write docs/measurements.md
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
+ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
+STATISTICS = ["tf_idf", "tf_ridf", "heavy_sent", "opt_freq", "imatch", "lex_rand", "idf_hash"]
+MOST_TIMES = 6.0
+MARKERS = ("<!-- family -->", "<!-- /family -->")
+
+
+class Family:
+    def __init__(self, arguments, work):
+        self.corpora, self.dupsift, self.work, self.lines = arguments.corpora, arguments.dupsift, work, []
+
+    def say(self, *lines):
+        self.lines += lines
+        print("\n".join(lines), flush=True)
+
+    def run(self, corpus, algorithms, *flags, name=None):
+        """Runs the program over a corpus; returns the output folder and its record."""
+        out = self.work / (name or corpus)
+        command = [self.dupsift, "run", self.corpora / corpus / "docs", "--out", out, "--overwrite", "--no-progress"]
+        command += ["--algorithms", algorithms, "--threads", "2", *flags]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+        if done.returncode not in (0, 3):
+            sys.exit(f"{corpus}: dupsift ended with {done.returncode}:\n{done.stderr}")
+        return out, json.loads((out / "run.json").read_text())
+
+
+def pairs_of(out, label):
+    pairs = pq.read_table(out / "pairs" / f"algorithm={label}" / "part-00000.parquet", columns=["id_a", "id_b"])
+    return set(map(frozenset, zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist())))
+
+
+def truth_of(corpora, corpus, name):
+    rows = pq.read_table(corpora / corpus / "truth" / name, columns=["id_a", "id_b"])
+    return set(map(frozenset, zip(rows["id_a"].to_pylist(), rows["id_b"].to_pylist())))
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def mebibytes(count):
+    return f"{count / (1 << 20):.1f}"
+
+
+def together(family):
+    """All members over mixed-100m within 1 GiB."""
+    _, record = family.run("mixed-100m", "all", "--memory", "1GiB")
+    algorithms = record["algorithms"]
+    family.say(
+        "### All members in one run over mixed-100m",
+        "",
+        f"`dupsift run mixed-100m/docs --algorithms all --memory 1GiB --threads 2`: {len(algorithms)} algorithms, "
+        f"{record['cpu_seconds']:.0f} CPU seconds, {mebibytes(record['peak_memory_bytes'])} MiB of anonymous memory at the peak.",
+        "Signing: seconds of one processor of that algorithm alone, from a sample; reading and cutting, which all share, are",
+        "not in it. Pairing: CPU seconds of learning, grouping, checking and expanding its pairs. Spilled: rows and pairs that",
+        "went to the disk.",
+        "",
+        "| algorithm | signed | pairs | clusters | candidates | left out | signing s | pairing CPU s | spilled MiB |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    )
+    for one in algorithms:
+        numbers = [one["signed"], one["pairs"], one["clusters"], one["candidates"], one["left_out"]]
+        seconds = [f"{one['sign_seconds']:.2f}", f"{one['pair_cpu_seconds']:.2f}", mebibytes(one["spilled_bytes"])]
+        family.say(f"| `{one['label']}` | " + " | ".join([*map(str, numbers), *seconds]) + " |")
+    family.say("", "Documents without a signature, by reason:", "", "| algorithm | reason | documents |", "| --- | --- | ---: |")
+    for one in algorithms:
+        for reason, count in sorted(one["unsigned"].items()):
+            family.say(f"| `{one['label']}` | {reason} | {count} |")
+    shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "take notes", "read candidates"))
+    own = sum(one["sign_seconds"] for one in algorithms)
+    family.say("", f"Reading, cutting and signing together {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
+    return record
+
+
+def bound(family, record):
+    """The cost of all against the slowest single statistics algorithm."""
+    known = [one["label"] for one in record["algorithms"]]
+    family.say("### All against one", "", "| run | CPU s |", "| --- | ---: |")
+    slowest = 0.0
+    for name in (name for name in STATISTICS if name in known):
+        _, alone = family.run("mixed-100m", name, "--memory", "1GiB", name="alone")
+        slowest = max(slowest, alone["cpu_seconds"])
+        family.say(f"| `{name}` alone | {alone['cpu_seconds']:.2f} |")
+    others = [name for name in known if name not in ALL_PAIRS]
+    _, most = family.run("mixed-100m", ",".join(others), "--memory", "1GiB", name="others")
+    times = most["cpu_seconds"] / slowest
+    family.say(f"| all but the all-pairs members ({len(others)}) | {most['cpu_seconds']:.2f} |", "")
+    verdict = "met" if times <= MOST_TIMES else "NOT met"
+    family.say(f"{times:.1f} times the slowest of them; goal at most {MOST_TIMES:.0f}: {verdict}.", "")
+    family.say(f"The all-pairs members are {', '.join(f'`{name}`' for name in sorted(ALL_PAIRS & set(known)))}.", "")
+    return times <= MOST_TIMES
+
+
+def quality(family):
+    """Precision and recall of each member on the versions corpora."""
+    family.say(
+        "### Each member against the labels",
+        "",
+        "P: the share of reported pairs that are labelled \"the same page in two editions\"; right: labelled, or a Jaccard of at",
+        "least .5; R: the share of labelled pairs that are reported. In percent.",
+        "",
+        "| algorithm | zh: pairs | P | right | R | ru: pairs | P | right | R | en: pairs | P | right | R |",
+        "| --- |" + " ---: |" * 12,
+    )
+    cells = {}
+    for corpus in VERSIONS:
+        out, record = family.run(corpus, "all", "--memory", "1GiB")
+        labelled = truth_of(family.corpora, corpus, "pairs.parquet")
+        right = labelled | truth_of(family.corpora, corpus, "jaccard_char5_ge50.parquet")
+        for one in record["algorithms"]:
+            found = pairs_of(out, one["label"])
+            hits = len(found & labelled)
+            row = [str(len(found)), share(hits, len(found)), share(len(found & right), len(found)), share(hits, len(labelled))]
+            cells.setdefault(one["label"], []).extend(row)
+    for label, row in cells.items():
+        family.say(f"| `{label}` | " + " | ".join(row) + " |")
+    family.say("")
+
+
+def article(family):
+    """The three texts of the article on shingles (S3), where they are at hand."""
+    if not (family.corpora / "spun-zh" / "docs").is_dir():
+        return
+    out, record = family.run("spun-zh", "shingles,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
+    family.say("### The article, its rewrite and another text (spun-zh)", "", "| algorithm | pairs (similarity) |", "| --- | --- |")
+    for one in record["algorithms"]:
+        table = pq.read_table(out / "pairs" / f"algorithm={one['label']}" / "part-00000.parquet").to_pylist()
+        found = ", ".join(f"{row['id_a']} - {row['id_b']} ({row['similarity']:.4f})" for row in table) or "none"
+        family.say(f"| `{one['label']}` | {found} |")
+    family.say("")
+
+
+def commit():
+    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
+
+
+def write_section(path, lines):
+    text = path.read_text()
+    begin, end = (text.find(marker) for marker in MARKERS)
+    if begin < 0 or end < begin:
+        sys.exit(f"{path}: expected the markers {MARKERS[0]} and {MARKERS[1]}, in this order")
+    path.write_text(text[: begin + len(MARKERS[0])] + "\n" + "\n".join(lines).strip() + "\n" + text[end:])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path, help="folder of the corpora")
+    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of the family in this file")
+    arguments = parser.parse_args()
+    missing = [name for name in [*VERSIONS, "mixed-100m"] if not (arguments.corpora / name / "docs").is_dir()]
+    if missing:
+        parser.error(f"{arguments.corpora} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each")
+    with tempfile.TemporaryDirectory() as temporary:
+        work = arguments.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        family = Family(arguments, work)
+        family.say(f"Measured at commit {commit()}.", "")
+        record = together(family)
+        within = bound(family, record)
+        quality(family)
+        article(family)
+        if arguments.write:
+            write_section(arguments.write, family.lines)
+        sys.exit(0 if within else 1)
+
+
+if __name__ == "__main__":
+    main()
