@@ -1,0 +1,42 @@
+//! Any bytes as a text and its title, signed by every member with its defaults: no panic, rows of the declared shape, and the
+//! same rows for the same document.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use dupsift::algorithm::{ALGORITHMS, Corpus, Params, Signer, specs};
+use dupsift::corpus::CorpusStats;
+use dupsift::row::{RowLayout, Signatures};
+use dupsift::text::{FieldValue, Pipeline, TextOptions};
+use libfuzzer_sys::fuzz_target;
+
+static STATS: LazyLock<CorpusStats> = LazyLock::new(CorpusStats::none);
+static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).expect("default options"));
+static SIGNERS: LazyLock<Vec<Box<dyn Signer>>> = LazyLock::new(|| {
+    let corpus = Corpus::new(1000, &STATS);
+    let signer = |algorithm: &&'static dyn dupsift::algorithm::Algorithm| {
+        let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
+        algorithm.signer(&params, &corpus).expect("defaults")
+    };
+    ALGORITHMS.iter().map(signer).collect()
+});
+
+fuzz_target!(|data: &[u8]| {
+    let text = String::from_utf8_lossy(data);
+    let (title, text) = text.split_once('\n').unwrap_or(("", &text));
+    let fields = [FieldValue::Text(title), FieldValue::Null, FieldValue::NoColumn];
+    for signer in SIGNERS.iter() {
+        let rows = || {
+            let mut out = Signatures::default();
+            signer.sign(&PIPELINE.analyse(text).with_fields(fields), &mut out);
+            let layout = RowLayout::new(signer.shape(), 1000);
+            let mut bytes = Vec::new();
+            for row in out.rows(7) {
+                assert!(row.position < signer.shape().positions && row.sketch.len() == signer.shape().sketch);
+                layout.encode(&row, &mut bytes);
+            }
+            (out.reason(), bytes)
+        };
+        assert_eq!(rows(), rows());
+    }
+});
