@@ -12,5 +12,6 @@ mod hot_key;
 mod invariants;
 mod kit;
 mod oracle;
+mod relations;
 mod stream;
 mod transcripts;
