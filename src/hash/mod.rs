@@ -5,7 +5,7 @@
 
 mod strings;
 
-pub use strings::{StringHash, StringHasher};
+pub use strings::{StringHash, StringHasher, scalar_hash};
 
 use md5::Digest as _;
 use xxhash_rust::xxh3;

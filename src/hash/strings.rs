@@ -85,9 +85,9 @@ impl StringHash {
                     next
                 })
             }
-            StringHash::Js => units.fold(1_315_423_911, |hash: u32, c| {
-                hash ^ (hash << 5).wrapping_add(c).wrapping_add(hash >> 2)
-            }),
+            StringHash::Js => {
+                units.fold(1_315_423_911, |hash: u32, c| hash ^ (hash << 5).wrapping_add(c).wrapping_add(hash >> 2))
+            }
             StringHash::Pjw => units.fold(0, |hash: u32, c| {
                 let hash = (hash << 4).wrapping_add(c);
                 match hash & 0xF000_0000 {
@@ -101,9 +101,9 @@ impl StringHash {
                 (hash ^ (high >> 24)) & !high
             }),
             StringHash::Bkdr => units.fold(0, |hash: u32, c| hash.wrapping_mul(131).wrapping_add(c)),
-            StringHash::Sdbm => units.fold(0, |hash: u32, c| {
-                c.wrapping_add(hash << 6).wrapping_add(hash << 16).wrapping_sub(hash)
-            }),
+            StringHash::Sdbm => {
+                units.fold(0, |hash: u32, c| c.wrapping_add(hash << 6).wrapping_add(hash << 16).wrapping_sub(hash))
+            }
             StringHash::Djb => units.fold(5381, |hash: u32, c| (hash << 5).wrapping_add(hash).wrapping_add(c)),
             StringHash::Ap => {
                 let mut even = false;
@@ -123,6 +123,17 @@ impl StringHash {
             }
         }
     }
+}
+
+/// The hash of strings in CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x = first 2^7, for each scalar c
+/// x = 1000003 x xor c, in the end x xor length. The SimHash of a Chinese article is made from it. The low bits do not
+/// depend on the width; 0 for an empty string.
+pub fn scalar_hash(text: &str, bits: u32) -> u128 {
+    let Some(first) = text.chars().next() else { return 0 };
+    let (hash, length) = text.chars().fold((u128::from(u32::from(first)) << 7, 0), |(hash, length), c| {
+        (hash.wrapping_mul(1_000_003) ^ u128::from(u32::from(c)), length + 1)
+    });
+    (hash ^ length) & (u128::MAX >> (128 - bits.clamp(1, 128)))
 }
 
 #[cfg(test)]
@@ -173,6 +184,15 @@ mod tests {
             let unsigned = StringHasher { signed_char: false, ..signed };
             assert_eq!(signed.of(b"abc"), unsigned.of(b"abc"), "{hash:?}");
         }
+    }
+
+    #[test]
+    fn scalars_of_the_article() {
+        assert_eq!(scalar_hash("a", 64), 12_416_037_344);
+        assert_eq!(scalar_hash("abc", 64), 0x142A_6050_A093_D0A3);
+        assert_eq!(scalar_hash("abc", 128), 0x2A1_142A_6050_A093_D0A3);
+        assert_eq!(scalar_hash("网页", 64), 0x39E5_AB5E_4829_52C4);
+        assert_eq!(scalar_hash("", 64), 0);
     }
 
     #[test]

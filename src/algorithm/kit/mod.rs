@@ -1,7 +1,9 @@
 //! Parts that several members share. A member imports these and the contract, never another member.
 
+pub mod bits;
 pub mod blocks;
 pub mod digest;
+pub mod features;
 pub mod minwise;
 pub mod sentences;
 pub mod shingling;
