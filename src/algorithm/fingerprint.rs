@@ -29,7 +29,7 @@ pub struct Fingerprint;
 
 const FACTS: Facts = Facts {
     name: "fingerprint",
-    aliases: &["information_fingerprint"],
+    aliases: &[],
     source: "survey of ten page deduplication methods, information fingerprint",
     summary: "Two documents are duplicates if their heaviest words are the same and occur equally often.",
     when_not_to_use: "where copies differ in a header or footer: one more occurrence of a frequent word hides them",

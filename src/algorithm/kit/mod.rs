@@ -5,6 +5,7 @@ pub mod blocks;
 pub mod digest;
 pub mod features;
 pub mod minwise;
+pub mod sample;
 pub mod sentences;
 pub mod shingling;
 pub mod top_words;
