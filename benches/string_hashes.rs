@@ -48,11 +48,11 @@ fn main() -> Result<()> {
         text: TextOptions::default(),
         count_copies: true,
     };
-    let bound = recipe.bind(&Corpus { documents: texts.len() as u64, stats: &stats })?;
+    let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats))?;
     let mut keys = vec![HashSet::new(); LINES.len()];
     let mut out = Signatures::default();
     for text in &texts {
-        let document = pipeline.analyse(text);
+        let document = pipeline.analyse(text).counted_over(&stats);
         for (bound, keys) in bound.iter().zip(&mut keys) {
             out.clear();
             bound.signer.sign(&document, &mut out);

@@ -19,7 +19,6 @@ use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
-use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::row::{RowShape, Signatures};
 use crate::text::{Analysis, Counted};
@@ -75,7 +74,7 @@ impl Algorithm for Fingerprint {
         if params.word("weight") == "tf_over_df" { Stats::WORDS } else { Stats::NONE }
     }
 
-    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         Ok(Box::new(FingerprintSigner {
             words: params.count("words"),
             over_df: params.word("weight") == "tf_over_df",
@@ -83,32 +82,26 @@ impl Algorithm for Fingerprint {
             min_distinct: params.count("min_distinct"),
             faithful: params.flag("faithful"),
             key: StringKey::new("fingerprint", params)?,
-            stats: corpus.stats,
         }))
     }
 }
 
-struct FingerprintSigner<'c> {
+struct FingerprintSigner {
     words: usize,
     over_df: bool,
     sorted: bool,
     min_distinct: usize,
     faithful: bool,
     key: StringKey,
-    stats: &'c CorpusStats,
 }
 
-impl FingerprintSigner<'_> {
+impl FingerprintSigner {
     /// The heaviest words with their counts, in the order of the signature.
     fn chosen<'t>(&self, document: &'t Analysis<'_>, words: &[Counted]) -> Vec<(&'t str, u32)> {
         let mut heaviest = Heaviest::new(self.words);
         if self.over_df {
-            let mut next = words.iter();
-            self.stats.df_of_many(words.iter().map(|one| one.word.hash), |df| {
-                if let Some(one) = next.next() {
-                    heaviest.push(f64::from(one.tf) / df as f64, document, one);
-                }
-            });
+            let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
+            words.for_each(|(one, frequency)| heaviest.push(f64::from(one.tf) / frequency.df as f64, document, one));
         } else {
             words.iter().for_each(|one| heaviest.push(one.tf.into(), document, one));
         }
@@ -135,7 +128,7 @@ impl FingerprintSigner<'_> {
     }
 }
 
-impl Signer for FingerprintSigner<'_> {
+impl Signer for FingerprintSigner {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -173,8 +166,8 @@ impl Signer for FingerprintSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{key, params, sign_with};
-    use crate::corpus::{TermTable, TermTableWriter};
+    use crate::algorithm::kit::examples::{key, params, sign_counted};
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use crate::hash::{hash64, md5};
     use crate::text::{Pipeline, TextOptions};
 
@@ -204,7 +197,7 @@ mod tests {
     #[test]
     fn letters_that_gbk_lacks_are_numbers_and_counted() {
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 9, stats: &stats };
+        let corpus = Corpus::new(9, &stats);
         let signer = Fingerprint.signer(&params(&Fingerprint, "faithful=true"), &corpus).unwrap();
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let sign = |text: &str| {
@@ -229,9 +222,9 @@ mod tests {
         let stats = CorpusStats::new(10, 40, 1, writer.finish().unwrap(), TermTable::empty());
         let params = params(&Fingerprint, "weight=tf_over_df,words=2");
         assert_eq!(Fingerprint.needs_stats(&params), Stats::WORDS);
-        let signer = Fingerprint.signer(&params, &Corpus { documents: 10, stats: &stats }).unwrap();
+        let signer = Fingerprint.signer(&params, &Corpus::new(10, &stats)).unwrap();
         // Weights 4/9, 3/2 and 1.
-        let rows = sign_with(signer.as_ref(), "кот кот кот кот дом дом дом пёс").unwrap();
+        let rows = sign_counted(signer.as_ref(), &stats, "кот кот кот кот дом дом дом пёс").unwrap();
         assert_eq!(rows[0].1, md5("дом 3 пёс 1".as_bytes()));
     }
 }

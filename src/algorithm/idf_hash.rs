@@ -18,9 +18,8 @@
 //! ```
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
-use super::kit::top_words::{distinct_words, share};
+use super::kit::top_words::share;
 use super::params::{Kind, ParamSpec, Params};
-use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::{StringHash, StringHasher, hash128};
 use crate::row::{RowShape, Signatures};
@@ -80,7 +79,7 @@ impl Algorithm for IdfHash {
         Stats::WORDS
     }
 
-    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+    fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let name = params.word("hash");
         let hash = match (StringHash::by_name(name), params.flag("ap_2010")) {
             (Some(StringHash::Ap), true) => StringHash::Ap2010,
@@ -93,27 +92,22 @@ impl Algorithm for IdfHash {
         Ok(Box::new(IdfHashSigner {
             share: params.real("share"),
             hasher: StringHasher { hash, mask31: params.flag("mask31"), signed_char: params.flag("signed_char") },
-            stats: corpus.stats,
         }))
     }
 }
 
-struct IdfHashSigner<'c> {
+struct IdfHashSigner {
     share: f64,
     hasher: StringHasher,
-    stats: &'c CorpusStats,
 }
 
-impl IdfHashSigner<'_> {
+impl IdfHashSigner {
     /// The rarest words, rarest first, one space between two; `None` where there is no word.
     fn string(&self, document: &Analysis<'_>) -> Option<String> {
-        let words = distinct_words(document);
         // idf falls as df grows, so whole numbers give its order.
-        let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(words.len());
-        let mut next = words.iter();
-        self.stats.df_of_many(words.iter().map(|one| one.word.hash), |df| {
-            rarest.extend(next.next().map(|one| (df, document.word(&one.word))));
-        });
+        let mut rarest: Vec<(u64, &str)> = Vec::with_capacity(document.counted().len());
+        let words = document.counted().iter().zip(document.frequencies()).filter(|(one, _)| !one.word.stop);
+        rarest.extend(words.map(|(one, frequency)| (frequency.df, document.word(&one.word))));
         let count = share(rarest.len(), self.share).max(1);
         if count < rarest.len() {
             rarest.select_nth_unstable(count);
@@ -129,7 +123,7 @@ impl IdfHashSigner<'_> {
     }
 }
 
-impl Signer for IdfHashSigner<'_> {
+impl Signer for IdfHashSigner {
     fn shape(&self) -> RowShape {
         RowShape { key_bits: 128, ..RowShape::KEY64 }
     }
@@ -153,8 +147,8 @@ impl Signer for IdfHashSigner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign_with};
-    use crate::corpus::{TermTable, TermTableWriter};
+    use crate::algorithm::kit::examples::{params, sign_counted};
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use crate::hash::hash64;
 
     /// What is signed in a corpus of ten documents, in which the words have these document frequencies.
@@ -168,8 +162,8 @@ mod tests {
         let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();
         terms.iter().for_each(|&(term, df)| writer.push(term, df, df).unwrap());
         let stats = CorpusStats::new(10, 40, 1, writer.finish().unwrap(), TermTable::empty());
-        let signer = IdfHash.signer(&params(&IdfHash, typed), &Corpus { documents: 10, stats: &stats }).unwrap();
-        sign_with(signer.as_ref(), text).map(|rows| rows[0].1)
+        let signer = IdfHash.signer(&params(&IdfHash, typed), &Corpus::new(10, &stats)).unwrap();
+        sign_counted(signer.as_ref(), &stats, text).map(|rows| rows[0].1)
     }
 
     fn of(typed: &str, string: &str) -> u128 {
@@ -215,7 +209,7 @@ mod tests {
     #[test]
     fn a_version_of_ap_is_of_ap_alone() {
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 10, stats: &stats };
+        let corpus = Corpus::new(10, &stats);
         let refused = IdfHash.signer(&params(&IdfHash, "hash=js,ap_2010=true"), &corpus).err().expect("refused");
         assert!(refused.to_string().contains("goes with hash=ap"));
     }

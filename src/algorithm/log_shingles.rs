@@ -22,7 +22,7 @@
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer};
 use super::kit::sample::{Overlap, Sampling, is_divisible};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::check;
@@ -76,10 +76,6 @@ const FACTS: Facts = Facts {
 impl Algorithm for LogShingles {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -20,7 +20,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::NGRAM;
 use super::params::{Kind, ParamSpec, Params};
@@ -70,10 +70,6 @@ const FACTS: Facts = Facts {
 impl Algorithm for Megashingles {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

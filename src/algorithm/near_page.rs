@@ -15,7 +15,7 @@
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, share};
 use super::params::{Kind, ParamSpec, Params};
@@ -67,10 +67,6 @@ const FACTS: Facts = Facts {
 impl Algorithm for NearPage {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

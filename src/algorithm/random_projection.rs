@@ -16,7 +16,7 @@
 //! cat:  + - - +
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Signer};
 use super::kit::bits::Wide;
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
@@ -73,10 +73,6 @@ const FACTS: Facts = Facts {
 impl Algorithm for RandomProjection {
     fn facts(&self) -> &'static Facts {
         &FACTS
-    }
-
-    fn needs_stats(&self, _: &Params) -> Stats {
-        Stats::NONE
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -224,7 +220,7 @@ mod tests {
         assert_eq!(vector("", "один два"), Err("fewer features than min_features"));
         assert_eq!(vector("", "?"), Err("no features"));
         let stats = CorpusStats::none();
-        let corpus = Corpus { documents: 10, stats: &stats };
+        let corpus = Corpus::new(10, &stats);
         let signer = |typed| RandomProjection.signer(&params(&RandomProjection, typed), &corpus);
         assert!(signer("bits=64").err().expect("too far").to_string().contains("at most 4"));
         assert!(signer("max_distance=24").is_ok());
