@@ -8,8 +8,14 @@ pub mod kit;
 pub mod params;
 
 mod exact;
+mod fingerprint;
+mod idf_hash;
+mod log_shingles;
 mod long_sent;
+mod megashingles;
 mod minhash;
+mod near_page;
+mod random_projection;
 mod repeats;
 mod simhash;
 mod tf;
@@ -27,8 +33,14 @@ use crate::error::{Error, Result, did_you_mean};
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &exact::Exact,
+    &fingerprint::Fingerprint,
+    &idf_hash::IdfHash,
+    &log_shingles::LogShingles,
     &long_sent::LongSent,
+    &megashingles::Megashingles,
     &minhash::MinHash,
+    &near_page::NearPage,
+    &random_projection::RandomProjection,
     &repeats::Repeats,
     &simhash::SimHash,
     &tf::Tf,

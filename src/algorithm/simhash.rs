@@ -10,19 +10,21 @@
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han.
+//! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
+//! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::blocks::{Blocks, table_count};
+use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::top_words::distinct_words;
-use super::kit::votes::{Outcome, Votes};
+use super::kit::votes::majority;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::hash::{combine, mix64};
-use crate::row::{Row, RowShape, Score, Signatures};
-use crate::text::shingle::{char_shingles, distinct, shingles};
-use crate::text::{Analysis, Token};
+use crate::hash::{mix64, scalar_hash};
+use crate::row::{Reason, Row, RowShape, Score, Signatures};
+use crate::text::Analysis;
+use crate::text::shingle::distinct;
 
 /// The most tables that may be asked for: each is a row a document, and a row's position must fit 16 bits.
 const MOST_TABLES: u64 = 1_000;
@@ -51,13 +53,8 @@ const FACTS: Facts = Facts {
             default: "0",
             help: "blocks of the search tables, above the distance; 0: chosen by the size of the corpus",
         },
-        ParamSpec {
-            name: "features",
-            kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
-            default: "auto",
-            help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
-        },
-        ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" },
+        FEATURES,
+        FEATURE_NGRAM,
         ParamSpec {
             name: "weight",
             kind: Kind::Choice(&["tf", "one", "tf_idf"]),
@@ -70,14 +67,15 @@ const FACTS: Facts = Facts {
             default: "0",
             help: "the bit where votes are even: 0 is the rule V > 0, 1 the rule V >= 0",
         },
+        MIN_FEATURES,
         ParamSpec {
-            name: "min_features",
-            kind: Kind::Int(1, 100_000),
-            default: "10",
-            help: "documents with fewer distinct features have no signature",
+            name: "hash",
+            kind: Kind::Choice(&["mixed", "s3"]),
+            default: "mixed",
+            help: "hash of a feature; s3: that of strings in CPython 2, over the characters of features=words or chars",
         },
     ],
-    presets: &[],
+    presets: &[("s3", "bits=128,features=words,hash=s3,zero=1")],
 };
 
 impl Algorithm for SimHash {
@@ -95,6 +93,13 @@ impl Algorithm for SimHash {
         if weight == "tf_idf" && features != "words" {
             return Err(Error::Usage(format!(
                 "simhash: weight=tf_idf needs features=words, for only words are counted over the corpus; features={features} came"
+            )));
+        }
+        let s3 = params.word("hash") == "s3";
+        if s3 && (weight == "tf_idf" || !["words", "chars"].contains(&features)) {
+            return Err(Error::Usage(format!(
+                "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; \
+                 features={features} and weight={weight} came"
             )));
         }
         let bits = if params.word("bits") == "128" { 128 } else { 64 };
@@ -115,9 +120,9 @@ impl Algorithm for SimHash {
         Ok(Box::new(SimHashSigner {
             bits,
             blocks: Blocks::new(bits, distance, corpus.documents, blocks),
-            features,
+            features: Features::new(params),
+            s3,
             weight,
-            ngram: params.count("ngram"),
             min_features: params.count("min_features"),
             zero: params.word("zero") == "1",
             stats: corpus.stats,
@@ -127,40 +132,36 @@ impl Algorithm for SimHash {
 
 struct SimHashSigner<'c> {
     bits: u32,
-    blocks: Blocks,
-    features: &'static str,
+    blocks: Blocks<u128>,
+    features: Features,
+    /// The hash of the Chinese article instead of a well-mixed one.
+    s3: bool,
     weight: &'static str,
-    ngram: usize,
     min_features: usize,
     zero: bool,
     stats: &'c CorpusStats,
 }
 
 impl SimHashSigner<'_> {
-    /// The features in order, repeated ones as often as they occur.
-    fn features(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        match self.features {
-            "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
-            "shingles" => shingles(document.tokens(), self.ngram, false, out),
-            "chars" => char_shingles(document.text(), self.ngram, out),
-            _ => auto_features(document.tokens(), out),
-        }
-    }
-
     /// The fingerprint of features of which each occurrence counts: a weight is a number of votes.
     fn voted(&self, features: &[u64]) -> u128 {
-        let half = |features: &[u64]| {
-            let mut votes = Votes::default();
-            votes.add(features);
-            let Outcome { more, even } = votes.outcome();
-            if self.zero { more | even } else { more }
-        };
-        let low = half(features);
-        if self.bits == 64 {
-            return low.into();
+        let high = if self.bits == 64 { 0 } else { majority(features, self.zero, second_half) };
+        u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
+    }
+
+    /// The fingerprint by the hash of the article, whose bits from 64 on cannot be made from the others.
+    fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
+        let mut hashes = Vec::new();
+        self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));
+        if self.weight == "one" {
+            hashes.sort_unstable();
+            hashes.dedup();
         }
-        let others: Vec<u64> = features.iter().map(|&feature| second_half(feature)).collect();
-        u128::from(half(&others)) << 64 | u128::from(low)
+        let low: Vec<u64> = hashes.iter().map(|&hash| hash as u64).collect();
+        enough(&low, self.min_features)?;
+        let high: Vec<u64> = hashes.iter().map(|&hash| (hash >> 64) as u64).collect();
+        let high = if self.bits == 64 { 0 } else { majority(&high, self.zero, |half| half) };
+        Ok(u128::from(high) << 64 | u128::from(majority(&low, self.zero, |half| half)))
     }
 
     /// The fingerprint of words weighed by the corpus, in whole thousandths: the order of addition cannot matter then.
@@ -174,50 +175,6 @@ impl SimHashSigner<'_> {
             words.iter().map(|word| (word.word.hash, weigh(word.tf, word.word.hash))).collect();
         fingerprint(&features, self.bits, self.zero)
     }
-}
-
-/// Words, and for Han each pair of neighbouring characters (a lone one by itself).
-fn auto_features(tokens: &[Token], out: &mut Vec<u64>) {
-    out.reserve(tokens.len());
-    let mut in_run = false;
-    for (at, token) in tokens.iter().enumerate() {
-        match tokens.get(at + 1) {
-            Some(next) if token.han && next.han => {
-                out.push(combine(token.hash, next.hash));
-                in_run = true;
-            }
-            _ => {
-                if !in_run {
-                    out.push(token.hash);
-                }
-                in_run = false;
-            }
-        }
-    }
-}
-
-/// Whether there are at least so many different ones among the features.
-fn has_distinct(features: &[u64], least: usize) -> bool {
-    /// So many are looked through one by one: nearly always the first few features are enough of them.
-    const FEW: usize = 32;
-    if features.len() < least {
-        return false;
-    }
-    if least <= FEW {
-        let mut seen = Vec::with_capacity(FEW);
-        for feature in features {
-            if seen.len() >= least {
-                break;
-            }
-            if !seen.contains(feature) {
-                seen.push(*feature);
-            }
-        }
-        return seen.len() >= least;
-    }
-    let mut all = features.to_vec();
-    distinct(&mut all);
-    all.len() >= least
 }
 
 /// What a feature votes for in bits 64 to 127.
@@ -249,13 +206,16 @@ impl Signer for SimHashSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut features = out.take_numbers();
-        self.features(document, &mut features);
-        if features.is_empty() {
-            return out.none("no features");
+        if self.s3 {
+            return match self.voted_s3(document) {
+                Ok(print) => out.push(0, print, 0, &[]),
+                Err(reason) => out.none(reason),
+            };
         }
-        if !has_distinct(&features, self.min_features) {
-            return out.none("fewer features than min_features");
+        let mut features = out.take_numbers();
+        self.features.cut(document, &mut features);
+        if let Err(reason) = enough(&features, self.min_features) {
+            return out.none(reason);
         }
         let print = match self.weight {
             "tf_idf" => self.weighed(document),
@@ -342,17 +302,32 @@ mod tests {
             let signer = SimHashSigner {
                 bits,
                 blocks: Blocks::new(bits, 3, 10, 0),
-                features: "auto",
+                features: Features::new(&params(&SimHash, "")),
+                s3: false,
                 weight: "tf",
-                ngram: 2,
                 min_features: 1,
                 zero,
                 stats: &stats,
             };
             assert_eq!(signer.voted(&features), fingerprint(&weighed, bits, zero));
         }
-        assert!(has_distinct(&features, 77) && !has_distinct(&features, 78) && has_distinct(&features, 10));
-        assert!(has_distinct(&[1, 1, 2], 2) && !has_distinct(&[1, 1, 2], 3));
+    }
+
+    /// algorithms.md 13: the features a, b and c, under both rules for even votes.
+    #[test]
+    fn the_fingerprint_of_the_article() {
+        for zero in ["0", "1"] {
+            let typed = format!("hash=s3,features=chars,ngram=1,min_features=1,zero={zero}");
+            assert_eq!(sign(&SimHash, &typed, "abc").unwrap()[0].1, 0x2_E30F_F1E2);
+            let wide = sign(&SimHash, &format!("{typed},bits=128"), "abc").unwrap()[0].1;
+            assert_eq!(wide as u64, 0x2_E30F_F1E2);
+        }
+        let words = |typed: &str, text: &str| sign(&SimHash, typed, text).map(|rows| rows[0].1);
+        let s3 = "bits=128,features=words,hash=s3,min_features=2";
+        assert_eq!(words(s3, "кот пёс кот"), words(s3, "кот кот, пёс"));
+        assert_ne!(words(s3, "кот пёс кот"), words(&format!("{s3},weight=one"), "кот пёс кот"));
+        assert_eq!(words(s3, "кот кот"), Err("fewer features than min_features"));
+        assert_eq!(words(s3, "?"), Err("no features"));
     }
 
     #[test]
@@ -372,6 +347,8 @@ mod tests {
         let corpus = Corpus::new(10, &stats);
         let refuse = |typed| SimHash.signer(&params(&SimHash, typed), &corpus).err().expect("an error").to_string();
         assert!(refuse("weight=tf_idf").contains("features=words"));
+        assert!(refuse("hash=s3").contains("features=words or chars"));
+        assert!(refuse("hash=s3,features=words,weight=tf_idf").contains("weight=tf or one"));
         assert!(refuse("blocks=3,distance=3").contains("at least 4 blocks"));
         assert!(refuse("blocks=24,distance=8").contains("735471 search tables"));
         assert!(SimHash.signer(&params(&SimHash, "blocks=8,distance=3"), &corpus).is_ok());

@@ -52,22 +52,21 @@ pub fn distinct(values: &mut Vec<u64>) {
     values.dedup();
 }
 
-/// Appends one hash a window of `size` Unicode scalars of the text, in order.
-///
-/// A shorter text that is not empty gives one shingle of the whole; an empty text, or size 0, nothing.
+/// Appends one hash a window of `size` Unicode scalars of the text, in order; see [`char_windows`].
 pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
-    if text.is_empty() || size == 0 {
-        return;
-    }
-    let bytes = text.as_bytes();
+    out.extend(char_windows(text, size).map(|window| hash64(window.as_bytes())));
+}
+
+/// The windows of `size` Unicode scalars of the text, in order.
+///
+/// A shorter text that is not empty gives one window, the whole; an empty text, or size 0, none.
+pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
+    let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);
     // The window that begins at the n-th character ends where the (n + size)-th begins, the last one at the end.
-    let ends = text.char_indices().map(|(start, _)| start).chain([bytes.len()]).skip(size);
-    let before = out.len();
-    out.extend(starts.zip(ends).map(|(start, end)| hash64(&bytes[start..end])));
-    if out.len() == before {
-        out.push(hash64(bytes));
-    }
+    let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
+    let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
+    starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)
 }
 
 #[cfg(test)]

@@ -77,12 +77,23 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
 
 #[test]
 fn a_document_costs_a_handful_and_a_word_nothing() {
-    for (algorithm, most) in [("exact", 0), ("simhash", 4), ("minhash", 4), ("tf", 8), ("tf_idf", 8)] {
+    for (algorithm, most) in [
+        ("exact", 0),
+        ("simhash", 4),
+        ("minhash", 4),
+        ("tf", 8),
+        ("tf_idf", 8),
+        ("near_page", 8),
+        ("idf_hash", 8),
+        ("megashingles", 4),
+        ("log_shingles", 4),
+        ("random_projection", 4),
+    ] {
         let (short, long) = (calls(algorithm, 200, false), calls(algorithm, 4_000, false));
         assert!(short <= most && long <= most, "{algorithm}: {short} calls for 400 words, {long} for 8,000");
         assert!(long <= short + 2, "{algorithm}: {short} calls for 400 words, {long} for 8,000");
     }
-    for algorithm in ["simhash", "minhash"] {
+    for algorithm in ["simhash", "minhash", "megashingles", "log_shingles"] {
         let (short, long) = (calls(algorithm, 200, true), calls(algorithm, 4_000, true));
         assert!(
             short <= 4 && long <= short,

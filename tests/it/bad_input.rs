@@ -21,8 +21,8 @@ fn texts(texts: &[&str]) -> ArrayRef {
 }
 
 /// Six words and more, so that every algorithm signs it.
-const LONG: &str =
-    "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long.";
+const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
+    while seven other animals watch from behind some trees.";
 
 #[test]
 fn a_missing_column_names_the_columns_that_are_there_and_the_likely_one() {

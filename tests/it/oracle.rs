@@ -65,19 +65,19 @@ fn check(found: Vec<(usize, usize)>, expected: Vec<(usize, usize)>, what: &str) 
     assert!(missed.is_empty() && wrong.is_empty(), "{what}: missed {missed:?}, wrong {wrong:?}");
 }
 
-/// The fingerprint of each document, straight from the signer.
-fn fingerprints(docs: &[Doc], typed: &[(&str, &str)]) -> Vec<Option<u128>> {
-    let simhash = by_name("simhash").unwrap();
+/// The bits of each document, straight from the signer: its key as bytes, and its sketch.
+fn fingerprints(docs: &[Doc], name: &str, typed: &[(&str, &str)]) -> Vec<Option<(u128, Vec<u8>)>> {
+    let algorithm = by_name(name).unwrap();
     let typed: Vec<(String, String)> =
         typed.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-    let params = Params::check("simhash", &specs(simhash), &typed).unwrap();
+    let params = Params::check(name, &specs(algorithm), &typed).unwrap();
     let stats = CorpusStats::none();
-    let signer = simhash.signer(&params, &Corpus::new(docs.len() as u64, &stats)).unwrap();
+    let signer = algorithm.signer(&params, &Corpus::new(docs.len() as u64, &stats)).unwrap();
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let sign = |doc: &Doc| {
         let mut out = Signatures::default();
         signer.sign(&pipeline.analyse(&doc.text), &mut out);
-        out.rows(0).next().map(|row| row.key)
+        out.rows(0).next().map(|row| (row.key, row.sketch.to_vec()))
     };
     docs.iter().map(sign).collect()
 }
@@ -87,9 +87,12 @@ fn simhash_pairs_are_all_fingerprints_within_the_distance() {
     let made = made();
     for (bits, distance) in [(64u32, 3u32), (64, 10), (128, 12), (64, 0)] {
         let (bits_typed, distance_typed) = (bits.to_string(), distance.to_string());
-        let prints =
-            fingerprints(&made.docs, &[("bits", &bits_typed), ("distance", &distance_typed), ("min_features", "3")]);
-        let apart = |a: usize, b: usize| Some((prints[a]? ^ prints[b]?).count_ones());
+        let prints = fingerprints(
+            &made.docs,
+            "simhash",
+            &[("bits", &bits_typed), ("distance", &distance_typed), ("min_features", "3")],
+        );
+        let apart = |a: usize, b: usize| Some((prints[a].as_ref()?.0 ^ prints[b].as_ref()?.0).count_ones());
         let expected = made.all(|a, b| apart(a, b).is_some_and(|apart| apart <= distance));
         let algorithm = format!("simhash:bits={bits},distance={distance},min_features=3");
         let done = done(made.folder.path(), &["--algorithms", &algorithm]);
@@ -98,6 +101,29 @@ fn simhash_pairs_are_all_fingerprints_within_the_distance() {
             assert_eq!((pair.distance, pair.similarity), (Some(apart), 1.0 - apart / bits as f32), "{algorithm}");
         }
         check(doc_pairs(&done.out(), "simhash"), expected, &algorithm);
+    }
+}
+
+#[test]
+fn random_projection_pairs_are_all_vectors_within_the_distance() {
+    let made = made();
+    for (bits, distance) in [(384u32, 11u32), (384, 24), (256, 16), (64, 3), (128, 0)] {
+        let (bits_typed, distance_typed) = (bits.to_string(), distance.to_string());
+        let typed = [("bits", &bits_typed[..]), ("max_distance", &distance_typed[..]), ("min_features", "3")];
+        let vectors = fingerprints(&made.docs, "random_projection", &typed);
+        let apart = |a: usize, b: usize| {
+            let (a, b) = (&vectors[a].as_ref()?.1, &vectors[b].as_ref()?.1);
+            assert_eq!(a.len() as u32 * 8, bits);
+            Some(a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>())
+        };
+        let expected = made.all(|a, b| apart(a, b).is_some_and(|apart| apart <= distance));
+        let algorithm = format!("random_projection:bits={bits},max_distance={distance},min_features=3");
+        let done = done(made.folder.path(), &["--algorithms", &algorithm]);
+        for pair in pairs(&done.out(), "random_projection") {
+            let apart = apart(pair.doc_a as usize, pair.doc_b as usize).unwrap() as f32;
+            assert_eq!((pair.distance, pair.similarity), (Some(apart), 1.0 - apart / bits as f32), "{algorithm}");
+        }
+        check(doc_pairs(&done.out(), "random_projection"), expected, &algorithm);
     }
 }
 
@@ -218,6 +244,58 @@ fn tf_pairs_have_the_same_six_most_frequent_words() {
     let made = made();
     let tops: Vec<_> = made.words.iter().map(|words| heaviest(&counts(words), |_, tf| tf as f64)).collect();
     check(made.found("tf:words=6"), made.all(|a, b| tops[a].is_some() && tops[a] == tops[b]), "tf");
+}
+
+#[test]
+fn idf_hash_pairs_have_the_same_rarest_words_whatever_the_hash() {
+    let made = made();
+    let mut df: BTreeMap<&str, usize> = BTreeMap::new();
+    made.words.iter().for_each(|words| counts(words).keys().for_each(|word| *df.entry(word).or_default() += 1));
+    let rarest = |words: &Vec<String>| -> Vec<String> {
+        let mut words: Vec<(usize, &str)> = counts(words).keys().map(|word| (df[word], *word)).collect();
+        words.sort_unstable();
+        // Seven tenths, in whole numbers.
+        words.truncate((words.len() * 7 / 10).max(1));
+        words.into_iter().map(|(_, word)| word.to_string()).collect()
+    };
+    let strings: Vec<Vec<String>> = made.words.iter().map(rarest).collect();
+    let same = made.all(|a, b| !strings[a].is_empty() && strings[a] == strings[b]);
+    for typed in ["hash=rs", "hash=js", "hash=pjw", "hash=elf", "hash=bkdr", "hash=sdbm", "hash=djb", "hash=ap"] {
+        check(made.found(&format!("idf_hash:{typed}")), same.clone(), typed);
+    }
+    for typed in ["ap_2010=true,mask31=true", "hash=djb,signed_char=true"] {
+        check(made.found(&format!("idf_hash:{typed}")), same.clone(), typed);
+    }
+}
+
+#[test]
+fn fingerprint_pairs_have_the_same_heaviest_words_and_counts() {
+    let made = made();
+    let heaviest = |words: &Vec<String>| -> Vec<(String, usize)> {
+        let mut words: Vec<(&str, usize)> = counts(words).into_iter().collect();
+        words.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        words.into_iter().take(5).map(|(word, tf)| (word.to_string(), tf)).collect()
+    };
+    let strings: Vec<_> = made.words.iter().map(heaviest).collect();
+    let same = made.all(|a, b| !strings[a].is_empty() && strings[a] == strings[b]);
+    for typed in ["words=5", "words=5,order=sorted,digest=xxh64", "words=5,faithful=true"] {
+        check(made.found(&format!("fingerprint:{typed}")), same.clone(), typed);
+    }
+}
+
+#[test]
+fn near_page_pairs_have_the_same_share_of_frequent_words() {
+    let made = made();
+    let frequent = |words: &Vec<String>| -> BTreeSet<String> {
+        let mut words: Vec<(usize, &str)> = counts(words).into_iter().map(|(word, tf)| (tf, word)).collect();
+        words.sort_unstable_by(|a, b| b.cmp(a));
+        // Half of them, in whole threes.
+        words.truncate(words.len() / 2 / 3 * 3);
+        words.into_iter().map(|(_, word)| word.to_string()).collect()
+    };
+    let sets: Vec<_> = made.words.iter().map(frequent).collect();
+    let same = made.all(|a, b| !sets[a].is_empty() && sets[a] == sets[b]);
+    check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
 /// The naive TF IDF over the corpus as given, or over each text once.

@@ -5,26 +5,26 @@
 //! reported only in the first table on which it agrees, so it is reported once. More blocks: longer keys, more tables, fewer
 //! chance candidates. The scheme is chosen so that keys have at least log2 of the number of documents as bits.
 
-use crate::hash::{hash64, mix64};
+use super::bits::Bits;
 
 /// The most tables that a scheme may have: each costs a row a document.
 const MAX_TABLES: u64 = 120;
 
 /// A complete scheme of block tables.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct Blocks<V> {
     bits: u32,
     distance: u32,
     /// The bits of each block.
-    masks: Vec<u128>,
+    masks: Vec<V>,
     /// For each table the set of its blocks.
     tables: Vec<u64>,
 }
 
-impl Blocks {
-    /// The scheme for vectors of `bits` bits (64 to 128), distance at most `distance`, about `documents` of them.
+impl<V: Bits> Blocks<V> {
+    /// The scheme for vectors of `bits` bits (64 and more, as many as the type holds), distance at most `distance`, about `documents` of them.
     /// `blocks`: their number, above the distance; 0 chooses it.
-    pub fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks {
+    pub fn new(bits: u32, distance: u32, documents: u64, blocks: u32) -> Blocks<V> {
         let wanted = 64 - documents.max(2).saturating_sub(1).leading_zeros();
         let least = distance + 1;
         let chosen = if blocks > 0 {
@@ -36,7 +36,7 @@ impl Blocks {
                 .unwrap_or(least)
         };
         let bound = |i: u32| i * bits / chosen;
-        let masks = (0..chosen).map(|i| mask(bound(i), bound(i + 1))).collect();
+        let masks = (0..chosen).map(|i| V::span(bound(i), bound(i + 1))).collect();
         let tables = subsets(chosen, chosen - distance);
         Blocks { bits, distance, masks, tables }
     }
@@ -58,28 +58,26 @@ impl Blocks {
     }
 
     /// The keys of a vector, one a table, well mixed.
-    pub fn keys(&self, vector: u128) -> impl Iterator<Item = u64> {
-        self.tables.iter().map(move |&table| {
-            let masked = vector & self.table_mask(table);
-            if self.bits <= 64 { mix64(masked as u64) } else { hash64(&masked.to_le_bytes()) }
-        })
+    pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
+        self.tables.iter().map(move |&table| (vector & self.table_mask(table)).key(self.bits))
     }
 
     /// The distance of two vectors that met in `table`: none if it is too large, or if they meet in an earlier table too.
-    pub fn judge(&self, table: u32, a: u128, b: u128) -> Option<u32> {
+    pub fn judge(&self, table: u32, a: V, b: V) -> Option<u32> {
         let differing = a ^ b;
-        let distance = differing.count_ones();
+        let distance = differing.ones();
         if distance > self.distance {
             return None;
         }
-        let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == 0);
+        let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == V::NONE);
         let agreeing = agreeing.fold(0u64, |set, (block, _)| set | 1 << block);
         let first = self.tables.iter().position(|table| table & agreeing == *table)?;
         (first == table as usize).then_some(distance)
     }
 
-    fn table_mask(&self, table: u64) -> u128 {
-        self.masks.iter().enumerate().filter(|(block, _)| table >> block & 1 == 1).fold(0, |all, (_, mask)| all | mask)
+    fn table_mask(&self, table: u64) -> V {
+        let blocks = self.masks.iter().enumerate().filter(|(block, _)| table >> block & 1 == 1);
+        blocks.fold(V::NONE, |all, (_, mask)| all | *mask)
     }
 }
 
@@ -98,11 +96,6 @@ trait FindOrLast: Iterator + Sized {
 }
 
 impl<I: Iterator> FindOrLast for I {}
-
-fn mask(from: u32, to: u32) -> u128 {
-    let below = |bit: u32| if bit >= 128 { u128::MAX } else { (1 << bit) - 1 };
-    below(to) & !below(from)
-}
 
 /// Bits of the shortest key: the smallest b - k blocks together.
 fn key_bits(bits: u32, blocks: u32, distance: u32) -> u32 {
@@ -142,16 +135,18 @@ fn subsets(count: u32, size: u32) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::algorithm::kit::bits::Wide;
     use crate::hash::splitmix64;
-    use std::collections::BTreeMap;
 
     #[test]
     fn schemes_are_those_of_the_table_in_algorithms_md() {
         for (documents, tables, bits) in [(50_000, 4, 16), (1_000_000, 10, 25), (1 << 31, 20, 31), (1 << 36, 35, 36)] {
-            let blocks = Blocks::new(64, 3, documents, 0);
+            let blocks = Blocks::<u128>::new(64, 3, documents, 0);
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
-        assert_eq!(Blocks::new(64, 0, 1 << 31, 0).tables(), 1);
+        assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
+        // Twelve pieces of 32 bits find distance 11 of 384 (Henzinger 2006), whatever the size of the corpus.
+        assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }
 
@@ -159,30 +154,40 @@ mod tests {
     #[test]
     fn finds_exactly_the_near_pairs() {
         for (bits, distance, count) in [(64, 3, 400), (64, 6, 200), (128, 5, 200), (64, 0, 200)] {
-            let base = |n: u64| (u128::from(splitmix64(5, n)) << 64 | u128::from(splitmix64(6, n))) >> (128 - bits);
-            // Families of vectors around a few centres, so that many distances occur.
-            let vectors: Vec<u128> = (0..count)
-                .map(|n| {
-                    let flips = splitmix64(8, n) % 8;
-                    (0..flips).fold(base(n % 20), |v, i| v ^ 1u128 << (splitmix64(9, n * 8 + i) % u64::from(bits)))
-                })
-                .collect();
-            for blocks in [0, distance + 1, distance + 2] {
-                let scheme = Blocks::new(bits, distance, count, blocks);
-                let mut found = BTreeMap::new();
-                for i in 0..vectors.len() {
-                    for j in i + 1..vectors.len() {
-                        for (table, (x, y)) in scheme.keys(vectors[i]).zip(scheme.keys(vectors[j])).enumerate() {
-                            if x == y && scheme.judge(table as u32, vectors[i], vectors[j]).is_some() {
-                                *found.entry((i, j)).or_insert(0) += 1;
-                            }
-                        }
-                        let near = (vectors[i] ^ vectors[j]).count_ones() <= distance;
-                        assert_eq!(found.get(&(i, j)).copied().unwrap_or(0), u32::from(near));
-                    }
+            let base = |n| (u128::from(splitmix64(5, n)) << 64 | u128::from(splitmix64(6, n))) >> (128 - bits);
+            check(bits, distance, count, base, |bit| 1 << bit);
+        }
+    }
+
+    #[test]
+    fn finds_exactly_the_near_pairs_of_wide_vectors() {
+        for (bits, distance) in [(384, 11), (384, 4), (256, 7), (64, 3)] {
+            let word = |n, at| if at * 64 < u64::from(bits) { splitmix64(5 + n, at) } else { 0 };
+            let base = |n| Wide(std::array::from_fn(|at| word(n, at as u64)));
+            check(bits, distance, 200, base, |bit| Wide::span(bit, bit + 1));
+        }
+    }
+
+    fn check<V: Bits>(bits: u32, distance: u32, count: u64, base: impl Fn(u64) -> V, one: impl Fn(u32) -> V) {
+        // Families of vectors around a few centres, so that many distances occur.
+        let flip = |n, i| one((splitmix64(9, n * 64 + i) % u64::from(bits)) as u32);
+        let flips = |n| splitmix64(8, n) % (u64::from(distance) + 4);
+        let vectors: Vec<V> = (0..count).map(|n| (0..flips(n)).fold(base(n % 20), |v, i| v ^ flip(n, i))).collect();
+        for blocks in [0, distance + 1, distance + 2] {
+            let scheme = Blocks::new(bits, distance, count, blocks);
+            let keys: Vec<Vec<u64>> = vectors.iter().map(|&vector| scheme.keys(vector).collect()).collect();
+            let mut near_pairs = 0;
+            for i in 0..vectors.len() {
+                for j in i + 1..vectors.len() {
+                    let met = (0..scheme.tables()).filter(|&table| keys[i][table] == keys[j][table]);
+                    let found = met.filter_map(|table| scheme.judge(table as u32, vectors[i], vectors[j]));
+                    let apart = (vectors[i] ^ vectors[j]).ones();
+                    let expected = if apart <= distance { vec![apart] } else { vec![] };
+                    assert_eq!(found.collect::<Vec<u32>>(), expected);
+                    near_pairs += expected.len();
                 }
-                assert!(!found.is_empty());
             }
+            assert!(near_pairs > 0);
         }
     }
 }

@@ -56,8 +56,13 @@ impl StringKey {
 
     /// The key of a signature string.
     pub fn of(&self, string: &str) -> u128 {
-        let key = self.digest.of(string.as_bytes());
-        if self.verify { key << 64 | u128::from(hash64(string.as_bytes())) } else { key }
+        self.of_bytes(string.as_bytes())
+    }
+
+    /// The key of a signature string in another encoding.
+    pub fn of_bytes(&self, string: &[u8]) -> u128 {
+        let key = self.digest.of(string);
+        if self.verify { key << 64 | u128::from(hash64(string)) } else { key }
     }
 
     /// Bits that chance collisions depend on.

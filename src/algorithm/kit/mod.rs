@@ -1,8 +1,11 @@
 //! Parts that several members share. A member imports these and the contract, never another member.
 
+pub mod bits;
 pub mod blocks;
 pub mod digest;
+pub mod features;
 pub mod minwise;
+pub mod sample;
 pub mod sentences;
 pub mod shingling;
 pub mod top_words;
@@ -48,9 +51,14 @@ pub mod examples {
 
     /// Signs one text with a signer.
     pub fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
+        sign_counted(signer, &CorpusStats::none(), text)
+    }
+
+    /// Signs one text of a corpus with these counts.
+    pub fn sign_counted(signer: &dyn Signer, stats: &CorpusStats, text: &str) -> Emitted {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let mut out = Signatures::default();
-        signer.sign(&pipeline.analyse(text), &mut out);
+        signer.sign(&pipeline.analyse(text).counted_over(stats), &mut out);
         match out.reason() {
             Some(reason) => Err(reason),
             None => Ok(out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect()),

@@ -9,11 +9,17 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     words
 }
 
+/// So many of `count` words are the share `share`, rounded down.
+pub fn share(count: usize, share: f64) -> usize {
+    // A share such as .29 is a hair less than it says, and 100 words times it a hair less than 29.
+    (count as f64 * share + 1e-9).floor() as usize
+}
+
 /// The heaviest words that have been seen.
 pub struct Heaviest<'t> {
     count: usize,
-    /// Heaviest first.
-    words: Vec<(f64, &'t str)>,
+    /// Heaviest first: weight, letters, occurrences in the document.
+    words: Vec<(f64, &'t str, u32)>,
 }
 
 impl<'t> Heaviest<'t> {
@@ -31,8 +37,9 @@ impl<'t> Heaviest<'t> {
         if self.lightest().is_some_and(|lightest| weight < lightest) {
             return;
         }
-        let word = (weight, document.word(&counted.word));
-        let heavier = |a: &(f64, &str), b: &(f64, &str)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
+        let word = (weight, document.word(&counted.word), counted.tf);
+        let heavier =
+            |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
         let at = self.words.partition_point(|other| heavier(other, &word));
         self.words.insert(at, word);
         self.words.truncate(self.count);
@@ -43,9 +50,14 @@ impl<'t> Heaviest<'t> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
+    /// The words with their occurrences in the document, heaviest first.
+    pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
+        self.words.into_iter().map(|(_, word, tf)| (word, tf))
+    }
+
     /// The words in alphabetical order (of code points), joined by one space.
     pub fn join(self) -> String {
-        let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word)| word).collect();
+        let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word, _)| word).collect();
         chosen.sort_unstable();
         chosen.join(" ")
     }
@@ -58,6 +70,12 @@ mod tests {
     use super::*;
     use crate::text::{Pipeline, TextOptions};
 
+    #[test]
+    fn shares_are_what_they_say() {
+        let shares = [(100, 0.29), (90, 0.7), (17, 0.5), (17, 0.6), (10, 0.7), (1, 0.7), (7, 1.0)];
+        assert_eq!(shares.map(|(count, part)| share(count, part)), [29, 63, 8, 10, 7, 0, 7]);
+    }
+
     proptest! {
         #[test]
         fn the_heaviest_are_those_of_sorting(text in "[abcd]{1,2}( [abcd]{1,2}){0,40}", count in 1..9_usize) {
@@ -69,9 +87,18 @@ mod tests {
                 words.iter().zip(&weights).map(|(one, weight)| (weight + 0.0, document.word(&one.word))).collect();
             sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
             let mut expected: Vec<&str> = sorted.iter().take(count).map(|one| one.1).collect();
+            let taken = || {
+                let mut heaviest = Heaviest::new(count);
+                words.iter().zip(&weights).for_each(|(one, &weight)| heaviest.push(weight, &document, one));
+                heaviest
+            };
+            let in_order: Vec<(&str, u32)> = taken().in_order().collect();
+            prop_assert_eq!(in_order.iter().map(|one| one.0).collect::<Vec<_>>(), expected.clone());
+            for (word, tf) in in_order {
+                prop_assert_eq!(tf as usize, text.split(' ').filter(|other| *other == word).count());
+            }
             expected.sort_unstable();
-            let mut heaviest = Heaviest::new(count);
-            words.iter().zip(&weights).for_each(|(one, &weight)| heaviest.push(weight, &document, one));
+            let heaviest = taken();
             prop_assert_eq!(heaviest.join(), expected.join(" "));
         }
     }

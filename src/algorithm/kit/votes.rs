@@ -73,6 +73,18 @@ impl Votes {
     }
 }
 
+/// The bits that more than half of the numbers have set, after `map`; where it is exactly half, the bit is `even`.
+pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
+    let mut votes = Votes::default();
+    let mut mapped = [0; 256];
+    for part in numbers.chunks(mapped.len()) {
+        mapped.iter_mut().zip(part).for_each(|(to, &number)| *to = map(number));
+        votes.add(&mapped[..part.len()]);
+    }
+    let outcome = votes.outcome();
+    if even { outcome.more | outcome.even } else { outcome.more }
+}
+
 /// Adds two numbers to a plane, bit by bit; returns what carries.
 #[inline]
 fn add_two(plane: &mut u64, a: u64, b: u64) -> u64 {
@@ -102,6 +114,11 @@ mod tests {
                 prop_assert_eq!(more >> bit & 1 == 1, 2 * count > numbers.len());
                 prop_assert_eq!(even >> bit & 1 == 1, 2 * count == numbers.len());
             }
+            prop_assert_eq!(majority(&numbers, false, |n| n), more);
+            let mut turned = Votes::default();
+            turned.add(&numbers.iter().map(|n| n.rotate_left(7)).collect::<Vec<_>>());
+            let turned = turned.outcome();
+            prop_assert_eq!(majority(&numbers, true, |n| n.rotate_left(7)), turned.more | turned.even);
         }
     }
 }

@@ -3,6 +3,10 @@
 //! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finaliser of
 //! SplitMix64. CRC32 and MD5 are the faithful digests of the 2007 study. Nothing here may ever change: signatures are stored.
 
+mod strings;
+
+pub use strings::{StringHash, StringHasher, scalar_hash};
+
 use md5::Digest as _;
 use xxhash_rust::xxh3;
 
