@@ -8,12 +8,17 @@ pub mod kit;
 pub mod params;
 
 mod exact;
+mod heavy_sent;
+mod imatch;
+mod lex_rand;
 mod long_sent;
 mod minhash;
+mod opt_freq;
 mod repeats;
 mod simhash;
 mod tf;
 mod tf_idf;
+mod tf_ridf;
 mod three_plus_five;
 
 #[cfg(test)]
@@ -27,12 +32,17 @@ use crate::error::{Error, Result, did_you_mean};
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &exact::Exact,
+    &heavy_sent::HeavySent,
+    &imatch::IMatch,
+    &lex_rand::LexRand,
     &long_sent::LongSent,
     &minhash::MinHash,
+    &opt_freq::OptFreq,
     &repeats::Repeats,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,
+    &tf_ridf::TfRidf,
     &three_plus_five::ThreePlusFive,
 ];
 

@@ -1,20 +1,26 @@
 //! Parts that several members share. A member imports these and the contract, never another member.
 
 pub mod blocks;
+pub mod bm25;
+pub mod by_count;
 pub mod digest;
+pub mod lexicon;
 pub mod minwise;
+pub mod places;
 pub mod sentences;
 pub mod shingling;
 pub mod top_words;
 pub mod verify;
 pub mod votes;
+pub mod word_string;
 
 /// Three documents with a known answer, for the members' worked examples (algorithms.md, A1).
 #[cfg(test)]
 pub mod examples {
     use crate::algorithm::contract::{Algorithm, Corpus, Signer};
     use crate::algorithm::params::Params;
-    use crate::corpus::CorpusStats;
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use crate::hash::hash64;
     use crate::row::Signatures;
     use crate::text::{Pipeline, TextOptions};
 
@@ -46,11 +52,45 @@ pub mod examples {
         sign_with(signer.as_ref(), text)
     }
 
+    /// Statistics of so many documents with so many words, with (word, df, cf) of some of them.
+    pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut terms: Vec<_> = words.iter().map(|&(word, df, cf)| (hash64(word.as_bytes()), df, cf)).collect();
+        terms.sort_unstable();
+        let mut writer = TermTableWriter::create(&folder.path().join("terms")).expect("a file");
+        terms.iter().for_each(|&(term, df, cf)| writer.push(term, df, cf).expect("a term"));
+        CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
+    }
+
+    /// Signs one text, as of the counted corpus, with a member.
+    pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
+        let corpus = Corpus::new(1000, stats);
+        let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
+        emitted(signer.as_ref(), text, stats)
+    }
+
+    /// The one key of a single-signature member for a text of the counted corpus.
+    pub fn key_over(
+        algorithm: &dyn Algorithm,
+        typed: &str,
+        stats: &CorpusStats,
+        text: &str,
+    ) -> Result<u128, &'static str> {
+        sign_over(algorithm, typed, stats, text).map(|rows| {
+            assert_eq!(rows.len(), 1);
+            rows[0].1
+        })
+    }
+
     /// Signs one text with a signer.
     pub fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
+        emitted(signer, text, &CorpusStats::none())
+    }
+
+    fn emitted(signer: &dyn Signer, text: &str, stats: &CorpusStats) -> Emitted {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let mut out = Signatures::default();
-        signer.sign(&pipeline.analyse(text), &mut out);
+        signer.sign(&pipeline.analyse(text).counted_over(stats), &mut out);
         match out.reason() {
             Some(reason) => Err(reason),
             None => Ok(out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect()),

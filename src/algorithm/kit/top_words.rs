@@ -43,6 +43,11 @@ impl<'t> Heaviest<'t> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
+    /// The words, heaviest first.
+    pub fn words(&self) -> impl Iterator<Item = &'t str> {
+        self.words.iter().map(|&(_, word)| word)
+    }
+
     /// The words in alphabetical order (of code points), joined by one space.
     pub fn join(self) -> String {
         let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word)| word).collect();
