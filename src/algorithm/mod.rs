@@ -7,6 +7,7 @@ pub mod contract;
 pub mod kit;
 pub mod params;
 
+mod descr_words;
 mod exact;
 mod heavy_sent;
 mod imatch;
@@ -31,6 +32,7 @@ use crate::error::{Error, Result, did_you_mean};
 
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
+    &descr_words::DescrWords,
     &exact::Exact,
     &heavy_sent::HeavySent,
     &imatch::IMatch,
