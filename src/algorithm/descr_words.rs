@@ -237,7 +237,7 @@ impl Signer for DescrWordsSigner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{counted, params, sign_with};
+    use crate::algorithm::kit::examples::{Pages, counted, params, sign_with};
     use crate::corpus::CorpusStats;
     use crate::hash::hash64;
     use crate::text::{Pipeline, TextOptions};
@@ -263,22 +263,6 @@ mod tests {
         assert_eq!(bits("min_bits=1", "Собака лает"), Err("fewer support words than min_bits"));
         assert_eq!(bits("", "..."), Err("no words"));
         assert_eq!(signer("digest=xxh128").shape().key_bits, 128);
-    }
-
-    struct Pages(Vec<Vec<u64>>);
-
-    impl Notes for Pages {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn get(&self, at: usize) -> &[u64] {
-            &self.0[at]
-        }
-
-        fn go_on(&self) -> Result<()> {
-            Ok(())
-        }
     }
 
     /// From texts to signatures: words that are too common or too rare are not learnt.

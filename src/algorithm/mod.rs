@@ -13,6 +13,7 @@ mod heavy_sent;
 mod imatch;
 mod lex_rand;
 mod long_sent;
+mod lsi;
 mod minhash;
 mod opt_freq;
 mod repeats;
@@ -38,6 +39,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &imatch::IMatch,
     &lex_rand::LexRand,
     &long_sent::LongSent,
+    &lsi::Lsi,
     &minhash::MinHash,
     &opt_freq::OptFreq,
     &repeats::Repeats,

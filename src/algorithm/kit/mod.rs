@@ -4,13 +4,16 @@ pub mod blocks;
 pub mod bm25;
 pub mod by_count;
 pub mod digest;
+pub mod latent;
 pub mod lexicon;
 pub mod minwise;
 pub mod places;
 pub mod sample;
 pub mod sentences;
 pub mod shingling;
+pub mod signs;
 pub mod support_words;
+pub mod svd;
 pub mod top_words;
 pub mod verify;
 pub mod votes;
@@ -19,7 +22,7 @@ pub mod word_string;
 /// Three documents with a known answer, for the members' worked examples (algorithms.md, A1).
 #[cfg(test)]
 pub mod examples {
-    use crate::algorithm::contract::{Algorithm, Corpus, Signer};
+    use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};
     use crate::algorithm::params::Params;
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use crate::hash::hash64;
@@ -105,5 +108,22 @@ pub mod examples {
             assert_eq!(rows.len(), 1);
             rows[0].1
         })
+    }
+
+    /// Notes in memory.
+    pub struct Pages(pub Vec<Vec<u64>>);
+
+    impl Notes for Pages {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn get(&self, at: usize) -> &[u64] {
+            &self.0[at]
+        }
+
+        fn go_on(&self) -> crate::error::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -259,23 +259,7 @@ impl Set {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Notes in memory.
-    struct Pages(Vec<Vec<u64>>);
-
-    impl Notes for Pages {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn get(&self, at: usize) -> &[u64] {
-            &self.0[at]
-        }
-
-        fn go_on(&self) -> Result<()> {
-            Ok(())
-        }
-    }
+    use crate::algorithm::kit::examples::Pages;
 
     const GOALS: Goals = Goals { documents: 1, near: 3, quality: 0.0, min_bits: 1, max_words: 1 };
 
