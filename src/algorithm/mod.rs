@@ -7,19 +7,26 @@ pub mod contract;
 pub mod kit;
 pub mod params;
 
+mod descr_words;
 mod exact;
 mod fingerprint;
+mod heavy_sent;
 mod idf_hash;
+mod imatch;
+mod lex_rand;
 mod log_shingles;
 mod long_sent;
+mod lsi;
 mod megashingles;
 mod minhash;
 mod near_page;
+mod opt_freq;
 mod random_projection;
 mod repeats;
 mod simhash;
 mod tf;
 mod tf_idf;
+mod tf_ridf;
 mod three_plus_five;
 
 #[cfg(test)]
@@ -32,19 +39,26 @@ use crate::error::{Error, Result, did_you_mean};
 
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
+    &descr_words::DescrWords,
     &exact::Exact,
     &fingerprint::Fingerprint,
+    &heavy_sent::HeavySent,
     &idf_hash::IdfHash,
+    &imatch::IMatch,
+    &lex_rand::LexRand,
     &log_shingles::LogShingles,
     &long_sent::LongSent,
+    &lsi::Lsi,
     &megashingles::Megashingles,
     &minhash::MinHash,
     &near_page::NearPage,
+    &opt_freq::OptFreq,
     &random_projection::RandomProjection,
     &repeats::Repeats,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,
+    &tf_ridf::TfRidf,
     &three_plus_five::ThreePlusFive,
 ];
 

@@ -12,6 +12,7 @@
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -38,13 +39,8 @@ const FACTS: Facts = Facts {
             default: "6",
             help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
         },
-        ParamSpec {
-            name: "k",
-            kind: Kind::Real(0.0, 100.0),
-            default: "2",
-            help: "BM25: how soon repetition saturates",
-        },
-        ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" },
+        K,
+        B,
         DIGEST,
         VERIFY_STRING,
     ],
@@ -64,8 +60,7 @@ impl Algorithm for TfIdf {
         Ok(Box::new(TfIdfSigner {
             words: params.count("words"),
             min_distinct: params.count("min_distinct"),
-            k: params.real("k"),
-            b: params.real("b"),
+            tf: Bm25::new(params, corpus.stats),
             key: StringKey::new("tf_idf", params)?,
             stats: corpus.stats,
         }))
@@ -75,19 +70,15 @@ impl Algorithm for TfIdf {
 struct TfIdfSigner<'c> {
     words: usize,
     min_distinct: usize,
-    k: f64,
-    b: f64,
+    tf: Bm25,
     key: StringKey,
     stats: &'c CorpusStats,
 }
 
 impl TfIdfSigner<'_> {
-    /// The weight of a word with that IDF; one fixed order of operations, so that equal counts give equal bits.
+    /// The weight of a word with that IDF.
     fn weight(&self, tf: u32, idf: f64, length: usize) -> f64 {
-        let tf = f64::from(tf);
-        let relative_length = length as f64 / self.stats.mean_length();
-        let saturated = tf / (self.k * ((1.0 - self.b) + self.b * relative_length) + tf);
-        saturated * idf
+        self.tf.tf(tf, length) * idf
     }
 
     /// The heaviest words. They are weighed in order of their tf: no word weighs more than one of that tf that stands in
@@ -174,8 +165,7 @@ mod tests {
         let plain = TfIdfSigner {
             words: 2,
             min_distinct: 1,
-            k: 2.0,
-            b: 0.75,
+            tf: Bm25::new(&params(&TfIdf, ""), &stats),
             key: StringKey::new("tf_idf", &params(&TfIdf, "")).unwrap(),
             stats: &stats,
         };

@@ -1,7 +1,7 @@
 //! Hash functions with a fixed definition: the same value on every machine, in every version.
 //!
 //! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finaliser of
-//! SplitMix64. CRC32 and MD5 are the faithful digests of the 2007 study. Nothing here may ever change: signatures are stored.
+//! SplitMix64. CRC32 and MD5 are the faithful digests of the 2007 study, SHA-1 that of I-Match. Nothing here may ever change: signatures are stored.
 
 mod strings;
 
@@ -45,6 +45,12 @@ pub fn md5(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(md5::Md5::digest(bytes).into())
 }
 
+/// The first 128 bits of SHA-1, read as a big-endian number.
+pub fn sha1(bytes: &[u8]) -> u128 {
+    let digest: [u8; 20] = sha1::Sha1::digest(bytes).into();
+    digest[..16].iter().fold(0, |value, &byte| value << 8 | u128::from(byte))
+}
+
 /// A bijective mixer of 64 bits: the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
 #[inline]
 pub const fn mix64(mut x: u64) -> u64 {
@@ -76,19 +82,22 @@ pub enum Digest {
     Xxh128,
     /// MD5, 128 bits.
     Md5,
+    /// The first 128 bits of SHA-1: the digest of I-Match.
+    Sha1,
 }
 
 impl Digest {
-    /// The names that the parameter takes.
+    /// The names that the parameter takes where the method's source names no digest beyond these.
     pub const NAMES: &'static [&'static str] = &["xxh64", "xxh128", "md5", "crc32"];
 
-    /// The digest of that name, one of [`Digest::NAMES`].
+    /// The digest of that name: `sha1`, or one of [`Digest::NAMES`].
     pub fn by_name(name: &str) -> Option<Digest> {
         Some(match name {
             "crc32" => Digest::Crc32,
             "xxh64" => Digest::Xxh64,
             "xxh128" => Digest::Xxh128,
             "md5" => Digest::Md5,
+            "sha1" => Digest::Sha1,
             _ => return None,
         })
     }
@@ -98,7 +107,7 @@ impl Digest {
         match self {
             Digest::Crc32 => 32,
             Digest::Xxh64 => 64,
-            Digest::Xxh128 | Digest::Md5 => 128,
+            Digest::Xxh128 | Digest::Md5 | Digest::Sha1 => 128,
         }
     }
 
@@ -109,6 +118,7 @@ impl Digest {
             Digest::Xxh64 => hash64(bytes).into(),
             Digest::Xxh128 => hash128(bytes),
             Digest::Md5 => md5(bytes),
+            Digest::Sha1 => sha1(bytes),
         }
     }
 }
@@ -132,6 +142,8 @@ mod tests {
         assert_eq!(crc32("кот спит на окне".as_bytes()), 0xC82B_8F67);
         assert_eq!(crc32("птица улетела".as_bytes()), 0x799D_6A89);
         assert_eq!(format!("{:032x}", md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
+        // All 160 bits: a9993e364706816aba3e25717850c26c9cd0d89d.
+        assert_eq!(format!("{:032x}", sha1(b"abc")), "a9993e364706816aba3e25717850c26c");
     }
 
     /// Pinned values: an index that was written yesterday must be readable tomorrow.
@@ -152,6 +164,7 @@ mod tests {
             let value = digest.of("сигнатура".as_bytes());
             assert!(digest.bits() == 128 || value >> digest.bits() == 0, "{name}");
         }
-        assert_eq!(Digest::by_name("sha1"), None);
+        assert_eq!(Digest::by_name("sha1"), Some(Digest::Sha1));
+        assert_eq!(Digest::by_name("sha2"), None);
     }
 }

@@ -38,9 +38,9 @@ impl StringKey {
     /// # Errors
     /// A digest of 128 bits has no room for a second hash, and needs none.
     pub fn new(owner: &str, params: &Params) -> Result<StringKey> {
-        let name = params.word("digest");
+        let name = params.word(DIGEST.name);
         let digest = Digest::by_name(name).ok_or_else(|| Error::Usage(format!("{owner}: no digest {name:?}")))?;
-        let verify = params.flag("verify_string");
+        let verify = params.flag(VERIFY_STRING.name);
         if verify && digest.bits() > 64 {
             return Err(Error::Usage(format!(
                 "{owner}: verify_string=true goes with digest=crc32 or xxh64; {name} has 128 bits and needs no second hash"

@@ -2,22 +2,32 @@
 
 pub mod bits;
 pub mod blocks;
+pub mod bm25;
+pub mod by_count;
 pub mod digest;
 pub mod features;
+pub mod latent;
+pub mod lexicon;
 pub mod minwise;
+pub mod places;
 pub mod sample;
 pub mod sentences;
 pub mod shingling;
+pub mod signs;
+pub mod support_words;
+pub mod svd;
 pub mod top_words;
 pub mod verify;
 pub mod votes;
+pub mod word_string;
 
 /// Three documents with a known answer, for the members' worked examples (algorithms.md, A1).
 #[cfg(test)]
 pub mod examples {
-    use crate::algorithm::contract::{Algorithm, Corpus, Signer};
+    use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};
     use crate::algorithm::params::Params;
-    use crate::corpus::CorpusStats;
+    use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+    use crate::hash::hash64;
     use crate::row::Signatures;
     use crate::text::{Pipeline, TextOptions};
 
@@ -49,6 +59,36 @@ pub mod examples {
         sign_with(signer.as_ref(), text)
     }
 
+    /// Statistics of so many documents with so many words, with (word, df, cf) of some of them.
+    pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut terms: Vec<_> = words.iter().map(|&(word, df, cf)| (hash64(word.as_bytes()), df, cf)).collect();
+        terms.sort_unstable();
+        let mut writer = TermTableWriter::create(&folder.path().join("terms")).expect("a file");
+        terms.iter().for_each(|&(term, df, cf)| writer.push(term, df, cf).expect("a term"));
+        CorpusStats::new(documents, tokens, 1, writer.finish().expect("a table"), TermTable::empty())
+    }
+
+    /// Signs one text, as of the counted corpus, with a member.
+    pub fn sign_over(algorithm: &dyn Algorithm, typed: &str, stats: &CorpusStats, text: &str) -> Emitted {
+        let corpus = Corpus::new(1000, stats);
+        let signer = algorithm.signer(&params(algorithm, typed), &corpus).expect("parameters of a test");
+        sign_counted(signer.as_ref(), stats, text)
+    }
+
+    /// The one key of a single-signature member for a text of the counted corpus.
+    pub fn key_over(
+        algorithm: &dyn Algorithm,
+        typed: &str,
+        stats: &CorpusStats,
+        text: &str,
+    ) -> Result<u128, &'static str> {
+        sign_over(algorithm, typed, stats, text).map(|rows| {
+            assert_eq!(rows.len(), 1);
+            rows[0].1
+        })
+    }
+
     /// Signs one text with a signer.
     pub fn sign_with(signer: &dyn Signer, text: &str) -> Emitted {
         sign_counted(signer, &CorpusStats::none(), text)
@@ -71,5 +111,22 @@ pub mod examples {
             assert_eq!(rows.len(), 1);
             rows[0].1
         })
+    }
+
+    /// Notes in memory.
+    pub struct Pages(pub Vec<Vec<u64>>);
+
+    impl Notes for Pages {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        fn get(&self, at: usize) -> &[u64] {
+            &self.0[at]
+        }
+
+        fn go_on(&self) -> crate::error::Result<()> {
+            Ok(())
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! The longest sentences of a document: distinct, by (words descending, text ascending) (algorithms.md, A4 and A12).
+//! The longest or heaviest sentences of a document: distinct, by (words or weight descending, text ascending)
+//! (algorithms.md, A4, A5 and A12).
 
 use std::ops::Range;
 
@@ -50,8 +51,24 @@ pub fn longest_sentences(
     max_df: u64,
     stats: &CorpusStats,
 ) -> Result<Vec<String>, &'static str> {
+    heaviest_sentences(document, |sentence| sentence.len() as f64, count, max_df, stats)
+}
+
+/// As [`longest_sentences`], by a weight in place of the length. Sentences of the same words must weigh the same.
+///
+/// # Errors
+/// Why there is none.
+pub fn heaviest_sentences(
+    document: &Analysis<'_>,
+    weight: impl Fn(&Range<u32>) -> f64,
+    count: usize,
+    max_df: u64,
+    stats: &CorpusStats,
+) -> Result<Vec<String>, &'static str> {
     let words = document.words();
-    let mut sentences: Vec<&Range<u32>> = document.sentences().iter().collect();
+    // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
+    let weighed = document.sentences().iter().map(|sentence| (weight(sentence) + 0.0, sentence));
+    let mut sentences: Vec<(f64, &Range<u32>)> = weighed.collect();
     if sentences.is_empty() {
         return Err("no sentences");
     }
@@ -59,9 +76,9 @@ pub fn longest_sentences(
         words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
     };
     // Comparing word by word is comparing the canonical strings, for no word holds a character below the space.
-    sentences.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| text(a).cmp(text(b))));
+    sentences.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
     let mut chosen: Vec<String> = Vec::with_capacity(count);
-    for sentence in sentences {
+    for (_, sentence) in sentences {
         let mut canonical = String::new();
         document.write_sentence(sentence, &mut canonical);
         // The order puts equal sentences beside each other.

@@ -50,6 +50,11 @@ impl<'t> Heaviest<'t> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
+    /// The words, heaviest first.
+    pub fn words(&self) -> impl Iterator<Item = &'t str> {
+        self.words.iter().map(|&(_, word, _)| word)
+    }
+
     /// The words with their occurrences in the document, heaviest first.
     pub fn in_order(self) -> impl Iterator<Item = (&'t str, u32)> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
