@@ -7,10 +7,14 @@ pub mod contract;
 pub mod kit;
 pub mod params;
 
+mod core_words;
 mod exact;
+mod keywords;
 mod long_sent;
 mod minhash;
 mod repeats;
+mod segments;
+mod sentence_marks;
 mod simhash;
 mod tf;
 mod tf_idf;
@@ -26,10 +30,14 @@ use crate::error::{Error, Result, did_you_mean};
 
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
+    &core_words::CoreWords,
     &exact::Exact,
+    &keywords::Keywords,
     &long_sent::LongSent,
     &minhash::MinHash,
     &repeats::Repeats,
+    &segments::Segments,
+    &sentence_marks::SentenceMarks,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,

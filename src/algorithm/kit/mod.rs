@@ -2,9 +2,15 @@
 
 pub mod blocks;
 pub mod digest;
+#[cfg(test)]
+pub mod in_memory;
+pub mod marks;
 pub mod minwise;
+pub mod passages;
+pub mod raw_places;
 pub mod sentences;
 pub mod shingling;
+pub mod title;
 pub mod top_words;
 pub mod verify;
 pub mod votes;

@@ -43,6 +43,11 @@ impl<'t> Heaviest<'t> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }
 
+    /// The words with their weights, heaviest first.
+    pub fn weighed(self) -> impl Iterator<Item = (f64, &'t str)> {
+        self.words.into_iter().map(|word| (word.0, word.1))
+    }
+
     /// The words in alphabetical order (of code points), joined by one space.
     pub fn join(self) -> String {
         let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word)| word).collect();
