@@ -334,6 +334,16 @@ mod tests {
         assert_eq!(reasons("fallback=body"), [(2, "no words")]);
     }
 
+    /// Case, width and Unicode form of a column do not count.
+    #[test]
+    fn dress_does_not_count() {
+        let title = "Ещё одна Погода: café и 3.14, 网页搜索 - Сайт";
+        let dressed = title.to_uppercase().replace("3.14", "３.１４").replace('É', "E\u{301}").replace(" - ", " － ");
+        let fields = [title, &dressed].map(|title| [Text(title), NoColumn, Text(title)]);
+        let texts = ["слово", "СЛОВО!"].map(String::from);
+        assert_eq!(run_beside(&CoreWords, "core=100", &texts, &fields).numbers(), BTreeSet::from([(0, 1)]));
+    }
+
     #[test]
     fn equals_comparing_all_with_all() {
         let mut at = 0;

@@ -110,6 +110,8 @@ struct Cutter {
     size: usize,
     /// Words of the shortest segment that counts.
     least: usize,
+    /// Keeps fingerprints of one way to cut apart from those of others.
+    salt: u64,
 }
 
 impl Cutter {
@@ -122,7 +124,8 @@ impl Cutter {
             (0, _) => 50,
             (size, _) => size,
         };
-        Cutter { mode, size, least: params.count("min_seg_words") }
+        let cutter = Cutter { mode, size, least: params.count("min_seg_words"), salt: 0 };
+        Cutter { salt: hash64(cutter.name().as_bytes()), ..cutter }
     }
 }
 
@@ -132,7 +135,7 @@ impl Features for Cutter {
     }
 
     fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let salt = hash64(self.name().as_bytes());
+        let salt = self.salt;
         let mut words = document.words();
         match self.mode {
             "words" => {

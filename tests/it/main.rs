@@ -13,4 +13,5 @@ mod invariants;
 mod kit;
 mod oracle;
 mod stream;
+mod titles;
 mod transcripts;
