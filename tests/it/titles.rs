@@ -49,8 +49,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
 
     // Equal in all three parts; with equal titles also those that differ in the last one.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
-    let expected =
-        vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
+    let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());
     assert_eq!(marks(&usual, "letters=false", &[]), expected);
     assert_eq!(marks(&named, "letters=false", &["--title-column", "headline"]), expected);
@@ -86,5 +85,8 @@ fn copies_are_those_of_text_and_title() {
     let scores: Vec<(i64, i64, f32)> = pairs.iter().map(|pair| (pair.0, pair.1, pair.2)).collect();
     let differ = 3.0 / 4.5;
     assert_eq!(scores, [(0, 1, differ), (0, 2, 1.0), (0, 3, 1.0), (1, 2, differ), (1, 3, 1.0), (2, 3, 1.0)]);
-    assert_eq!(found(&path, "core_words:core=5", &[]).0.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), [(0, 2)]);
+    assert_eq!(
+        found(&path, "core_words:core=5", &[]).0.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(),
+        [(0, 2)]
+    );
 }
