@@ -7,12 +7,14 @@ pub mod contract;
 pub mod kit;
 pub mod params;
 
+mod core_words;
 mod descr_words;
 mod exact;
 mod fingerprint;
 mod heavy_sent;
 mod idf_hash;
 mod imatch;
+mod keywords;
 mod lex_rand;
 mod log_shingles;
 mod long_sent;
@@ -23,6 +25,8 @@ mod near_page;
 mod opt_freq;
 mod random_projection;
 mod repeats;
+mod segments;
+mod sentence_marks;
 mod simhash;
 mod tf;
 mod tf_idf;
@@ -39,12 +43,14 @@ use crate::error::{Error, Result, did_you_mean};
 
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
+    &core_words::CoreWords,
     &descr_words::DescrWords,
     &exact::Exact,
     &fingerprint::Fingerprint,
     &heavy_sent::HeavySent,
     &idf_hash::IdfHash,
     &imatch::IMatch,
+    &keywords::Keywords,
     &lex_rand::LexRand,
     &log_shingles::LogShingles,
     &long_sent::LongSent,
@@ -55,6 +61,8 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &opt_freq::OptFreq,
     &random_projection::RandomProjection,
     &repeats::Repeats,
+    &segments::Segments,
+    &sentence_marks::SentenceMarks,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,

@@ -3,7 +3,9 @@
 mod cosine;
 mod edit;
 mod jaccard;
+mod weights;
 
 pub use cosine::cosine;
 pub use edit::lcs_similarity;
-pub use jaccard::jaccard;
+pub use jaccard::{common, jaccard};
+pub use weights::weight_distance;

@@ -14,4 +14,5 @@ mod kit;
 mod oracle;
 mod relations;
 mod stream;
+mod titles;
 mod transcripts;

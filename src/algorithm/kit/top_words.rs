@@ -60,6 +60,11 @@ impl<'t> Heaviest<'t> {
         self.words.into_iter().map(|(_, word, tf)| (word, tf))
     }
 
+    /// The words with their weights, heaviest first.
+    pub fn weighed(self) -> impl Iterator<Item = (f64, &'t str)> {
+        self.words.into_iter().map(|(weight, word, _)| (weight, word))
+    }
+
     /// The words in alphabetical order (of code points), joined by one space.
     pub fn join(self) -> String {
         let mut chosen: Vec<&str> = self.words.into_iter().map(|(_, word, _)| word).collect();

@@ -1,0 +1,92 @@
+//! Members that read columns beside the text, from the command line to the tables: the column named, missing, empty here
+//! and there.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+
+use crate::kit::{PairLine, done, pairs, record, write_columns};
+
+/// Two sentences of three have the same words beside their marks in all of them; the third differs in all but the first two.
+const TEXTS: [&str; 5] = [
+    "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все спят.",
+    "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец  истории, все спят.",
+    "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все ушли.",
+    "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все пели.",
+    "Совсем другой текст, о другом. Он тоже длинный, пусть. Но пары нет, это ясно.",
+];
+const TITLES: [Option<&str>; 5] =
+    [Some("Погода - Сайт"), Some("Погода | Другой"), Some("погода - сайт"), None, Some("Погода - Сайт")];
+
+fn write(path: &Path, title: Option<&str>) {
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..TEXTS.len()).map(|n| format!("d{n}"))));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(TEXTS));
+    let titles: ArrayRef = Arc::new(StringArray::from_iter(TITLES));
+    let mut columns = vec![("id", ids), ("text", texts)];
+    columns.extend(title.map(|name| (name, titles)));
+    write_columns(path, &columns, 2);
+}
+
+/// The pairs with their scores, and the counts of documents without a signature.
+fn found(input: &Path, algorithm: &str, more: &[&str]) -> (Vec<(i64, i64, f32, String)>, String) {
+    let done = done(input, &[&["--algorithms", &format!("{algorithm},as=x")], more].concat());
+    let line = |pair: PairLine| (pair.doc_a, pair.doc_b, pair.similarity, pair.matched_by);
+    let unsigned = record(&done.out())["algorithms"][0]["unsigned"].to_string();
+    (pairs(&done.out(), "x").into_iter().map(line).collect(), unsigned)
+}
+
+#[test]
+fn titles_from_a_column_of_any_name_or_from_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (named, usual, without) = (at("named.parquet"), at("usual.parquet"), at("without.parquet"));
+    write(&named, Some("headline"));
+    write(&usual, Some("title"));
+    write(&without, None);
+    let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
+    let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
+
+    // Equal in all three parts; with equal titles also those that differ in the last one.
+    let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
+    let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
+    let expected = (expected, "{}".to_string());
+    assert_eq!(marks(&usual, "letters=false", &[]), expected);
+    assert_eq!(marks(&named, "letters=false", &["--title-column", "headline"]), expected);
+    assert_eq!(marks(&named, "letters=false", &[]), parts_alone);
+    assert_eq!(marks(&without, "letters=false", &[]), parts_alone);
+    let stripped = marks(&usual, "strip_suffix=true", &[]).0;
+    assert_eq!(stripped.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
+    // Where nothing is reached without a title.
+    assert_eq!(marks(&without, "threshold=3.5", &[]), (vec![], r#"{"no column":5}"#.to_string()));
+    assert_eq!(marks(&usual, "threshold=3.5", &[]).1, r#"{"no title":1}"#);
+
+    let core = |path: &Path, typed: &str| {
+        let (pairs, unsigned) = found(path, &format!("core_words:{typed}"), &[]);
+        (pairs.into_iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), unsigned)
+    };
+    // The first two are the same but for a space.
+    assert_eq!(core(&usual, "core=5"), (vec![(0, 1)], r#"{"no title, keywords or description":1}"#.to_string()));
+    assert_eq!(core(&usual, "strip_suffix=false").0, []);
+    assert_eq!(core(&without, "core=5"), (vec![], r#"{"no column":5}"#.to_string()));
+    assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
+}
+
+/// Copies of a text under other titles are no copies where a title is read.
+#[test]
+fn copies_are_those_of_text_and_title() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let text = TEXTS[0];
+    let column = |values: [Option<&str>; 4]| -> ArrayRef { Arc::new(StringArray::from_iter(values)) };
+    let columns = [("text", column([Some(text); 4])), ("title", column([Some("A a"), Some("B b"), Some("A a"), None]))];
+    write_columns(&path, &columns, 4);
+    let pairs = found(&path, "sentence_marks:letters=false", &[]).0;
+    let scores: Vec<(i64, i64, f32)> = pairs.iter().map(|pair| (pair.0, pair.1, pair.2)).collect();
+    let differ = 3.0 / 4.5;
+    assert_eq!(scores, [(0, 1, differ), (0, 2, 1.0), (0, 3, 1.0), (1, 2, differ), (1, 3, 1.0), (2, 3, 1.0)]);
+    assert_eq!(
+        found(&path, "core_words:core=5", &[]).0.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(),
+        [(0, 2)]
+    );
+}
