@@ -18,6 +18,13 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use hashbrown::HashSet;
+
+use super::super::normal::normal_word;
+use super::super::spare;
+use super::Tokenizer;
+use crate::error::{Error, Result};
+
 #[cfg(test)]
 mod laws;
 mod letters;
@@ -30,13 +37,6 @@ pub use route::Step;
 
 use route::Cutter;
 use vocabulary::Vocabulary;
-
-use hashbrown::HashSet;
-
-use super::super::normal::normal_word;
-use super::super::spare;
-use super::Tokenizer;
-use crate::error::{Error, Result};
 
 static DICTIONARY: &[u8] = include_bytes!("data/dict.txt.zst");
 static MODEL: &[u8] = include_bytes!("data/hmm.model.zst");
@@ -116,9 +116,11 @@ impl Dict {
     }
 }
 
-/// What was built in unpacked; it cannot be damaged.
+/// What was built in, unpacked; it cannot be damaged.
 fn unpacked(packed: &[u8]) -> String {
-    zstd::decode_all(packed).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+    /// More than either has.
+    const ROOM: usize = 6 << 20;
+    zstd::bulk::decompress(packed, ROOM).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 impl UserWord {

@@ -45,7 +45,9 @@ impl Cutter {
     pub fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
         // The most frequent first: they stay close to each other, and in the processor's cache.
         let mut sums: HashMap<u64, u64> = HashMap::new();
+        let mut count = 0;
         for (_, frequency) in vocabulary.words() {
+            count += 1;
             *sums.entry(frequency).or_default() += frequency;
         }
         let mut frequencies: Vec<u64> = sums.keys().copied().collect();
@@ -59,7 +61,7 @@ impl Cutter {
         let letters = Letters::new(seen.chain(Unknown::characters(model).map(|c| (c, 0))));
         let words = vocabulary.words().map(|(word, frequency)| (word, frequency, classes[&frequency]));
         Cutter {
-            words: Words::new(words, &letters),
+            words: Words::new(words, count, &letters),
             unknown: Unknown::new(model, &letters),
             letters,
             weights,

@@ -152,3 +152,37 @@ where
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DICTIONARY: &str = "a股 3 n\n中 9 f\n中国 50 ns\n国 4 n\n国人 2 n";
+
+    #[test]
+    fn words_are_found_changed_and_added() {
+        let mut vocabulary = Vocabulary::new(DICTIONARY);
+        for (word, frequency) in [("a股", Some(3)), ("中", Some(9)), ("国人", Some(2)), ("a", None), ("国人民", None)]
+        {
+            assert_eq!(vocabulary.frequency(word), frequency, "{word}");
+        }
+        assert!(["a", "国", "国人"].iter().all(|start| vocabulary.begins(start)) && !vocabulary.begins("人"));
+        vocabulary.add("国", Some(5));
+        vocabulary.add("龘", Some(1));
+        vocabulary.add("0", Some(2));
+        let words: Vec<_> = vocabulary.words().collect();
+        assert_eq!(words, [("0", 2), ("a股", 3), ("中", 9), ("中国", 50), ("国", 5), ("国人", 2), ("龘", 1)]);
+        assert_eq!(vocabulary.total(), 72);
+    }
+
+    #[test]
+    fn a_word_is_suggested_as_often_as_it_must_be_to_be_one() {
+        let mut vocabulary = Vocabulary::new(DICTIONARY);
+        assert_eq!(vocabulary.cut("中国人c3〇国人"), ["中国", "人", "c3", "〇", "国人"]);
+        // 68 * 50/68 * 1/68 is less than 1; one more than what it is rounded to.
+        vocabulary.add("中国人", None);
+        assert_eq!(vocabulary.frequency("中国人"), Some(1));
+        // 69 * 50/69 * 50/69 is 36.2.
+        assert_eq!(vocabulary.suggest("中国中国"), 37);
+    }
+}

@@ -59,11 +59,11 @@ impl Words {
         select_unpredictable(place.0 as u16 == letter, place, Node::NONE)
     }
 
-    /// The tree of words in ascending order, each with its frequency and the class of it, which is not 0. Words with a
-    /// character that joins no other are left out.
-    pub fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, letters: &Letters) -> Words {
-        let list = List::new(sorted, letters);
-        let mut array = Builder::new(letters.alone());
+    /// The tree of `count` words in ascending order, each with its frequency and the class of it, which is not 0. Words with
+    /// a character that joins no other are left out.
+    pub fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> Words {
+        let list = List::new(sorted, count, letters);
+        let mut array = Builder::new(letters.alone(), list.spelled.len());
         // One depth of the tree after the other. The root is given the first base that there is.
         let mut nodes = vec![Range { place: None, from: 0, to: list.classes.len() as u32 }];
         let (mut next, mut children) = (Vec::new(), Vec::new());
@@ -112,8 +112,16 @@ struct List {
 }
 
 impl List {
-    fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, letters: &Letters) -> List {
-        let mut list = List { spelled: Vec::new(), starts: vec![0], classes: Vec::new(), before: vec![0] };
+    fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
+        // Lists that grow hold their old and their new place at once.
+        let mut list = List {
+            spelled: Vec::with_capacity(3 * count),
+            starts: Vec::with_capacity(count + 1),
+            classes: Vec::with_capacity(count),
+            before: Vec::with_capacity(count + 1),
+        };
+        list.starts.push(0);
+        list.before.push(0);
         let mut sum = 0;
         for (word, frequency, class) in sorted {
             let from = list.spelled.len();
@@ -165,9 +173,10 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(largest: u16) -> Builder {
+    fn new(largest: u16, room: usize) -> Builder {
         let largest = largest as usize;
-        let mut builder = Builder { places: Vec::new(), free: Vec::new(), unused: Vec::new(), from: [0; 17], largest };
+        let places = Vec::with_capacity(room + 2 * largest);
+        let mut builder = Builder { places, free: Vec::new(), unused: Vec::new(), from: [0; 17], largest };
         builder.reach(0);
         builder.unused[0] &= !1;
         builder
@@ -221,7 +230,33 @@ impl Builder {
     fn finish(mut self) -> Words {
         let end = self.places.iter().rposition(|&node| node != Node::NONE).map_or(0, |last| last + 1);
         self.places.truncate(end);
-        self.places.shrink_to_fit();
         Words { places: self.places }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_what_they_begin_with_are_found_and_nothing_else() {
+        let words = [("中", 1), ("中国", 2), ("中国人民", 3), ("人民", 4), ("民国〇", 5)];
+        let letters = Letters::new("中国人民".chars().map(|c| (c, 1)));
+        let tree = Words::new(words.iter().map(|&(word, class)| (word, 1, class)), words.len(), &letters);
+        let node = |word: &str| word.chars().fold(Node::ROOT, |node, c| tree.child(node, letters.number(c)));
+        for (word, class, goes_on) in [
+            ("中", 1, true),
+            ("中国", 2, true),
+            ("中国人", 0, true),
+            ("中国人民", 3, false),
+            ("人", 0, true),
+            ("人民", 4, false),
+        ] {
+            assert_eq!((node(word).class(), node(word).has_children()), (class, goes_on), "{word}");
+        }
+        // A word with a character that joins nothing is not there.
+        for word in ["国", "民", "民国", "中人", "中国民", "人民中", "龘", "〇", "中国人民民"] {
+            assert_eq!(node(word), Node::NONE, "{word}");
+        }
     }
 }
