@@ -125,8 +125,8 @@ impl<'d> Vocabulary<'d> {
 fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     lines.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
-        let frequency = rest.split_once(' ').map_or(rest, |(frequency, _)| frequency);
-        Some((word, frequency.parse().ok()?))
+        let digits = rest.bytes().take_while(u8::is_ascii_digit);
+        Some((word, digits.fold(0, |number, digit| 10 * number + u64::from(digit - b'0'))))
     })
 }
 
