@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::analysis::{Counted, Token, Word};
 use super::beside::Frequency;
 use super::lanes::Classes;
+use super::tokenizer::dict::Step;
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
@@ -35,6 +36,8 @@ pub struct Spare {
     pub frequencies: Vec<Frequency>,
     /// For the hashes by which these are looked up.
     pub hashes: Vec<u64>,
+    /// For the characters of a run of Chinese.
+    pub steps: Vec<Step>,
 }
 
 impl Spare {
@@ -49,6 +52,7 @@ impl Spare {
         slots: Vec::new(),
         frequencies: Vec::new(),
         hashes: Vec::new(),
+        steps: Vec::new(),
     };
 }
 

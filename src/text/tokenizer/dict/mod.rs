@@ -1,20 +1,47 @@
-//! Chinese by dictionary: jieba with its built-in dictionary, the user's words, and the hidden Markov model for words that
-//! neither knows.
+//! Chinese by dictionary: jieba's words, the user's, and its hidden Markov model for words that neither knows.
 //!
-//! The dictionary (0.2 s and 20 MB) is loaded when the first run of Han characters is cut, and never in a run of the
-//! program that meets none. A run of more than [`RUN_LIMIT`] characters without any other character between them is no
-//! language; it is cut into pieces of that many, so that working memory stays small and time linear.
+//! The words are those that jieba-rs cuts, to the last one: tests compare. The code is not, for the sake of speed.
+//!
+//! ```text
+//! data/            the dictionary and the model, as jieba-rs has them, packed
+//! vocabulary.rs    which words, and how frequent is each?
+//! letters.rs       which number has a character?
+//! words.rs         do these characters begin a word?
+//! route.rs         which words does a run of characters consist of, as likely as can be?
+//! unknown.rs       which of the characters that are left over belong together?
+//! ```
+//!
+//! The dictionary is unpacked when the first run of Han characters is cut, and never in a run of the program that meets none.
+//! A run of more than [`RUN_LIMIT`] characters without any other character between them is no language; it is cut into
+//! pieces of that many, so that working memory stays small and time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use jieba_rs::Jieba;
+use hashbrown::HashSet;
 
 use super::super::normal::normal_word;
+use super::super::spare;
 use super::Tokenizer;
 use crate::error::{Error, Result};
 
-/// The version of jieba-rs, and with it of its dictionary and model, that words depend on.
+#[cfg(test)]
+mod laws;
+mod letters;
+mod route;
+mod unknown;
+mod vocabulary;
+mod words;
+
+pub use route::Step;
+
+use route::Cutter;
+use vocabulary::Vocabulary;
+
+static DICTIONARY: &[u8] = include_bytes!("data/dict.txt.zst");
+static MODEL: &[u8] = include_bytes!("data/hmm.model.zst");
+
+/// The version of jieba-rs that dictionary and model are of, and whose words these are.
 pub const JIEBA: &str = "0.11.0";
 
 /// The longest run, in characters, that is segmented as one.
@@ -22,25 +49,28 @@ pub const RUN_LIMIT: usize = 4_096;
 
 /// The largest frequency that a user dictionary may give a word: the sum over all words must not overflow. The smallest
 /// is 1: the logarithm of 0 would spoil the weights of everything before that word.
-const FREQUENCY_LIMIT: usize = 1_000_000_000;
+const FREQUENCY_LIMIT: u64 = 1_000_000_000;
+
+/// How many words a user dictionary may have, and how many different characters: the tree of words has so much room.
+const WORD_LIMIT: usize = 500_000;
+const CHARACTER_LIMIT: usize = 40_000;
 
 /// The dictionary tokenizer; the dictionary itself comes at first use.
 pub struct Dict {
     user_words: Vec<UserWord>,
-    jieba: OnceLock<Jieba>,
+    cutter: OnceLock<Cutter>,
 }
 
 struct UserWord {
     word: String,
-    frequency: Option<usize>,
-    tag: Option<String>,
+    frequency: Option<u64>,
 }
 
 impl Dict {
     /// A tokenizer with the words of a user dictionary, given as the contents of its file.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the first line that is not `word [frequency [tag]]`.
+    /// [`Error::Usage`] that names the first line that is not `word [frequency [tag]]`, or says that there is too much.
     pub fn new(user_dictionary: Option<&str>, yo_to_e: bool) -> Result<Dict> {
         let contents = user_dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
@@ -56,24 +86,41 @@ impl Dict {
                     ))
                 })
             })
-            .collect::<Result<_>>()?;
-        Ok(Dict { user_words, jieba: OnceLock::new() })
+            .collect::<Result<Vec<_>>>()?;
+        let characters: HashSet<char> = user_words.iter().flat_map(|user| user.word.chars()).collect();
+        for (count, limit, what) in
+            [(user_words.len(), WORD_LIMIT, "words"), (characters.len(), CHARACTER_LIMIT, "different characters")]
+        {
+            if count > limit {
+                let expected = format!("dictionary: expected at most {limit} {what}, got {count}");
+                return Err(Error::Usage(format!("{expected}; leave out words that no text has")));
+            }
+        }
+        Ok(Dict { user_words, cutter: OnceLock::new() })
     }
 
     /// Whether the dictionary has been loaded.
     pub fn is_loaded(&self) -> bool {
-        self.jieba.get().is_some()
+        self.cutter.get().is_some()
     }
 
-    fn jieba(&self) -> &Jieba {
-        self.jieba.get_or_init(|| {
-            let mut jieba = Jieba::new();
-            for UserWord { word, frequency, tag } in &self.user_words {
-                jieba.add_word(word, *frequency, tag.as_deref());
+    fn cutter(&self) -> &Cutter {
+        self.cutter.get_or_init(|| {
+            let dictionary = unpacked(DICTIONARY);
+            let mut vocabulary = Vocabulary::new(&dictionary);
+            for UserWord { word, frequency } in &self.user_words {
+                vocabulary.add(word, *frequency);
             }
-            jieba
+            Cutter::new(&vocabulary, &unpacked(MODEL))
         })
     }
+}
+
+/// What was built in, unpacked; it cannot be damaged.
+fn unpacked(packed: &[u8]) -> String {
+    /// More than either has.
+    const ROOM: usize = 6 << 20;
+    zstd::bulk::decompress(packed, ROOM).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 impl UserWord {
@@ -85,14 +132,14 @@ impl UserWord {
         }
         let frequency = match fields.next() {
             None => None,
-            Some(field) => match field.parse::<usize>() {
+            Some(field) => match field.parse::<u64>() {
                 Ok(frequency) if (1..=FREQUENCY_LIMIT).contains(&frequency) => Some(frequency),
                 _ => return Err(format!("{field:?} is no whole number from 1 to {FREQUENCY_LIMIT}")),
             },
         };
-        let tag = fields.next().map(str::to_owned);
-        match fields.next() {
-            None => Ok(UserWord { word, frequency, tag }),
+        // The third field says which part of speech the word is; nobody asks.
+        match fields.nth(1) {
+            None => Ok(UserWord { word, frequency }),
             Some(field) => Err(format!("{field:?} is one field too many")),
         }
     }
@@ -100,7 +147,8 @@ impl UserWord {
 
 impl Tokenizer for Dict {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
-        let jieba = self.jieba();
+        let cutter = self.cutter();
+        let mut steps = spare::take(|spare| &mut spare.steps, 0);
         let mut start = 0;
         while start < run.len() {
             let rest = &run[start..];
@@ -110,11 +158,10 @@ impl Tokenizer for Dict {
             } else {
                 rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)
             };
-            for word in jieba.cut(&rest[..length], true) {
-                out(start + word.byte_start..start + word.byte_end);
-            }
+            cutter.cut(&rest[..length], &mut steps, &mut |word| out(start + word.start..start + word.end));
             start += length;
         }
+        spare::leave(|spare| &mut spare.steps, steps);
     }
 }
 

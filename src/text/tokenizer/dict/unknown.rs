@@ -1,0 +1,122 @@
+//! Words that are not in the dictionary: a hidden Markov model of how characters stand in words.
+//!
+//! Each character begins a word, continues it, ends it or is one; the likeliest course (Viterbi 1967) over the characters
+//! that the dictionary left single says which of them are words together. The model is jieba's: the logarithms of where a
+//! text begins, of what follows what, and of each character in each of the four places.
+//!
+//! The sums are taken in jieba's order, to the last bit: characters that the model has not met in some place weigh
+//! -3.14e100, beside which all else is lost in rounding, so that ties are frequent there and their rule decides.
+
+use super::letters::Letters;
+use super::route::Step;
+
+/// Where a character stands in its word.
+const BEGIN: usize = 0;
+const END: usize = 1;
+const MIDDLE: usize = 2;
+const SINGLE: usize = 3;
+
+/// The weight of a character in a place in which the model has not met it.
+const NEVER: f64 = -3.14e100;
+
+/// The model.
+pub struct Unknown {
+    first: [f64; 4],
+    /// By the place before, then the place after.
+    follows: [[f64; 4]; 4],
+    /// By the number of the character.
+    seen: Vec<[f64; 4]>,
+}
+
+impl Unknown {
+    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each place with `character:weight`.
+    pub fn new(model: &str, letters: &Letters) -> Unknown {
+        let mut lines = lines(model);
+        let mut four = || {
+            let mut numbers = lines.next().unwrap_or_default().split(' ').filter_map(|number| number.parse().ok());
+            [(); 4].map(|()| numbers.next().unwrap_or(NEVER))
+        };
+        let first = four();
+        let follows = [(); 4].map(|()| four());
+        let mut seen = vec![[NEVER; 4]; letters.covered() as usize + 1];
+        for (place, line) in lines.enumerate().take(4) {
+            for (c, weight) in pairs(line) {
+                let number = letters.number(c);
+                if number <= letters.covered() {
+                    seen[number as usize][place] = weight.parse().unwrap_or(NEVER);
+                }
+            }
+        }
+        Unknown { first, follows, seen }
+    }
+
+    /// The characters that the model has met.
+    pub fn characters(model: &str) -> impl Iterator<Item = char> {
+        lines(model).skip(5).take(4).flat_map(pairs).map(|(c, _)| c)
+    }
+
+    /// Joins characters, each of them single so far, to words: sets the length where a word begins.
+    ///
+    /// `covered` is the largest number of a character that the model covers.
+    pub fn join(&self, steps: &mut [Step], covered: u16) {
+        let mut from = 0;
+        while from < steps.len() {
+            let is_covered = steps[from].letter <= covered;
+            let rest = &mut steps[from..];
+            let count = rest.iter().take_while(|step| (step.letter <= covered) == is_covered).count();
+            if !is_covered {
+                // What the model does not cover is not divided.
+                rest[0].length = count as u32;
+            } else if count > 1 {
+                self.viterbi(&mut rest[..count]);
+            }
+            from += count;
+        }
+    }
+
+    fn viterbi(&self, steps: &mut [Step]) {
+        let weights = |step: &Step| self.seen.get(step.letter as usize).copied().unwrap_or([NEVER; 4]);
+        let here = weights(&steps[0]);
+        let mut best = [0, 1, 2, 3].map(|place| self.first[place] + here[place]);
+        for step in &mut steps[1..] {
+            let here = weights(step);
+            // Of the two places that may stand before one, the second wins a tie. Which of them won is kept as a bit.
+            let mut choices = 0;
+            let mut better = |place: usize, one: usize, other: usize| {
+                let one = best[one] + self.follows[one][place] + here[place];
+                let other = best[other] + self.follows[other][place] + here[place];
+                choices |= u32::from(one <= other) << place;
+                if one > other { one } else { other }
+            };
+            best = [
+                better(BEGIN, END, SINGLE),
+                better(END, BEGIN, MIDDLE),
+                better(MIDDLE, BEGIN, MIDDLE),
+                better(SINGLE, END, SINGLE),
+            ];
+            step.length = choices;
+        }
+        let mut place = if best[END] > best[SINGLE] { END } else { SINGLE };
+        let mut end = steps.len();
+        for at in (1..steps.len()).rev() {
+            const BEFORE: [[usize; 2]; 4] = [[END, SINGLE], [BEGIN, MIDDLE], [BEGIN, MIDDLE], [END, SINGLE]];
+            place = BEFORE[place][(steps[at].length >> place & 1) as usize];
+            if place == END || place == SINGLE {
+                steps[at].length = (end - at) as u32;
+                end = at;
+            }
+        }
+        steps[0].length = end as u32;
+    }
+}
+
+fn lines(model: &str) -> impl Iterator<Item = &str> {
+    model.lines().filter(|line| !line.starts_with('#'))
+}
+
+fn pairs(line: &str) -> impl Iterator<Item = (char, &str)> {
+    line.split(',').filter_map(|pair| {
+        let (character, weight) = pair.split_once(':')?;
+        Some((character.chars().next()?, weight))
+    })
+}
