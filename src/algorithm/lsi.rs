@@ -69,7 +69,7 @@ const FACTS: Facts = Facts {
             name: "bits",
             kind: Kind::Int(0, 64),
             default: "0",
-            help: "sign bits of a table; 0: by the number of documents, two fewer than it has",
+            help: "sign bits of a table; 0: by the number of documents, one fewer than it has, 8 to 24",
         },
         ParamSpec {
             name: "seed",
@@ -108,7 +108,7 @@ impl Algorithm for Lsi {
         let latent = Latent::new(corpus, params.count("dimensions"), whitened);
         let (dimensions, threshold) = (latent.dimensions(), params.real("threshold"));
         let bits = match params.count("bits") {
-            0 => (corpus.documents.max(1).ilog2() as usize).saturating_sub(1).clamp(8, 24),
+            0 => (corpus.documents.max(1).ilog2() as usize).clamp(8, 24),
             bits => bits,
         };
         let join = match params.word("join") {
