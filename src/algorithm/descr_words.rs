@@ -16,8 +16,8 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Learner, Notes, Signer, Stats};
 use super::kit::places::Places;
-use super::kit::training::{SAMPLE, Sample, frequency_for};
 use super::kit::support_words::{Goals, STEPS, choose, note_of, word_of};
+use super::kit::training::{SAMPLE, Sample, frequency_for};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;

@@ -19,8 +19,8 @@
 
 use super::contract::{Algorithm, Confirm, Corpus, Facts, Learner, Signer, Stats};
 use super::kit::latent::{Latent, LatentLearner, dot};
-use super::kit::training::{SAMPLE, Sample, frequency_for};
 use super::kit::signs::{AllPairs, Signs};
+use super::kit::training::{SAMPLE, Sample, frequency_for};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::row::{Pairs, RowShape, Signatures, Window};

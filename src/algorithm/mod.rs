@@ -8,12 +8,15 @@ pub mod kit;
 pub mod params;
 
 mod core_words;
+mod cosine;
+mod decomposition;
 mod descr_words;
 mod exact;
 mod fingerprint;
 mod heavy_sent;
 mod idf_hash;
 mod imatch;
+mod keyword_match;
 mod keywords;
 mod lex_rand;
 mod log_shingles;
@@ -27,6 +30,8 @@ mod random_projection;
 mod repeats;
 mod segments;
 mod sentence_marks;
+mod shingles;
+mod sim;
 mod simhash;
 mod tf;
 mod tf_idf;
@@ -44,12 +49,15 @@ use crate::error::{Error, Result, did_you_mean};
 /// Every member.
 pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &core_words::CoreWords,
+    &cosine::Cosine,
+    &decomposition::Decomposition,
     &descr_words::DescrWords,
     &exact::Exact,
     &fingerprint::Fingerprint,
     &heavy_sent::HeavySent,
     &idf_hash::IdfHash,
     &imatch::IMatch,
+    &keyword_match::KeywordMatch,
     &keywords::Keywords,
     &lex_rand::LexRand,
     &log_shingles::LogShingles,
@@ -63,6 +71,8 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
     &repeats::Repeats,
     &segments::Segments,
     &sentence_marks::SentenceMarks,
+    &shingles::Shingles,
+    &sim::Sim,
     &simhash::SimHash,
     &tf::Tf,
     &tf_idf::TfIdf,

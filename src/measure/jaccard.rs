@@ -11,8 +11,8 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// How many values two sorted slices of distinct values share. O(|A| + |B|).
-pub fn common(a: &[u64], b: &[u64]) -> usize {
+/// How many values two sorted slices share, repeated ones as often as both have them. O(|A| + |B|).
+pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);

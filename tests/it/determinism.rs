@@ -44,8 +44,13 @@ fn sifting_leaves_out_rows_and_no_pair() {
     assert_eq!(rows(&before, "rows"), all.collect::<Vec<_>>());
     let labels = after["algorithms"].as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap());
     for (label, (before, after)) in labels.zip(rows(&before, "rows").into_iter().zip(rows(&after, "rows"))) {
-        // simhash needs the rows of single documents for its second round.
-        assert!(if label == "simhash" { after == before } else { after < before }, "{label}: {before} {after}");
+        match label {
+            // simhash needs the rows of single documents for its second round; shingles compares all with all.
+            "simhash" | "shingles" => assert_eq!(after, before, "{label}"),
+            // Many rows a document at one position, most of them of words that others have: the filter is small for these.
+            "decomposition" => assert!(after <= before, "{label}: {before} {after}"),
+            _ => assert!(after < before, "{label}: {before} {after}"),
+        }
     }
 }
 

@@ -45,7 +45,11 @@ fn the_pairs_of_idf_hash_do_not_depend_on_the_string_hash() {
     let hashes = ["rs", "js", "pjw", "elf", "bkdr", "sdbm", "djb", "ap"];
     let typed: Vec<String> = hashes.iter().map(|hash| format!("idf_hash:hash={hash}")).collect();
     let mut asked: Vec<(&str, &str)> = hashes.iter().copied().zip(typed.iter().map(String::as_str)).collect();
-    asked.extend([("ap10", "idf_hash:ap_2010=true"), ("m31", "idf_hash:mask31=true"), ("sc", "idf_hash:signed_char=true")]);
+    asked.extend([
+        ("ap10", "idf_hash:ap_2010=true"),
+        ("m31", "idf_hash:mask31=true"),
+        ("sc", "idf_hash:signed_char=true"),
+    ]);
     let done = run(&asked);
     let first = of(&done, "rs");
     assert!(first.len() > 100);
@@ -64,8 +68,11 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     // The column that says which condition a pair met.
     for pair in pairs(&done.out(), "or") {
         let at = (pair.doc_a as usize, pair.doc_b as usize);
-        let expected: Vec<&str> =
-            [("md5", md5.contains(&at)), ("sim", sim.contains(&at))].iter().filter(|one| one.1).map(|one| one.0).collect();
+        let expected: Vec<&str> = [("md5", md5.contains(&at)), ("sim", sim.contains(&at))]
+            .iter()
+            .filter(|one| one.1)
+            .map(|one| one.0)
+            .collect();
         assert!(pair.matched_by == expected.join("+") || pair.matched_by == "copy", "{}", pair.matched_by);
     }
 }

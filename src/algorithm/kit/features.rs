@@ -1,9 +1,9 @@
 //! What fingerprints are voted on: words, shingles, characters, each as one 64-bit hash.
 
+use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
-use crate::hash::combine;
+use crate::text::Analysis;
 use crate::text::shingle::{char_shingles, char_windows, distinct, shingles};
-use crate::text::{Analysis, Token};
 
 /// The parameter `features`.
 pub const FEATURES: ParamSpec = ParamSpec {
@@ -44,7 +44,7 @@ impl Features {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
             "chars" => char_shingles(document.text(), self.ngram, out),
-            _ => auto_features(document.tokens(), out),
+            _ => pairs_of_han(document.tokens(), out),
         }
     }
 
@@ -69,26 +69,6 @@ pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
         Ok(())
     } else {
         Err("fewer features than min_features")
-    }
-}
-
-/// Words, and for Han each pair of neighbouring characters (a lone one by itself).
-fn auto_features(tokens: &[Token], out: &mut Vec<u64>) {
-    out.reserve(tokens.len());
-    let mut in_run = false;
-    for (at, token) in tokens.iter().enumerate() {
-        match tokens.get(at + 1) {
-            Some(next) if token.han && next.han => {
-                out.push(combine(token.hash, next.hash));
-                in_run = true;
-            }
-            _ => {
-                if !in_run {
-                    out.push(token.hash);
-                }
-                in_run = false;
-            }
-        }
     }
 }
 

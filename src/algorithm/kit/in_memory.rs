@@ -155,6 +155,17 @@ pub fn texts(seed: u64, count: usize, length: usize) -> Vec<String> {
     all.into_iter().map(|words| words.join(" ")).collect()
 }
 
+/// How often each word occurs in each text, for words between single spaces.
+pub fn counts(texts: &[String]) -> Vec<BTreeMap<&str, f64>> {
+    let mut all = Vec::new();
+    for text in texts {
+        let mut counts = BTreeMap::new();
+        text.split(' ').for_each(|word| *counts.entry(word).or_insert(0.0) += 1.0);
+        all.push(counts);
+    }
+    all
+}
+
 /// All pairs of numbers below `count` that `same` calls duplicates.
 pub fn all_pairs(count: usize, same: impl Fn(usize, usize) -> bool) -> BTreeSet<(usize, usize)> {
     let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));

@@ -1,8 +1,8 @@
 //! The reduced space of `lsi`: learnt from the tf idf vectors of a sample, and where a document stands in it.
 
 use super::places::Places;
-use super::training::Sample;
 use super::svd::{Rows, truncated};
+use super::training::Sample;
 use crate::algorithm::contract::{Corpus, Learner, Notes};
 use crate::corpus::CorpusStats;
 use crate::error::Result;

@@ -1,5 +1,7 @@
 //! Parts that several members share. A member imports these and the contract, never another member.
 
+pub mod all_pairs;
+pub mod bitmap;
 pub mod bits;
 pub mod blocks;
 pub mod bm25;
@@ -14,9 +16,11 @@ pub mod marks;
 pub mod minwise;
 pub mod passages;
 pub mod places;
+pub mod prefix;
 pub mod raw_places;
 pub mod sample;
 pub mod sentences;
+pub mod shingle_set;
 pub mod shingling;
 pub mod signs;
 pub mod support_words;
@@ -24,6 +28,7 @@ pub mod svd;
 pub mod title;
 pub mod top_words;
 pub mod training;
+pub mod units;
 pub mod verify;
 pub mod votes;
 pub mod word_string;

@@ -1,0 +1,297 @@
+//! `cosine`: the angle between the TF-IDF vectors of two texts; every pair within it is found.
+//!
+//! Source: Salton, Wong, Yang 1975 (the vector space model); the exact join by a prefix filter is of Bayardo, Ma, Srikant
+//! 2007. Cost: a first pass for the counts; a row for each leading term of a document that another document has too (its
+//! rarest terms, down to where the rest of the vector falls short of the threshold), then the check of each pair that the
+//! bound on the rows leaves. Low thresholds and short lists of common terms make it quadratic.
+//!
+//! ```text
+//! weight = tf ln(1 + N / df)           tf=sublinear: (1 + ln tf) ln(1 + N / df)
+//! cos(a, b) = sum a_i b_i / sqrt(sum a_i^2 sum b_i^2) >= threshold
+//! "a b c d" and "d c b e", all weights 1: 3 / 4
+//! ```
+//!
+//! With ln(N / df) a text of nothing but words of all documents would have no vector; ln(1 + N / df) is ours. A term of a
+//! single document is in no list, for nobody could be met there. Limits: order of words and length do not count, so a text
+//! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
+//! are few and common, so its lists are long.
+
+use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer, Stats};
+use super::kit::prefix::{Term, below, leading, rare_first, rests, rounded_up};
+use super::kit::units::{UNITS, Units};
+use super::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use crate::error::Result;
+use crate::row::{Row, RowShape, Score, Signatures};
+use crate::text::Analysis;
+
+/// The member.
+pub struct Cosine;
+
+const FACTS: Facts = Facts {
+    name: "cosine",
+    aliases: &["vsm"],
+    source: "Salton, Wong, Yang 1975, A vector space model for automatic indexing; Bayardo, Ma, Srikant 2007, Scaling up all pairs similarity search",
+    summary: "Two documents are duplicates if the cosine of their TF-IDF vectors reaches the threshold.",
+    when_not_to_use: "where the order of words matters, with thresholds below about .7 on large corpora, and for unit=hanzi on more than some ten thousand documents",
+    inputs: "text, word counts; counts of characters with unit=hanzi or han_bigram",
+    params: &[
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.01, 1.0),
+            default: "0.9",
+            help: "the least cosine of a pair; every such pair is found",
+        },
+        ParamSpec {
+            name: "tf",
+            kind: Kind::Choice(&["raw", "sublinear"]),
+            default: "raw",
+            help: "raw: occurrences; sublinear: 1 + ln of them",
+        },
+        ParamSpec { name: "idf", kind: Kind::Flag, default: "true", help: "weigh terms by ln(1 + N / df)" },
+        ParamSpec {
+            name: "unit",
+            kind: Kind::Choice(UNITS),
+            default: "word",
+            help: "word: of the tokenizer; hanzi: words, but Han as single characters; han_bigram: as pairs of characters",
+        },
+        ParamSpec {
+            name: "han_only",
+            kind: Kind::Flag,
+            default: "false",
+            help: "leave out everything that is not of Han characters",
+        },
+    ],
+    presets: &[("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98")],
+};
+
+impl Algorithm for Cosine {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, params: &Params) -> Stats {
+        if units(params).features().is_none() { Stats::WORDS } else { Stats::NONE }
+    }
+
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        units(params).features()
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        Ok(Box::new(CosineSigner {
+            threshold: params.real("threshold"),
+            sublinear: params.word("tf") == "sublinear",
+            idf: params.flag("idf"),
+            units: units(params),
+            stats: corpus.stats,
+        }))
+    }
+}
+
+fn units(params: &Params) -> Units {
+    Units { name: params.word("unit"), han_only: params.flag("han_only") }
+}
+
+struct CosineSigner<'c> {
+    threshold: f64,
+    sublinear: bool,
+    idf: bool,
+    units: Units,
+    stats: &'c CorpusStats,
+}
+
+impl CosineSigner<'_> {
+    /// The terms of a document with their weights, all above 0.
+    fn vector(&self, document: &Analysis<'_>) -> Vec<Term> {
+        // A corpus that was not counted is one document.
+        let documents = self.stats.documents().max(1) as f64;
+        let mut terms = self.units.count(document, self.stats);
+        for term in &mut terms {
+            let tf = if self.sublinear { 1.0 + term.weight.ln() } else { term.weight };
+            term.weight = if self.idf { tf * (1.0 + documents / term.df as f64).ln() } else { tf };
+        }
+        terms
+    }
+}
+
+impl Signer for CosineSigner<'_> {
+    fn shape(&self) -> RowShape {
+        // The weight of the term, the length of the rest of the vector behind it, the hash of the term before it.
+        RowShape { sketch: 16, ..RowShape::KEY64 }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let mut terms = self.vector(document);
+        if terms.is_empty() {
+            return out.none(if self.units.han_only { "no Han characters" } else { "no words" });
+        }
+        rare_first(&mut terms);
+        let rests = rests(&terms);
+        let total = terms.iter().map(|term| term.weight * term.weight).sum::<f64>().sqrt();
+        let counted = self.stats.documents() > 0;
+        let (mut before, mut pushed) = (0, false);
+        let last = leading(&rests, self.threshold).saturating_sub(1);
+        for (at, term) in terms[..=last].iter().enumerate() {
+            // A document with no term but its own still has a signature, by which its exact copies are known.
+            if !counted || term.df > 1 || (at == last && !pushed) {
+                let mut sketch = [0; 16];
+                sketch[..4].copy_from_slice(&rounded_up(term.weight / total).to_le_bytes());
+                sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
+                sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
+                out.push(0, term.hash.into(), 0, &sketch);
+                pushed = true;
+            }
+            before = term.hash;
+        }
+    }
+
+    fn is_equivalence(&self) -> bool {
+        false
+    }
+
+    /// Pairs that met at the term before have been judged there. If this is their first common term, then no more than the
+    /// product of the weights and of what follows can be in the cosine; and they do meet at their first common term.
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        let (a, b) = (a.sketch, b.sketch);
+        if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
+            return None;
+        }
+        let float = |bytes: &[u8]| f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        let bound = float(a) * float(b) + float(&a[4..]) * float(&b[4..]);
+        (bound >= below(self.threshold)).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["cosine"]
+    }
+
+    fn confirm(&self) -> Option<&dyn Confirm> {
+        Some(self)
+    }
+}
+
+impl Confirm for CosineSigner<'_> {
+    fn name(&self) -> String {
+        let weight = match (self.sublinear, self.idf) {
+            (false, true) => "tf idf",
+            (true, true) => "(1 + ln tf) idf",
+            (false, false) => "tf",
+            (true, false) => "1 + ln tf",
+        };
+        format!("cosine:{} of {weight}, {}", self.threshold, self.units.name)
+    }
+
+    /// The sum of squares, then hash and weight of each term, by hash.
+    fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut terms = self.vector(document);
+        terms.sort_unstable_by_key(|term| term.hash);
+        let square: f64 = terms.iter().map(|term| term.weight * term.weight).sum();
+        out.push(square.to_bits());
+        out.extend(terms.iter().flat_map(|term| [term.hash, term.weight.to_bits()]));
+    }
+
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+        let (a_square, mut a) = a.split_first()?;
+        let (b_square, mut b) = b.split_first()?;
+        let mut product = 0.0;
+        while let ([x, x_weight, a_rest @ ..], [y, y_weight, b_rest @ ..]) = (a, b) {
+            if x == y {
+                product += f64::from_bits(*x_weight) * f64::from_bits(*y_weight);
+            }
+            if x <= y {
+                a = a_rest;
+            }
+            if y <= x {
+                b = b_rest;
+            }
+        }
+        let length = (f64::from_bits(*a_square) * f64::from_bits(*b_square)).sqrt();
+        let cosine = if length > 0.0 { (product / length).min(1.0) } else { 0.0 };
+        (cosine >= self.threshold).then_some(cosine as f32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::algorithm::kit::examples::sign;
+    use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
+    use crate::hash::hash64;
+    use crate::measure::cosine;
+
+    #[test]
+    fn worked_values() {
+        let of = |typed: &str, a: &str, b: &str| {
+            let found = run(&Cosine, typed, &[a.to_string(), b.to_string()]);
+            found.pairs.get(&(0, 1)).map(|pair| pair.score.similarity)
+        };
+        assert_eq!(of("idf=false,threshold=0.75", "a b c d", "d c b e"), Some(0.75));
+        assert_eq!(of("idf=false,threshold=0.76", "a b c d", "d c b e"), None);
+        // A text twice over points the same way.
+        assert_eq!(of("idf=false,threshold=1", "a b b", "a b b, a b b."), Some(1.0));
+        // Weights ln 2 of the common words and ln 3 of the others.
+        let (common, own) = (2f64.ln().powi(2), 3f64.ln().powi(2));
+        let expected = (3.0 * common / (3.0 * common + own)) as f32;
+        assert_eq!(of("threshold=0.5", "a b c d", "d c b e"), Some(expected));
+        // Characters: 网 2 页 2 against 网 2 页 1.
+        let hanzi = of("unit=hanzi,han_only=true,idf=false,threshold=0.9", "网页 a 网页", "网页网 b").unwrap();
+        assert!((f64::from(hanzi) - 6.0 / (8.0f64 * 5.0).sqrt()).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_has_no_vector_has_no_signature() {
+        assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
+        assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
+        // Without a count each term may be anywhere: one of four equal terms leaves .87 of the length.
+        assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
+        assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
+    }
+
+    /// All pairs of random texts, against the definition.
+    #[test]
+    fn finds_exactly_the_pairs_of_the_definition() {
+        let texts = texts(7, 160, 30);
+        let counts = counts(&texts);
+        let df = |word: &str| counts.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+        for (typed, sublinear, idf) in [("", false, true), ("tf=sublinear", true, true), ("idf=false", false, false)] {
+            let vectors: Vec<Vec<(u64, f64)>> = counts
+                .iter()
+                .map(|counts| {
+                    let weigh = |word: &str, tf: f64| {
+                        let tf = if sublinear { 1.0 + tf.ln() } else { tf };
+                        if idf { tf * (1.0 + texts.len() as f64 / df(word)).ln() } else { tf }
+                    };
+                    let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
+                    terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
+                })
+                .collect();
+            for threshold in [0.95, 0.9, 0.6, 0.3] {
+                let found = run(&Cosine, &format!("{typed},threshold={threshold}"), &texts);
+                let expected = all_pairs(texts.len(), |a, b| cosine(&vectors[a], &vectors[b]) >= threshold);
+                assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
+                assert_eq!(found.numbers(), expected, "{typed} {threshold}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_characters_are_found_as_well() {
+        let texts = texts(3, 120, 30);
+        // Each word becomes a Han character.
+        let han: Vec<String> = texts
+            .iter()
+            .map(|text| {
+                let number = |word: &str| word[1..].parse::<u32>().ok();
+                text.split(' ').filter_map(|word| char::from_u32(0x4E00 + number(word)?)).collect()
+            })
+            .collect();
+        let words = run(&Cosine, "idf=false,threshold=0.8", &texts).numbers();
+        assert!(words.len() > 20);
+        assert_eq!(run(&Cosine, "idf=false,threshold=0.8,unit=hanzi", &han).numbers(), words);
+        let pairs: BTreeSet<_> = run(&Cosine, "idf=false,threshold=0.8,unit=han_bigram", &han).numbers();
+        assert!(!pairs.is_empty() && pairs.is_subset(&words), "{} of {}", pairs.len(), words.len());
+    }
+}

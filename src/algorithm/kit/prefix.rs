@@ -1,0 +1,109 @@
+//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; algorithms.md 9.3).
+//!
+//! The terms of all documents stand in one order, rare first. A document enters the lists of its leading terms, those from
+//! which on the rest of the vector still is as long as the threshold asks. Two vectors of length 1 whose first common term
+//! is the i-th of one and the j-th of the other have no larger cosine than rest(i) rest'(j): so a pair that reaches the
+//! threshold meets in the list of its first common term.
+//!
+//! ```text
+//! weights 3 3 1 1, length sqrt(20), threshold .9:  rest 1, .74 ..  -> one list
+//! ```
+
+/// A term of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// Its hash.
+    pub hash: u64,
+    /// Its weight in the document, above 0.
+    pub weight: f64,
+    /// Documents of the corpus that have it, at least 1.
+    pub df: u64,
+}
+
+/// Puts the terms of a document into the order that all documents share: rare first, ties by hash.
+pub fn rare_first(terms: &mut [Term]) {
+    terms.sort_unstable_by_key(|term| (term.df, term.hash));
+}
+
+/// The length of the rest of the vector from each term on, itself included, as a share of the whole; with a 0 behind the
+/// last. Empty for a vector without length.
+pub fn rests(terms: &[Term]) -> Vec<f64> {
+    let mut rests = vec![0.0; terms.len() + 1];
+    for (at, term) in terms.iter().enumerate().rev() {
+        rests[at] = rests[at + 1] + term.weight * term.weight;
+    }
+    let total = rests[0];
+    if total <= 0.0 {
+        return Vec::new();
+    }
+    rests.iter_mut().for_each(|rest| *rest = (*rest / total).sqrt());
+    rests
+}
+
+/// A hair below a threshold, for bounds that were rounded.
+pub fn below(threshold: f64) -> f64 {
+    threshold - 1e-9
+}
+
+/// In how many lists a document with these [`rests`] stands, for pairs of at least that cosine: at least one.
+pub fn leading(rests: &[f64], threshold: f64) -> usize {
+    let terms = rests.len().saturating_sub(1);
+    rests[..terms].partition_point(|&rest| rest >= below(threshold))
+}
+
+/// The number as four bytes, rounded up, for a bound that must not come out too low.
+pub fn rounded_up(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) < value { near.next_up() } else { near }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::splitmix64;
+
+    fn vector(seed: u64, terms: u64) -> Vec<Term> {
+        let mut all: Vec<Term> = (0..terms)
+            .filter(|&n| splitmix64(seed, n) % 3 == 0)
+            .map(|n| Term { hash: n, weight: 1.0 + (splitmix64(seed, n + 99) % 50) as f64, df: 1 + n % 7 })
+            .collect();
+        rare_first(&mut all);
+        all
+    }
+
+    #[test]
+    fn every_pair_above_the_threshold_shares_a_leading_term() {
+        let vectors: Vec<Vec<Term>> = (0..120).map(|seed| vector(seed, 12)).filter(|v| !v.is_empty()).collect();
+        let cosine = |a: &[Term], b: &[Term]| {
+            let square = |v: &[Term]| v.iter().map(|term| term.weight * term.weight).sum::<f64>();
+            let of = |hash: u64| b.iter().find(|other| other.hash == hash).map_or(0.0, |other| other.weight);
+            a.iter().map(|term| term.weight * of(term.hash)).sum::<f64>() / (square(a) * square(b)).sqrt()
+        };
+        for threshold in [0.3, 0.6, 0.9] {
+            let (mut near, mut lists) = (0, 0);
+            for (at, a) in vectors.iter().enumerate() {
+                let leading_a = &a[..leading(&rests(a), threshold)];
+                assert!(!leading_a.is_empty());
+                lists += leading_a.len();
+                for b in &vectors[..at] {
+                    let leading_b = &b[..leading(&rests(b), threshold)];
+                    if cosine(a, b) >= threshold {
+                        near += 1;
+                        assert!(leading_a.iter().any(|x| leading_b.iter().any(|y| x.hash == y.hash)));
+                    }
+                }
+            }
+            let all: usize = vectors.iter().map(Vec::len).sum();
+            assert!(near > 10 && lists < all, "{near} pairs, {lists} of {all} terms");
+        }
+    }
+
+    #[test]
+    fn bounds_are_never_too_low() {
+        for n in 0..1000 {
+            let value = splitmix64(1, n) as f64 / u64::MAX as f64;
+            assert!(f64::from(rounded_up(value)) >= value && f64::from(rounded_up(value)) < value + 1e-6);
+        }
+        assert!(rests(&[]).is_empty());
+    }
+}

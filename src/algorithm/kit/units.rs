@@ -1,0 +1,124 @@
+//! What a vector of a document is made of: words, or, for Han, single characters or pairs of neighbouring ones.
+
+use super::prefix::Term;
+use crate::algorithm::contract::Features;
+use crate::corpus::CorpusStats;
+use crate::hash::combine;
+use crate::text::{Analysis, Token};
+
+/// The names of the kinds of units, as a parameter takes them.
+pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
+
+/// A kind of units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    /// One of [`UNITS`].
+    pub name: &'static str,
+    /// Whether only units of Han characters count.
+    pub han_only: bool,
+}
+
+/// Keeps the hashes of units apart from those of other features.
+const SALT: u64 = 0x6861_6E7A_6920_7531;
+
+impl Units {
+    /// The units whose document frequencies the first pass has to count; none for words, which are counted anyway.
+    pub fn features(self) -> Option<Box<dyn Features>> {
+        (self.name != "word" || self.han_only).then(|| Box::new(self) as Box<dyn Features>)
+    }
+
+    /// The distinct units of a document with their number of occurrences as weights, and their document frequencies.
+    pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Term> {
+        if self.features().is_none() {
+            let counted = document.counted().iter().zip(document.frequencies());
+            let counted = counted.filter(|(counted, _)| !counted.word.stop);
+            return counted
+                .map(|(one, frequency)| Term { hash: one.word.hash, weight: one.tf.into(), df: frequency.df })
+                .collect();
+        }
+        let mut units = Vec::new();
+        self.of(document, &mut units);
+        units.sort_unstable();
+        let mut terms: Vec<Term> =
+            units.chunk_by(|a, b| a == b).map(|run| Term { hash: run[0], weight: run.len() as f64, df: 1 }).collect();
+        units.dedup();
+        let mut next = terms.iter_mut();
+        stats.feature_df_of_many(units.iter().copied(), |df| {
+            if let Some(term) = next.next() {
+                term.df = df;
+            }
+        });
+        terms
+    }
+}
+
+impl Features for Units {
+    fn name(&self) -> String {
+        format!("units:{}{}", self.name, if self.han_only { ":han_only" } else { "" })
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let from = out.len();
+        match self.name {
+            "word" => out.extend(document.words().iter().filter(|word| word.han && !word.stop).map(|word| word.hash)),
+            "hanzi" => {
+                let tokens = document.tokens().iter().filter(|token| token.han || !self.han_only);
+                out.extend(tokens.map(|token| token.hash));
+            }
+            _ => {
+                let runs = document.tokens().chunk_by(|a, b| a.han == b.han);
+                runs.filter(|run| run[0].han || !self.han_only).for_each(|run| pairs_of_han(run, out));
+            }
+        }
+        out[from..].iter_mut().for_each(|unit| *unit = combine(SALT, *unit));
+    }
+}
+
+/// Appends words, and for Han each pair of neighbouring characters (a lone one by itself).
+pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
+    out.reserve(tokens.len());
+    let mut in_run = false;
+    for (at, token) in tokens.iter().enumerate() {
+        match tokens.get(at + 1) {
+            Some(next) if token.han && next.han => {
+                out.push(combine(token.hash, next.hash));
+                in_run = true;
+            }
+            _ => {
+                if !in_run {
+                    out.push(token.hash);
+                }
+                in_run = false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Pipeline, TextOptions};
+
+    #[test]
+    fn units_of_a_mixed_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let document = pipeline.analyse("网页网页 seo 页 seo");
+        let weights = |name, han_only| -> Vec<f64> {
+            let mut all: Vec<f64> = Units { name, han_only }
+                .count(&document, &CorpusStats::none())
+                .iter()
+                .map(|term| term.weight)
+                .collect();
+            all.sort_by(f64::total_cmp);
+            all
+        };
+        // 网 2, 页 3, seo 2.
+        assert_eq!(weights("hanzi", false), [2.0, 2.0, 3.0]);
+        assert_eq!(weights("hanzi", true), [2.0, 3.0]);
+        // 网页 2, 页网 1, 页 1, seo 2.
+        assert_eq!(weights("han_bigram", false), [1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(weights("han_bigram", true), [1.0, 1.0, 2.0]);
+        assert!(Units { name: "word", han_only: false }.features().is_none());
+        assert_eq!(weights("word", true).iter().sum::<f64>(), weights("word", false).iter().sum::<f64>() - 2.0);
+    }
+}

@@ -1,0 +1,398 @@
+//! `sim`: the heaviest keywords of two texts are the same, or their weights point nearly the same way.
+//!
+//! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, a row for the digest and
+//! about two for the angle; each row carries the keywords, so nothing is read again.
+//!
+//! ```text
+//! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated
+//! read as:  md5   the sorted keywords are the same
+//!           sim   d(W_i, W_j) < delta over the union of both keyword sets
+//! d = 1 - sum W_ia W_ja / sqrt(sum W_ia^2 sum W_ja^2)      distance=cosine: 0 for parallel vectors, 1 for disjoint sets
+//! d = sum (W_ia - W_ja)^2 / (sum W_ia^2 + sum W_ja^2)      distance=quad: .2 for a vector and its double
+//! ```
+//!
+//! Whether both conditions or one of them make a pair the paper leaves open; `combine=or` is our reading, for the second is
+//! introduced because the first misses pairs. Weights are relative to the length of the text. Limits: with five keywords, one
+//! of five equally heavy ones replaced is .2 away; of 12 : 10 : 7 the third replaced .167. With weight=tf_over_df or
+//! tf_over_cf rare words win, so that typing errors become keywords; `min_df` keeps at least those of one document out.
+
+use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::kit::prefix::{Term, leading, rare_first, rests};
+use super::kit::top_words::Heaviest;
+use super::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
+use crate::error::{Error, Result};
+use crate::hash::{hash64, md5};
+use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
+use crate::text::{Analysis, Frequency};
+
+/// The member.
+pub struct Sim;
+
+/// Keywords that fit a row, twelve bytes each.
+const MOST_KEYWORDS: i64 = 21;
+
+const FACTS: Facts = Facts {
+    name: "sim",
+    aliases: &["keyword_sim"],
+    source: "Web page purification and duplicate removal by DocView and SIM, 2011",
+    summary: "Two documents are duplicates if their heaviest keywords are the same, or the weights of these are nearly parallel.",
+    when_not_to_use: "for texts on one topic that must be told apart: five keywords say little more than the topic; without a list of stop words with weight=tf",
+    inputs: "text, word counts",
+    params: &[
+        ParamSpec { name: "words", kind: Kind::Int(1, MOST_KEYWORDS), default: "5", help: "keywords, N" },
+        ParamSpec {
+            name: "delta",
+            kind: Kind::Real(0.0, 1.0),
+            default: "0.1",
+            help: "distances below this are near; every such pair is found",
+        },
+        ParamSpec {
+            name: "combine",
+            kind: Kind::Choice(&["or", "and", "sim_only", "md5_only"]),
+            default: "or",
+            help: "which of the two conditions make a pair: equal keywords (md5), near weights (sim)",
+        },
+        ParamSpec {
+            name: "distance",
+            kind: Kind::Choice(&["cosine", "quad"]),
+            default: "cosine",
+            help: "cosine: 1 - cos; quad: sum of squared differences over sum of squares",
+        },
+        ParamSpec {
+            name: "weight",
+            kind: Kind::Choice(&["tf_idf", "tf", "tf_over_df", "tf_over_cf"]),
+            default: "tf_idf",
+            help: "tf ln(N / df), tf, tf / df, tf / cf; the last is what the paper says",
+        },
+        ParamSpec {
+            name: "min_df",
+            kind: Kind::Int(1, i64::MAX),
+            default: "2",
+            help: "words in fewer documents are no keywords: they cannot help to find a copy",
+        },
+        ParamSpec {
+            name: "min_keywords",
+            kind: Kind::Int(1, MOST_KEYWORDS),
+            default: "3",
+            help: "documents with fewer keywords have no signature; at most words",
+        },
+    ],
+    presets: &[("paper", "words=5,delta=0.1"), ("wide", "words=10,delta=0.2")],
+};
+
+impl Algorithm for Sim {
+    fn facts(&self) -> &'static Facts {
+        &FACTS
+    }
+
+    fn needs_stats(&self, _: &Params) -> Stats {
+        Stats::WORDS
+    }
+
+    fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
+        if min_keywords > words {
+            return Err(Error::Usage(format!(
+                "sim: min_keywords={min_keywords} is more than words={words}, so that no document would have a signature"
+            )));
+        }
+        let combine = params.word("combine");
+        Ok(Box::new(SimSigner {
+            words,
+            min_keywords,
+            delta: params.real("delta"),
+            quad: params.word("distance") == "quad",
+            by_digest: combine != "sim_only",
+            by_distance: matches!(combine, "or" | "sim_only"),
+            both: combine == "and",
+            weight: params.word("weight"),
+            min_df: params.int("min_df") as u64,
+            stats: corpus.stats,
+        }))
+    }
+}
+
+struct SimSigner<'c> {
+    words: usize,
+    min_keywords: usize,
+    delta: f64,
+    quad: bool,
+    /// Rows of the digest; rows of the leading keywords; whether the first are pairs only if the distance is small.
+    by_digest: bool,
+    by_distance: bool,
+    both: bool,
+    weight: &'static str,
+    min_df: u64,
+    stats: &'c CorpusStats,
+}
+
+/// Position of the digest, and bit of the rule `md5`.
+const MD5: u32 = 0;
+/// Position of the leading keywords, and bit of the rule `sim`.
+const SIM: u32 = 1;
+/// What a word of all documents weighs: next to nothing, so that a corpus of copies still has keywords.
+const LEAST_IDF: f64 = 1e-6;
+/// Bytes of a keyword in a row: its hash and its weight.
+const KEYWORD: usize = 12;
+
+impl SimSigner<'_> {
+    /// The weight of a word, relative to the length of the text; not above 0 for what is no keyword.
+    fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
+        let tf = f64::from(tf) / length as f64;
+        // A corpus that was not counted has nothing to weigh by.
+        let counted = self.stats.documents() > 0;
+        if counted && frequency.df < self.min_df {
+            return 0.0;
+        }
+        match self.weight {
+            "tf_idf" if counted => tf * self.stats.idf(frequency.df).max(LEAST_IDF),
+            "tf_over_df" => tf / frequency.df as f64,
+            "tf_over_cf" => tf / frequency.cf as f64,
+            _ => tf,
+        }
+    }
+
+    /// The heaviest keywords, rare first, and the digest of their sorted list.
+    fn keywords(&self, document: &Analysis<'_>) -> (Vec<Term>, u128) {
+        let mut heaviest = Heaviest::new(self.words);
+        let length = document.words().len();
+        for (counted, &frequency) in document.counted().iter().zip(document.frequencies()) {
+            let weight = if counted.word.stop { 0.0 } else { self.weigh(counted.tf, frequency, length) };
+            if weight > 0.0 {
+                heaviest.push(weight, document, counted);
+            }
+        }
+        let (weights, mut words): (Vec<f64>, Vec<&str>) = heaviest.weighed().unzip();
+        let term = |(&weight, word): (&f64, &&str)| {
+            let hash = hash64(word.as_bytes());
+            // As it stands in the row, so that the bounds and the distance speak of the same number.
+            Term { hash, weight: f64::from((weight as f32).max(f32::MIN_POSITIVE)), df: self.stats.df(hash) }
+        };
+        let mut terms: Vec<Term> = weights.iter().zip(&words).map(term).collect();
+        rare_first(&mut terms);
+        words.sort_unstable();
+        (terms, md5(words.join(" ").as_bytes()))
+    }
+
+    /// The distance of two lists of keywords; none if they met at another keyword than their first common one, `met`.
+    fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
+        let (mut product, mut first) = (0.0, true);
+        for (hash, weight) in keywords(a.sketch) {
+            let Some((_, other)) = keywords(b.sketch).find(|(other, _)| *other == hash) else { continue };
+            if first && met.is_some_and(|met| met != hash) {
+                return None;
+            }
+            first = false;
+            product += weight * other;
+        }
+        let square = |row: &Row<'_>| keywords(row.sketch).map(|(_, weight)| weight * weight).sum::<f64>();
+        let (a, b) = (square(a), square(b));
+        // The sum of squared differences is a + b - 2 product.
+        let similarity = if self.quad { 2.0 * product / (a + b) } else { product / (a * b).sqrt() };
+        Some((1.0 - similarity).clamp(0.0, 1.0))
+    }
+
+    fn judge_pair(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
+        if self.is_equivalence() {
+            return Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1 << MD5));
+        }
+        let distance = self.distance(a, b, (a.position == SIM).then_some(a.key as u64))?;
+        let near = distance < self.delta;
+        if !near && (a.position == SIM || self.both) {
+            return None;
+        }
+        let score = Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) };
+        let near = u16::from(near) << SIM;
+        let equal = u16::from(a.position == MD5) << MD5;
+        Some(Pair::new(a.doc, b.doc, score, near | equal))
+    }
+}
+
+/// The keywords of a row: hash and weight.
+fn keywords(sketch: &[u8]) -> impl Iterator<Item = (u64, f64)> {
+    sketch.chunks_exact(KEYWORD).filter_map(|bytes| {
+        let (hash, weight) = bytes.split_first_chunk::<8>()?;
+        let weight = f32::from_le_bytes(weight.try_into().ok()?);
+        // Places that are not used are all 0.
+        (weight > 0.0).then_some((u64::from_le_bytes(*hash), f64::from(weight)))
+    })
+}
+
+fn sketch(terms: &[Term], words: usize) -> Vec<u8> {
+    let mut sketch = Vec::with_capacity(words * KEYWORD);
+    for term in terms {
+        sketch.extend_from_slice(&term.hash.to_le_bytes());
+        sketch.extend_from_slice(&(term.weight as f32).to_le_bytes());
+    }
+    sketch.resize(words * KEYWORD, 0);
+    sketch
+}
+
+impl Signer for SimSigner<'_> {
+    fn shape(&self) -> RowShape {
+        let sketch = if self.by_distance || self.both { self.words * KEYWORD } else { 0 };
+        RowShape { positions: 1 + SIM, key_bits: 128, ordered: false, sketch }
+    }
+
+    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        let (terms, digest) = self.keywords(document);
+        if terms.is_empty() {
+            return out.none("no keywords");
+        }
+        if terms.len() < self.min_keywords {
+            return out.none("fewer keywords than min_keywords");
+        }
+        if !self.by_distance && !self.both {
+            return out.push(MD5, digest, 0, &[]);
+        }
+        let sketch = sketch(&terms, self.words);
+        if self.by_digest {
+            out.push(MD5, digest, 0, &sketch);
+        }
+        if self.by_distance {
+            // The distance of squares is never below 1 - cos, so the same lists hold its pairs.
+            let lists = leading(&rests(&terms), 1.0 - self.delta);
+            terms[..lists].iter().for_each(|term| out.push(SIM, term.hash.into(), 0, &sketch));
+        }
+    }
+
+    fn is_equivalence(&self) -> bool {
+        !self.by_distance && !self.both
+    }
+
+    fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        self.judge_pair(a, b).map(|pair| pair.score)
+    }
+
+    fn rules(&self) -> &'static [&'static str] {
+        &["md5", "sim"]
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        out.compare_all(window, |a, b| self.judge_pair(a, b));
+    }
+
+    fn signature_bits(&self) -> Option<u32> {
+        self.is_equivalence().then_some(128)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::kit::examples::{params, sign, sign_with};
+    use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
+
+    fn distance(typed: &str, a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
+        let stats = CorpusStats::none();
+        let signer = SimSigner {
+            words: 5,
+            min_keywords: 1,
+            delta: 1.0,
+            quad: typed == "quad",
+            by_digest: true,
+            by_distance: true,
+            both: false,
+            weight: "tf",
+            min_df: 1,
+            stats: &stats,
+        };
+        let bytes = |terms: &[(u64, f64)]| {
+            let terms: Vec<Term> = terms.iter().map(|&(hash, weight)| Term { hash, weight, df: 1 }).collect();
+            sketch(&terms, 5)
+        };
+        let (a, b) = (bytes(a), bytes(b));
+        let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
+        signer.distance(&row(&a), &row(&b), None).unwrap()
+    }
+
+    #[test]
+    fn distances_of_the_worked_vectors() {
+        let one = [(1, 12.0), (2, 10.0), (3, 7.0)];
+        let (near, double) = ([(1, 11.0), (2, 10.0), (3, 8.0)], [(1, 24.0), (2, 20.0), (3, 14.0)]);
+        let third = [(1, 12.0), (2, 10.0), (4, 7.0)];
+        for (typed, to_near, to_double) in [("cosine", 0.0034, 0.0), ("quad", 0.0035, 0.2)] {
+            assert!((distance(typed, &one, &near) - to_near).abs() < 5e-5, "{typed}");
+            assert!((distance(typed, &one, &double) - to_double).abs() < 1e-7, "{typed}");
+            assert!((distance(typed, &one, &third) - 0.1672).abs() < 5e-5, "{typed}");
+            assert_eq!(distance(typed, &one, &[(8, 1.0)]), 1.0);
+            assert_eq!(distance(typed, &one, &one), 0.0);
+            // One of five equally heavy keywords replaced.
+            let five = |last| [(1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0), (last, 1.0)];
+            assert!((distance(typed, &five(5), &five(6)) - 0.2).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn the_digest_is_of_the_sorted_keywords() {
+        // Without a count the weight is the share of the words.
+        let rows = sign(&Sim, "words=3,combine=md5_only", "в б б а а а г").unwrap();
+        assert_eq!((rows.len(), rows[0].1), (1, md5("а б в".as_bytes())));
+        let rows = sign(&Sim, "words=3", "в б б а а а г").unwrap();
+        assert_eq!(rows[0].1, md5("а б в".as_bytes()));
+        assert!(rows.len() > 1 && rows[1..].iter().all(|row| row.0 == SIM && row.3 == rows[0].3));
+        assert_eq!(sign(&Sim, "", "а б"), Err("fewer keywords than min_keywords"));
+        assert_eq!(sign(&Sim, "", "?!"), Err("no keywords"));
+        let stats = CorpusStats::none();
+        let refused = Sim.signer(&params(&Sim, "words=2"), &Corpus::new(9, &stats)).err().unwrap().to_string();
+        assert!(refused.contains("min_keywords=3") && refused.contains("words=2"));
+        let signer = Sim.signer(&params(&Sim, "combine=md5_only"), &Corpus::new(9, &stats)).unwrap();
+        assert!(signer.is_equivalence() && sign_with(signer.as_ref(), "а б в").is_ok());
+    }
+
+    #[test]
+    fn words_of_one_document_are_no_keywords_and_words_of_all_weigh_nothing() {
+        let of = |text: &str| text.to_string();
+        let texts = [of("a b c d one"), of("a b c d two"), of("x y z d"), of("x y z d")];
+        // d is everywhere, so it weighs next to nothing; one and two are in a single document.
+        let found = run(&Sim, "", &texts);
+        assert_eq!(found.numbers(), [(0, 1), (2, 3)].into());
+        assert_eq!(found.pairs[&(0, 1)].matched, 0b11);
+        assert_eq!(run(&Sim, "min_df=1,combine=md5_only", &texts).numbers(), [(2, 3)].into());
+    }
+
+    /// All pairs of random texts against the definition, and what the four ways to combine have to do with each other.
+    #[test]
+    fn finds_exactly_the_pairs_of_the_definition() {
+        let texts = texts(5, 160, 40);
+        let counts = counts(&texts);
+        let df = |word: &str| counts.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+        let keywords: Vec<Vec<(&str, f64)>> = counts
+            .iter()
+            .zip(&texts)
+            .map(|(counts, text)| {
+                let length = text.split(' ').count() as f64;
+                let all = counts.iter().filter(|(word, _)| df(word) >= 2.0);
+                let mut all: Vec<(&str, f64)> =
+                    all.map(|(word, tf)| (*word, tf / length * (texts.len() as f64 / df(word)).ln())).collect();
+                all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+                all.truncate(6);
+                all.sort_by(|a, b| a.0.cmp(b.0));
+                all
+            })
+            .collect();
+        let words = |at: usize| keywords[at].iter().map(|one| one.0).collect::<Vec<_>>();
+        let near = |a: usize, b: usize, quad: bool, delta: f64| {
+            let other = |word: &str| keywords[b].iter().find(|one| one.0 == word).map_or(0.0, |one| one.1);
+            let product: f64 = keywords[a].iter().map(|one| one.1 * other(one.0)).sum();
+            let square = |at: usize| keywords[at].iter().map(|one| one.1 * one.1).sum::<f64>();
+            let length = if quad { (square(a) + square(b)) / 2.0 } else { (square(a) * square(b)).sqrt() };
+            1.0 - product / length < delta
+        };
+        for (distance, delta) in [("cosine", 0.1), ("cosine", 0.4), ("quad", 0.1), ("quad", 0.4)] {
+            let quad = distance == "quad";
+            let of = |combine: &str| {
+                let typed = format!("words=6,delta={delta},distance={distance},combine={combine}");
+                run(&Sim, &typed, &texts).numbers()
+            };
+            let all = |same: &dyn Fn(usize, usize) -> bool| all_pairs(texts.len(), same);
+            let (or, and, sim, md5) = (of("or"), of("and"), of("sim_only"), of("md5_only"));
+            assert!(sim.len() > 20 && and.len() > 5, "{} {}", sim.len(), and.len());
+            assert_eq!(sim, all(&|a, b| near(a, b, quad, delta)));
+            assert_eq!(md5, all(&|a, b| words(a) == words(b)));
+            assert_eq!(and, sim.intersection(&md5).copied().collect());
+            assert_eq!(or, sim.union(&md5).copied().collect());
+        }
+    }
+}
