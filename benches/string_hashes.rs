@@ -48,7 +48,7 @@ fn main() -> Result<()> {
         text: TextOptions::default(),
         count_copies: true,
     };
-    let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats))?;
+    let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;
     let mut keys = vec![HashSet::new(); LINES.len()];
     let mut out = Signatures::default();
     for text in &texts {

@@ -111,7 +111,7 @@ impl CountingBloom {
         let counters = u128::from(self.counters);
         (0..u64::from(self.hashes)).map(move |i| {
             let point = first.wrapping_add(step.wrapping_mul(i));
-            (u128::from(point) * counters >> 64) as u64
+            ((u128::from(point) * counters) >> 64) as u64
         })
     }
 }

@@ -156,6 +156,11 @@ pub trait Signer: Send + Sync {
     /// What the document emits.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
+    /// About how many rows a document emits: what work files and filters are sized by.
+    fn rows_a_document(&self) -> u64 {
+        self.shape().positions.into()
+    }
+
     /// Whether equal keys at one position alone make a duplicate, so that a group stands for all its pairs and costs n.
     fn is_equivalence(&self) -> bool;
 
@@ -181,6 +186,12 @@ pub trait Signer: Send + Sync {
     /// The rules that can find a pair, by bit of [`Pair::matched`]; they stand in the column `matched_by`.
     fn rules(&self) -> &'static [&'static str] {
         &["equal"]
+    }
+
+    /// The bits of [`Pair::matched`] for the same pair with its documents the other way round; rules with a direction
+    /// (one document in the other) change places.
+    fn mirrored(&self, matched: u16) -> u16 {
+        matched
     }
 
     /// All pairs of the rows of one key. Only methods with a rule of their own (chains) override this.

@@ -121,6 +121,11 @@ impl Signer for CosineSigner<'_> {
         RowShape { sketch: 16, ..RowShape::KEY64 }
     }
 
+    /// The leading terms of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        8
+    }
+
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut terms = self.vector(document);
         if terms.is_empty() {

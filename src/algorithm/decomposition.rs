@@ -106,6 +106,11 @@ impl Signer for DecompositionSigner<'_> {
         RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 }
     }
 
+    /// A quarter of the words of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        100
+    }
+
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let length = document.words().len();
         if length == 0 {

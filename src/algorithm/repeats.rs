@@ -151,6 +151,11 @@ impl Signer for RepeatsSigner {
         RowShape::KEY64
     }
 
+    /// The rarest features of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        8
+    }
+
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut features = out.take_numbers();
         self.features.of(document, &mut features);

@@ -208,6 +208,11 @@ impl Signer for SegmentsSigner<'_> {
         RowShape::KEY64
     }
 
+    /// The rarest segments of a page of usual length.
+    fn rows_a_document(&self) -> u64 {
+        8
+    }
+
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut fingerprints = out.take_numbers();
         self.fingerprints(document, &mut fingerprints);

@@ -206,6 +206,10 @@ impl Signer for ShinglesSigner {
         &["resemblance", "a_in_b", "b_in_a"]
     }
 
+    fn mirrored(&self, matched: u16) -> u16 {
+        matched & 1 | matched >> 1 & 2 | matched << 1 & 4
+    }
+
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         match &self.join {
             Join::Exact(all) => all.pairs(window, out, |a, b| self.sets.need(self.threshold, a, b)),

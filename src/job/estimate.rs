@@ -46,9 +46,12 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
     let rows: u64 = bound
         .iter()
-        .flat_map(|bound| [Some(bound.signer.shape()), bound.signer.probe_shape()])
+        .flat_map(|bound| {
+            let second = bound.signer.probe_shape().map(|shape| (shape, shape.positions.into()));
+            [Some((bound.signer.shape(), bound.signer.rows_a_document())), second]
+        })
         .flatten()
-        .map(|shape| documents * u64::from(shape.positions) * RowLayout::new(shape, documents).width() as u64)
+        .map(|(shape, rows)| documents * rows * RowLayout::new(shape, documents).width() as u64)
         .sum();
     let needs = options.recipe.needs_stats();
     let counts = if needs.any() { text_bytes / 10 } else { 0 };

@@ -99,7 +99,10 @@ pub fn expand(
                     b,
                     max_group,
                     |members| keep.best(members),
-                    |x, y| state.push(&layout, shown, &Pair::new(x, y, pair.score, pair.matched)),
+                    |x, y| {
+                        let matched = if x < y { pair.matched } else { bound.signer.mirrored(pair.matched) };
+                        state.push(&layout, shown, &Pair::new(x, y, pair.score, matched))
+                    },
                 )?;
             }
             bar.add(1);

@@ -23,7 +23,7 @@ impl Sieve {
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Sieve {
         let rows = |bound: &Bound<'_>| match bound.signer.probe_shape() {
             Some(_) => 0,
-            None => documents.saturating_mul(bound.signer.shape().positions.into()),
+            None => documents.saturating_mul(bound.signer.rows_a_document()),
         };
         let all: u64 = bound.iter().map(rows).sum();
         let filter = |rows: u64| {

@@ -111,7 +111,7 @@ fn lines_that_are_not_utf8_or_not_json_are_set_aside() {
     lines.extend(b"{\"id\": \"cut\", \"text\": \"no end\n");
     lines.extend(b"{\"id\": \"no text\"}\n");
     lines.extend(b"{\"id\": \"wrong\", \"text\": 7}\n");
-    lines.extend(json_lines(&[Doc { id: "last".into(), text: LONG.into() }]));
+    lines.extend(json_lines(&[Doc { id: "last".into(), text: LONG.into(), title: None }]));
     std::fs::write(&file, lines).unwrap();
     let done = ended(&file, &[], 3);
     assert_eq!(doc_pairs(&done.out(), "exact"), [(0, 1), (0, 6), (1, 6)]);
@@ -135,7 +135,7 @@ fn one_document_of_fifty_megabytes_among_small_ones() {
         }
         number += 1;
     }
-    docs.push(Doc { id: "long".into(), text: long });
+    docs.push(Doc { id: "long".into(), text: long, title: None });
     write_docs(&file, &docs, 1000);
     let done = done(&file, &["--algorithms", ALL]);
     let documents = record(&done.out())["documents"].clone();

@@ -243,9 +243,13 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
         }
     }
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
-    let surplus: usize = by_text.values().map(|group| group.len() - 1).sum();
+    // A copy is equal in all that the algorithms of the run read, and some of these read titles.
+    let read: BTreeSet<(&str, &Option<String>)> = docs.iter().map(|doc| (doc.text.as_str(), &doc.title)).collect();
+    let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
     let signing = signing_labels(&done.out());
+    // Members that read titles may tell copies with other titles apart.
+    equal.retain(|&(a, b)| docs[a].title == docs[b].title);
     for label in labels(&done.out()) {
         let lines = pairs(&done.out(), &label);
         let copies = lines.iter().filter(|line| equal.contains(&(line.doc_a as usize, line.doc_b as usize)));

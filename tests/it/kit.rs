@@ -107,6 +107,8 @@ pub fn samples() -> &'static Path {
 pub struct Doc {
     pub id: String,
     pub text: String,
+    /// Where the corpus has a column of titles.
+    pub title: Option<String>,
 }
 
 /// The documents of the samples, in order of document numbers.
@@ -118,19 +120,30 @@ pub fn sample_docs() -> Vec<Doc> {
 pub fn read_docs(folder: &Path) -> Vec<Doc> {
     let table = Table::read(folder);
     let (ids, texts) = (table.texts("id"), table.texts("text"));
-    ids.into_iter().zip(texts).map(|(id, text)| Doc { id, text }).collect()
+    let docs = ids.into_iter().zip(texts).map(|(id, text)| Doc { id, text, title: None });
+    let mut docs: Vec<Doc> = docs.collect();
+    if table.0.column_by_name("title").is_some() {
+        let titles = arrow_cast::cast(table.column("title"), &DataType::Utf8).unwrap();
+        docs.iter_mut().zip(titles.as_string::<i32>()).for_each(|(doc, title)| doc.title = title.map(String::from));
+    }
+    docs
 }
 
 /// Texts with ids `d0`, `d1`, ...
 pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc> {
-    texts.into_iter().enumerate().map(|(n, text)| Doc { id: format!("d{n}"), text: text.into() }).collect()
+    let texts = texts.into_iter().enumerate();
+    texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
-/// Writes documents as Parquet with the columns id and text.
+/// Writes documents as Parquet with the columns id and text, and title where one of them has one.
 pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
-    write_columns(path, &[("id", ids), ("text", texts)], rows_a_group);
+    let mut columns = vec![("id", ids), ("text", texts)];
+    if docs.iter().any(|doc| doc.title.is_some()) {
+        columns.push(("title", Arc::new(docs.iter().map(|doc| doc.title.as_deref()).collect::<StringArray>())));
+    }
+    write_columns(path, &columns, rows_a_group);
 }
 
 /// Writes columns as Parquet.
@@ -149,7 +162,13 @@ pub fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: us
 
 /// Documents as JSON lines.
 pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
-    let line = |doc: &Doc| format!("{}\n", serde_json::json!({ "id": doc.id, "text": doc.text }));
+    let line = |doc: &Doc| {
+        let mut fields = serde_json::json!({ "id": doc.id, "text": doc.text });
+        if let Some(title) = &doc.title {
+            fields["title"] = title.as_str().into();
+        }
+        format!("{fields}\n")
+    };
     docs.iter().map(line).collect::<String>().into_bytes()
 }
 

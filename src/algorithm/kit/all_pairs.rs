@@ -185,7 +185,9 @@ mod tests {
     fn sets(count: u64) -> Vec<BTreeSet<u64>> {
         let of = |n: u64| {
             let size = 1 << (splitmix64(1, n / 4) % 13);
-            (0..size).map(|at| splitmix64(n / 4 + if splitmix64(n, at) % 3 == 0 { 1000 + n } else { 0 }, at)).collect()
+            (0..size)
+                .map(|at| splitmix64(n / 4 + if splitmix64(n, at).is_multiple_of(3) { 1000 + n } else { 0 }, at))
+                .collect()
         };
         (0..count).map(of).collect()
     }

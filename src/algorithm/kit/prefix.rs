@@ -64,7 +64,7 @@ mod tests {
 
     fn vector(seed: u64, terms: u64) -> Vec<Term> {
         let mut all: Vec<Term> = (0..terms)
-            .filter(|&n| splitmix64(seed, n) % 3 == 0)
+            .filter(|&n| splitmix64(seed, n).is_multiple_of(3))
             .map(|n| Term { hash: n, weight: 1.0 + (splitmix64(seed, n + 99) % 50) as f64, df: 1 + n % 7 })
             .collect();
         rare_first(&mut all);
