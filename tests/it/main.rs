@@ -2,6 +2,7 @@
 
 mod allocations;
 mod bad_input;
+mod brute;
 mod consumers;
 mod cost;
 mod damage;
