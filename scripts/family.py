@@ -145,7 +145,7 @@ def article(family):
     """The three texts of the article on shingles (S3), where they are at hand."""
     if not (family.corpora / "spun-zh" / "docs").is_dir():
         return
-    out, record = family.run("spun-zh", "shingles,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
+    out, record = family.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
     family.say("### The article, its rewrite and another text (spun-zh)", "", "| algorithm | pairs (similarity) |", "| --- | --- |")
     for one in record["algorithms"]:
         table = pq.read_table(out / "pairs" / f"algorithm={one['label']}" / "part-00000.parquet").to_pylist()
