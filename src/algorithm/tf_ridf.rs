@@ -32,7 +32,7 @@ const FACTS: Facts = Facts {
     aliases: &["A3"],
     source: "Zelenkov, Segalovich 2007, TF*RIDF; Church, Gale 1995, Poisson mixtures",
     summary: "Two documents are duplicates if their words of greatest TF RIDF, the bursty ones, are the same.",
-    when_not_to_use: "in small corpora and on short documents, where hardly a word is repeated and the alphabet decides",
+    when_not_to_use: "in corpora of several languages without stop words, where the function words of each look bursty and unrelated texts share them; in small corpora and on short documents, where hardly a word is repeated and the alphabet decides",
     inputs: "text, word counts",
     params: &[
         WORDS,
