@@ -44,20 +44,26 @@ impl CountingBloom {
         CountingBloom { words, counters, hashes: hashes.clamp(1, MOST_HASHES) }
     }
 
-    /// The filter that [`CountingBloom::to_numbers`] wrote down; none if these are not such numbers.
-    pub fn of_numbers(numbers: &[u64]) -> Option<CountingBloom> {
-        let (&hashes, words) = numbers.split_first()?;
-        let hashes = u32::try_from(hashes).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
-        if words.is_empty() {
+    /// The filter of the numbers that [`CountingBloom::numbers`] gave; none if these are not such numbers. They are taken
+    /// one by one, so that a large filter need not stand in memory twice.
+    pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
+        let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
+        if numbers.len() == 0 {
             return None;
         }
-        let counters = words.len() as u64 * IN_A_WORD;
-        Some(CountingBloom { words: words.iter().map(|&word| AtomicU64::new(word)).collect(), counters, hashes })
+        let mut words = Vec::with_capacity(numbers.len());
+        words.extend(numbers.map(AtomicU64::new));
+        Some(CountingBloom { counters: words.len() as u64 * IN_A_WORD, words, hashes })
     }
 
     /// The whole filter as numbers.
-    pub fn to_numbers(&self) -> Vec<u64> {
-        std::iter::once(self.hashes.into()).chain(self.words.iter().map(|word| word.load(Relaxed))).collect()
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        std::iter::once(self.hashes.into()).chain(self.words.iter().map(|word| word.load(Relaxed)))
+    }
+
+    /// How many numbers that is.
+    pub fn count_of_numbers(&self) -> u64 {
+        1 + self.words.len() as u64
     }
 
     /// Bytes of its counters.
@@ -172,8 +178,14 @@ mod tests {
     fn it_can_be_written_down() {
         let filter = CountingBloom::new(100, 1e-2, usize::MAX);
         (0..100).for_each(|n| filter.insert(n));
-        let again = CountingBloom::of_numbers(&filter.to_numbers()).unwrap();
+        let numbers: Vec<u64> = filter.numbers().collect();
+        assert_eq!(numbers.len() as u64, filter.count_of_numbers());
+        let again = CountingBloom::of_numbers(numbers.into_iter()).unwrap();
         assert!((0..200).all(|n| filter.count(n) == again.count(n)));
-        assert!([&[][..], &[3], &[0, 1], &[31, 1]].iter().all(|numbers| CountingBloom::of_numbers(numbers).is_none()));
+        assert!(
+            [&[][..], &[3], &[0, 1], &[31, 1]]
+                .iter()
+                .all(|numbers| CountingBloom::of_numbers(numbers.iter().copied()).is_none())
+        );
     }
 }

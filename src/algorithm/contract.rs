@@ -71,6 +71,9 @@ pub trait Notes {
     /// One of them.
     fn get(&self, at: usize) -> &[u64];
 
+    /// Bytes of memory that learning may take; what would take more is refused with the way out.
+    fn memory_bytes(&self) -> usize;
+
     /// Whether to go on.
     ///
     /// # Errors

@@ -17,14 +17,14 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::passages::{Passage, paragraphs};
-use super::kit::title::proper_words;
+use super::kit::title::without_site;
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::row::{Row, RowShape, Score, Signatures};
-use crate::text::{Analysis, Counted, Field};
+use crate::text::{Analysis, Field};
 
 /// The member.
 pub struct CoreWords;
@@ -131,34 +131,40 @@ struct CoreWordsSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// A word of one of the columns.
-struct Said<'t, 'a> {
-    column: &'t Analysis<'a>,
-    counted: &'t Counted,
+/// A word that a column says.
+struct Said<'t> {
+    word: &'t str,
+    hash: u64,
     df: u64,
     weight: f64,
+}
+
+/// The distinct words of a column, stop words left out.
+fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) {
+    let words = column.counted().iter().zip(column.frequencies()).filter(|(one, _)| !one.word.stop);
+    let said = |word, hash, df| Said { word, hash, df, weight };
+    out.extend(words.map(|(one, frequency)| said(column.word(&one.word), one.word.hash, frequency.df)));
 }
 
 impl CoreWordsSigner<'_> {
     /// The core words in alphabetical order, joined; empty if the page says nothing about itself.
     fn core(&self, document: &Analysis<'_>) -> String {
         let mut said = Vec::new();
+        let title = document.field(Field::Title).filter(|_| self.strip_suffix).map(without_site);
         for (&field, &weight) in Field::ALL.iter().zip(&self.weights) {
-            let Some(column) = document.field(field).filter(|_| weight > 0.0) else { continue };
-            let mut proper: Vec<u64> = Vec::new();
-            let stripped = field == Field::Title && self.strip_suffix;
-            if stripped {
-                proper.extend(proper_words(column).map(|word| word.hash));
+            if weight == 0.0 {
+                continue;
             }
-            let words = column.counted().iter().zip(column.frequencies());
-            let words = words.filter(|(one, _)| !one.word.stop && (!stripped || proper.contains(&one.word.hash)));
-            said.extend(words.map(|(counted, frequency)| Said { column, counted, df: frequency.df, weight }));
+            match title.as_ref().filter(|_| field == Field::Title) {
+                Some(stripped) => words_of(stripped, weight, &mut said),
+                None => document.field(field).into_iter().for_each(|column| words_of(column, weight, &mut said)),
+            }
         }
         let mut heaviest = Heaviest::new(self.core);
-        said.sort_by_key(|one| one.counted.word.hash);
-        for same in said.chunk_by(|a, b| a.counted.word.hash == b.counted.word.hash) {
+        said.sort_by_key(|one| one.hash);
+        for same in said.chunk_by(|a, b| a.hash == b.hash) {
             let weight: f64 = same.iter().map(|one| one.weight).sum();
-            heaviest.push(weight * self.stats.idf(same[0].df), same[0].column, same[0].counted);
+            heaviest.push_word(weight * self.stats.idf(same[0].df), same[0].word, 1);
         }
         heaviest.join()
     }

@@ -20,7 +20,7 @@ use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_T
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::{RowShape, Signatures};
 use crate::text::Analysis;
 
@@ -68,10 +68,16 @@ impl Algorithm for IMatch {
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (min_terms, top) = (params.count("min_terms"), params.count("top"));
+        if top > 0 && top < min_terms {
+            return Err(Error::Usage(format!(
+                "imatch: no document has min_terms={min_terms} of top={top}; expected min_terms at most {top}"
+            )));
+        }
         Ok(Box::new(IMatchSigner {
             lexicon: Lexicon::new("imatch", params, corpus.stats)?,
-            min_terms: params.count("min_terms"),
-            top: params.count("top"),
+            min_terms,
+            top,
             skip: params.count("skip"),
             key: StringKey::new("imatch", params)?,
             stats: corpus.stats,
@@ -183,6 +189,6 @@ mod tests {
         let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=1,{typed}"), TEXT);
         assert_eq!(faithful("top=3"), Ok(sha1("бор на река".as_bytes())));
         assert_eq!(faithful("top=2,skip=0"), Ok(sha1("опечатка раз".as_bytes())));
-        assert_eq!(key("top=3,skip=6", TEXT), Err("fewer lexicon words than min_terms"));
+        assert_eq!(key("top=3,skip=6,min_terms=3", TEXT), Err("fewer lexicon words than min_terms"));
     }
 }

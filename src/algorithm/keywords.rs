@@ -21,7 +21,7 @@ use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::measure::weight_distance;
 use crate::row::{Row, RowShape, Score, Signatures};
 use crate::text::{Analysis, Field, Frequency};
@@ -101,12 +101,18 @@ impl Algorithm for Keywords {
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
+        let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
+        if params.int("rule") > 1 && words < min_keywords {
+            return Err(Error::Usage(format!(
+                "keywords: no document has min_keywords={min_keywords} of words={words}; expected min_keywords at most {words}"
+            )));
+        }
         Ok(Box::new(KeywordsSigner {
             rule: params.count("rule"),
-            words: params.count("words"),
+            words,
             weight: params.word("weight"),
             a: params.real("a"),
-            min_keywords: params.count("min_keywords"),
+            min_keywords,
             min_df: params.count("min_df") as u64,
             des_bytes: params.count("des_bytes"),
             gbk: params.word("des_encoding") == "gbk",
@@ -243,12 +249,18 @@ impl Signer for KeywordsSigner<'_> {
         !self.is_weighed()
     }
 
+    fn equal(&self) -> Score {
+        Score { distance: self.is_weighed().then_some(0.0), ..Score::EQUAL }
+    }
+
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if !self.is_weighed() {
             return Some(Score::EQUAL);
         }
         let distance = weight_distance(weights(a.sketch).zip(weights(b.sketch)));
-        (distance < self.a).then_some(Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) })
+        // The weights were rounded, so what is a hair below may be the bound itself.
+        (distance < self.a * (1.0 - 1e-6))
+            .then_some(Score { similarity: (1.0 - distance) as f32, distance: Some(distance as f32) })
     }
 
     fn rules(&self) -> &'static [&'static str] {

@@ -80,7 +80,7 @@ impl Algorithm for Repeats {
             features,
             check: CommonShare { features, share },
             min_features: params.count("min_features"),
-            filter: CountingBloom::of_numbers(corpus.model),
+            filter: CountingBloom::of_numbers(corpus.model.iter().copied()),
         }))
     }
 }
@@ -129,12 +129,14 @@ impl Learner for RepeatsLearner {
         /// The share of single features that may pass for repeated ones, where there is room for it.
         const RATE: f64 = 1e-3;
         let features = (0..notes.len()).map(|at| notes.get(at).len() as u64).sum();
-        let filter = CountingBloom::new(features, RATE, self.most_bytes);
+        // The numbers that are handed on and the signer's own stand beside the filter for a while. A smaller one makes more
+        // suspects and no other pairs.
+        let filter = CountingBloom::new(features, RATE, self.most_bytes.min(notes.memory_bytes() / 4));
         for at in 0..notes.len() {
             notes.go_on()?;
             notes.get(at).iter().for_each(|&feature| filter.insert(feature));
         }
-        Ok(filter.to_numbers())
+        Ok(filter.numbers().collect())
     }
 }
 
@@ -170,12 +172,13 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        if (repeated as f64) < self.check.share * count as f64 {
+        // A hair less, for the product was rounded: one feature more in the lists does no harm.
+        let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
+        if repeated < needed {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
         // Whoever shares that many features with this document shares one of the first ones; single ones find nobody.
-        let needed = (self.check.share * count as f64).ceil() as usize;
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -239,6 +242,10 @@ mod tests {
             &self.0[at]
         }
 
+        fn memory_bytes(&self) -> usize {
+            1 << 30
+        }
+
         fn go_on(&self) -> Result<()> {
             Ok(())
         }
@@ -276,6 +283,28 @@ mod tests {
         };
         assert_eq!(check.confirm(&evidence(A), &evidence(B)), Some(0.8));
         assert_eq!(check.confirm(&evidence(A), &evidence(C)), None);
+    }
+
+    /// 7 of 25 is .28, and .28 times 25 a hair more than 7.
+    #[test]
+    fn a_share_that_is_reached_exactly_is_reached() {
+        let text = |own: &str| {
+            (0..25).map(|n| if n < 7 { format!("Общее {n}. ") } else { format!("{own} {n}. ") }).collect::<String>()
+        };
+        let texts = [text("Моё"), text("Твоё")];
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(2, &stats);
+        let learner = Repeats.learner(&params(&Repeats, "share=0.28"), &corpus).unwrap().unwrap();
+        let notes = texts.each_ref().map(|text| {
+            let mut note = Vec::new();
+            learner.note(&pipeline.analyse(text), &mut note);
+            note
+        });
+        let model = learner.learn(&InMemory(notes.to_vec())).unwrap();
+        let signer = Repeats.signer(&params(&Repeats, "share=0.28"), &Corpus { model: &model, ..corpus }).unwrap();
+        let rows = texts.each_ref().map(|text| sign_with(signer.as_ref(), text).unwrap());
+        assert!(rows[0].iter().any(|row| rows[1].iter().any(|other| row.1 == other.1)));
     }
 
     #[test]

@@ -261,6 +261,10 @@ impl Signer for SimSigner<'_> {
         !self.by_distance && !self.both
     }
 
+    fn equal(&self) -> Score {
+        Score { distance: (!self.is_equivalence()).then_some(0.0), ..Score::EQUAL }
+    }
+
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         self.judge_pair(a, b).map(|pair| pair.score)
     }
@@ -364,15 +368,15 @@ mod tests {
             .map(|(counts, text)| {
                 let length = text.split(' ').count() as f64;
                 let all = counts.iter().filter(|(word, _)| df(word) >= 2.0);
-                let mut all: Vec<(&str, f64)> =
-                    all.map(|(word, tf)| (*word, tf / length * (texts.len() as f64 / df(word)).ln())).collect();
+                let idf = |word: &str| (texts.len() as f64 / df(word)).ln();
+                let mut all: Vec<_> = all.map(|(word, tf)| (*word, tf / length * idf(word))).collect();
                 all.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
                 all.truncate(6);
                 all.sort_by(|a, b| a.0.cmp(b.0));
                 all
             })
             .collect();
-        let words = |at: usize| keywords[at].iter().map(|one| one.0).collect::<Vec<_>>();
+        let words = |at: usize| -> Vec<&str> { keywords[at].iter().map(|one| one.0).collect() };
         let near = |a: usize, b: usize, quad: bool, delta: f64| {
             let other = |word: &str| keywords[b].iter().find(|one| one.0 == word).map_or(0.0, |one| one.1);
             let product: f64 = keywords[a].iter().map(|one| one.1 * other(one.0)).sum();
@@ -386,13 +390,11 @@ mod tests {
                 let typed = format!("words=6,delta={delta},distance={distance},combine={combine}");
                 run(&Sim, &typed, &texts).numbers()
             };
-            let all = |same: &dyn Fn(usize, usize) -> bool| all_pairs(texts.len(), same);
-            let (or, and, sim, md5) = (of("or"), of("and"), of("sim_only"), of("md5_only"));
+            let [or, and, sim, md5] = ["or", "and", "sim_only", "md5_only"].map(of);
             assert!(sim.len() > 20 && and.len() > 5, "{} {}", sim.len(), and.len());
-            assert_eq!(sim, all(&|a, b| near(a, b, quad, delta)));
-            assert_eq!(md5, all(&|a, b| words(a) == words(b)));
-            assert_eq!(and, sim.intersection(&md5).copied().collect());
-            assert_eq!(or, sim.union(&md5).copied().collect());
+            assert_eq!(sim, all_pairs(texts.len(), |a, b| near(a, b, quad, delta)));
+            assert_eq!(md5, all_pairs(texts.len(), |a, b| words(a) == words(b)));
+            assert_eq!((or, and), (&sim | &md5, &sim & &md5));
         }
     }
 }

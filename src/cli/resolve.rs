@@ -80,6 +80,8 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         text_column: settings.text_column.unwrap_or_else(|| "text".into()),
         id_required: settings.id_column.is_some(),
         id_column: settings.id_column.unwrap_or_else(|| "id".into()),
+        fields_required: [&settings.title_column, &settings.keywords_column, &settings.description_column]
+            .map(Option::is_some),
         field_columns: [
             (settings.title_column, Field::Title),
             (settings.keywords_column, Field::Keywords),

@@ -47,6 +47,8 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     let old = RunOptions { inputs: forget, ..options.run.clone() };
     let old = if old.inputs.is_empty() { None } else { Some(job::look(&old)?) };
     if dry_run {
+        job::check_stream(options)?;
+        say("nothing stands against this run; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }
     let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;

@@ -4,12 +4,14 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 /// Names that an output folder may hold at its top. Whatever else is there belongs to the user.
-const OUTPUT_NAMES: [&str; 11] = [
+const OUTPUT_NAMES: [&str; 13] = [
     "_SUCCESS",
     "attributes",
     "clusters",
     "deduped",
     "evaluation",
+    "filter.bloom",
+    "flags",
     "pairs",
     "rejected",
     "removed",

@@ -54,7 +54,11 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         .map(|(shape, rows)| documents * rows * RowLayout::new(shape, documents).width() as u64)
         .sum();
     let needs = options.recipe.needs_stats();
-    let counts = if needs.any() { text_bytes / 10 } else { 0 };
+    let learns = !options.recipe.learners(&Corpus::new(documents, &stats))?.is_empty();
+    let counts = needs.any() || learns;
+    let more = [counts, counts && !options.recipe.count_copies, learns, options.sift];
+    let readings = 1 + more.iter().filter(|more| **more).count();
+    let counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
     let disk_bytes = rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
@@ -65,10 +69,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
             size(input_bytes),
             size(text_bytes)
         ),
-        format!(
-            "readings of the corpus: {}; then only documents that stand in a candidate pair",
-            1 + usize::from(needs.any()) + usize::from(needs.any() && !options.recipe.count_copies)
-        ),
+        format!("readings of the corpus: {}; then only documents that stand in a candidate pair", readings),
         format!(
             "memory: at most {} + 30 times the longest document; work files: about {} and, where pairs are verified, what the candidates need",
             size(memory_bytes),

@@ -17,6 +17,9 @@ use crate::text::Analysis;
 /// Bytes of a row that orders notes: hash of the text, where the note begins.
 const ROW: usize = 24;
 
+/// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.
+const BESIDES: usize = 80 << 20;
+
 /// The notes of one algorithm while they are written.
 struct Pad {
     numbers: Heap,
@@ -40,6 +43,11 @@ impl Notes for Pages<'_> {
         // Every entry is a whole number of words in a mapped file, so the bytes are aligned.
         let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
         words(self.begins[at] + 8, length).unwrap_or(&[])
+    }
+
+    fn memory_bytes(&self) -> usize {
+        // Nothing else of size stands in memory meanwhile, and the promise allows for more than the budget.
+        self.job.options.memory as usize + BESIDES
     }
 
     fn go_on(&self) -> Result<()> {

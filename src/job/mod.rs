@@ -39,7 +39,7 @@ pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use progress::{Bar, Progress, Unit};
 pub use run::{Inputs, look, run};
 pub use run_report::*;
-pub use stream::{StreamOptions, StreamReport, stream};
+pub use stream::{StreamOptions, StreamReport, check as check_stream, stream};
 
 /// What a finished run leaves behind.
 #[derive(Clone, Debug)]

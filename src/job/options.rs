@@ -23,6 +23,8 @@ pub struct RunOptions {
     pub id_required: bool,
     /// The columns beside the text, by [`Field`]; a corpus need not have them.
     pub field_columns: [String; Field::ALL.len()],
+    /// Which of these the user named, so that a corpus without them is an error.
+    pub fields_required: [bool; Field::ALL.len()],
     /// Algorithms and words.
     pub recipe: Recipe,
     /// Worker threads, at least 1.

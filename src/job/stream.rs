@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
+use super::budget::Budget;
 use super::document::View;
 use super::ids::Ids;
 use super::options::RunOptions;
@@ -32,6 +33,7 @@ use crate::io::{BadInput, Stage, TableWriter, Want};
 use crate::row::Signatures;
 use crate::shuffle::{AtomicBits, AtomicCells, Memory};
 use crate::stage::recipe::Bound;
+use crate::text::Pipeline;
 
 /// What a stream is asked to do besides what every run is.
 #[derive(Clone)]
@@ -105,26 +107,50 @@ pub fn stream(
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<StreamReport> {
+    let none = CorpusStats::none();
+    let bound = key(options, &none)?;
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
+        attempt(options, job, stage, bad, &bound, forget)
+    })
+}
+
+/// The algorithm whose signature is the key.
+///
+/// # Errors
+/// None or several of them, and those that have no one key or need statistics.
+fn key<'c>(options: &StreamOptions, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let recipe = &options.run.recipe;
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::Usage(
             "stream takes one algorithm, whose signature is the key; expected --algorithms NAME".into(),
         ));
     };
-    let none = CorpusStats::none();
-    let corpus = Corpus::new(1, &none);
+    let corpus = Corpus::new(1, none);
     let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
-    let bound = recipe.bind(&corpus, &[])?;
-    if needs || !bound.iter().all(|bound| bound.signer.is_equivalence() && bound.confirm().is_none()) {
-        return Err(Error::Usage(format!(
+    let bound = recipe.bind(&corpus, &[])?.pop();
+    match bound.filter(|bound| !needs && bound.signer.is_equivalence() && bound.confirm().is_none()) {
+        Some(bound) => Ok(bound),
+        None => Err(Error::Usage(format!(
             "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
              statistics of the corpus and without verify: exact, tf or long_sent, for example",
             chosen.label
-        )));
+        ))),
     }
-    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
-        attempt(options, job, stage, bad, &bound[0], forget)
-    })
+}
+
+/// Checks what can be known before documents are read: the algorithm, and the filter.
+///
+/// # Errors
+/// As [`stream`].
+pub fn check(options: &StreamOptions) -> Result<()> {
+    let none = CorpusStats::none();
+    key(options, &none)?;
+    let budget = Budget::new(options.run.memory, options.run.threads)?;
+    let Some(path) = &options.filter else { return Ok(()) };
+    let pipeline = Pipeline::new(&options.run.recipe.text)?;
+    let identity = format!("{:016x}", options.run.recipe.identity(&pipeline));
+    let recipe = options.run.recipe.algorithms.iter().map(ToString::to_string).collect::<String>();
+    stream_filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
 }
 
 fn attempt(
@@ -142,7 +168,8 @@ fn attempt(
         Some(path) => stream_filter::read(path, &recipe, &identity, most_bytes)?,
         None => {
             let keys = options.keys.unwrap_or(job.documents().saturating_mul(10));
-            let held = Held { recipe: recipe.clone(), identity: identity.clone(), keys: 0, numbers: 0 };
+            let (recipe, identity, rate) = (recipe.clone(), identity.clone(), options.rate);
+            let held = Held { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
             (CountingBloom::new(keys, options.rate, most_bytes), held)
         }
     };
@@ -156,8 +183,13 @@ fn attempt(
         ..StreamReport::default()
     };
     if let Some(forget) = forget {
+        // --limit is about the documents that come in.
+        let whole = RunOptions { limit: None, ..job.options.clone() };
+        if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
+            return Err(Error::Usage(format!("--forget {}: {}", first.path.display(), first.why)));
+        }
         let old = Job {
-            options: job.options,
+            options: &whole,
             source: &forget.source,
             pipeline: job.pipeline,
             fields: job.fields.clone(),
@@ -171,7 +203,22 @@ fn attempt(
             segmented: AtomicU64::new(0),
             bad: Mutex::default(),
         };
-        let (keys, _) = read(&old, bound, "forget")?;
+        let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
+            // Half of the old versions taken out would be worse than none: the filter must stay what it was.
+            Error::BadFile { path, why } => {
+                Error::Usage(format!("--forget {}: {why}; expected files that can be read whole", path.display()))
+            }
+            other => other,
+        })?;
+        report
+            .warnings
+            .extend(forget.bad.iter().map(|file| format!("--forget {}: cannot be used: {}", file.label, file.why)));
+        let without = old.documents() - read.signed;
+        if without > 0 {
+            report
+                .warnings
+                .push(format!("{without} rows of --forget have no text or no key; nothing was taken out for them"));
+        }
         for doc in 0..old.documents() {
             match keys.of(doc) {
                 Some(key) if filter.remove(key) => report.forgotten += 1,
@@ -196,7 +243,7 @@ fn attempt(
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = filter.false_positives(held.keys);
-    if report.false_positives > 2.0 * options.rate {
+    if report.false_positives > 2.0 * held.rate {
         report.warnings.push(format!(
             "the filter holds {} keys in {} bytes: {:.2} % of new documents are flagged by chance; start again with a larger --keys or --memory",
             report.keys,

@@ -1,17 +1,20 @@
 //! The filter of the verb `stream` as a file: what one run leaves for the next.
 //!
-//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian.
+//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian, of
+//! which the line holds a hash. They are read and written piece by piece: a filter stands in memory once.
 
-use std::io::Write as _;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read, Write as _};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
+use crate::hash::combine;
 
 /// The first line of the file.
-const FORMAT: &str = "dupsift counting bloom filter 1";
+const FORMAT: &str = "dupsift counting bloom filter 2";
 
 /// What a filter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,54 +25,103 @@ pub struct Held {
     pub identity: String,
     /// Keys inserted and not removed.
     pub keys: u64,
+    /// The rate of false positives that the filter was made for.
+    pub rate: f64,
     /// Numbers that follow.
     pub numbers: u64,
+    /// A hash of these, in hexadecimal.
+    pub hash: String,
 }
+
+/// Numbers of a file, one by one; what goes wrong is kept.
+struct Numbers<R> {
+    from: R,
+    left: usize,
+    hash: u64,
+    failed: Option<std::io::Error>,
+}
+
+impl<R: Read> Iterator for Numbers<R> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.left == 0 || self.failed.is_some() {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        if let Err(error) = self.from.read_exact(&mut bytes) {
+            self.failed = Some(error);
+            return None;
+        }
+        self.left -= 1;
+        let number = u64::from_le_bytes(bytes);
+        self.hash = combine(self.hash, number);
+        Some(number)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<R: Read> ExactSizeIterator for Numbers<R> {}
 
 /// Reads a filter that was left for the recipe of this identity.
 ///
 /// # Errors
-/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, or is larger than `most_bytes`.
+/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, is damaged, or whose counters take more
+/// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, Held)> {
     let usage = |why: String| Error::Usage(format!("--filter {}: {why}", path.display()));
-    let size = std::fs::metadata(path).map_err(|error| usage(format!("cannot be read: {error}")))?.len();
-    if size > most_bytes as u64 {
-        return Err(usage(format!("{size} bytes, of which --memory allows {most_bytes}; raise --memory")));
-    }
-    let bytes = std::fs::read(path).map_err(|error| usage(format!("cannot be read: {error}")))?;
+    let unreadable = |error: std::io::Error| usage(format!("cannot be read: {error}"));
     let strange = || usage("expected the file filter.bloom that an earlier `dupsift stream` left".into());
-    let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-    if lines.next() != Some(FORMAT.as_bytes()) {
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut line = Vec::new();
+    let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
+        line.clear();
+        // No head is longer; another file need not be read to its first line feed.
+        file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
+        Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
+    };
+    if next_line(&mut file)? != FORMAT.as_bytes() {
         return Err(strange());
     }
-    let held: Held = serde_json::from_slice(lines.next().unwrap_or_default()).map_err(|_| strange())?;
+    let held: Held = serde_json::from_slice(&next_line(&mut file)?).map_err(|_| strange())?;
     if held.identity != identity {
         return Err(usage(format!(
             "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
             held.recipe
         )));
     }
-    let (numbers, rest) = lines.next().unwrap_or_default().as_chunks::<8>();
-    let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-    if !rest.is_empty() || numbers.len() as u64 != held.numbers {
-        return Err(usage(format!("it is cut off: {} numbers, {} expected", numbers.len(), held.numbers)));
+    let bytes = held.numbers.saturating_mul(8);
+    // A number more than the counters, which may just fill what is allowed.
+    if bytes > most_bytes as u64 + 8 + 8 {
+        return Err(usage(format!("{bytes} bytes of counters, of which --memory allows {most_bytes}; raise --memory")));
     }
-    Ok((CountingBloom::of_numbers(&numbers).ok_or_else(strange)?, held))
+    let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
+    let filter = CountingBloom::of_numbers(&mut numbers);
+    if let Some(error) = numbers.failed {
+        return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
+    }
+    if format!("{:016x}", numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
+        return Err(usage("it is damaged: its numbers are not those that were written".into()));
+    }
+    Ok((filter.ok_or_else(strange)?, held))
 }
 
-/// Writes a filter; `held.numbers` is filled in.
+/// Writes a filter; the numbers and the hash in `held` are filled in.
 ///
 /// # Errors
 /// [`Error::Io`].
 pub fn write(path: &Path, filter: &CountingBloom, held: &Held) -> Result<()> {
-    let numbers = filter.to_numbers();
-    let held = Held { numbers: numbers.len() as u64, ..held.clone() };
+    let hash = filter.numbers().fold(0, combine);
+    let held = Held { numbers: filter.count_of_numbers(), hash: format!("{hash:016x}"), ..held.clone() };
     let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
-        let mut out = std::io::BufWriter::new(std::fs::File::create(path)?);
+        let mut out = BufWriter::new(File::create(path)?);
         writeln!(out, "{FORMAT}\n{json}")?;
-        numbers.iter().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
+        filter.numbers().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
     };
     write().map_err(failed)
@@ -85,7 +137,14 @@ mod tests {
         let path = folder.path().join("filter.bloom");
         let filter = CountingBloom::new(100, 1e-3, usize::MAX);
         (0..100).for_each(|key| filter.insert(key));
-        let held = Held { recipe: "exact:form=raw".into(), identity: "ab".into(), keys: 100, numbers: 0 };
+        let held = Held {
+            recipe: "exact:form=raw".into(),
+            identity: "ab".into(),
+            keys: 100,
+            rate: 1e-3,
+            numbers: 0,
+            hash: String::new(),
+        };
         write(&path, &filter, &held).unwrap();
         let (again, read_back) = read(&path, "exact", "ab", 1 << 20).unwrap();
         assert!((0..100).all(|key| again.count(key) > 0) && read_back.keys == 100);
@@ -93,6 +152,10 @@ mod tests {
         assert!(refused("cd", 1 << 20).contains("exact:form=raw"));
         assert!(refused("ab", 10).contains("--memory"));
         let bytes = std::fs::read(&path).unwrap();
+        let mut other = bytes.clone();
+        *other.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, &other).unwrap();
+        assert!(refused("ab", 1 << 20).contains("damaged"));
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));
         std::fs::write(&path, b"PAR1").unwrap();

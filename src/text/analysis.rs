@@ -145,6 +145,16 @@ impl<'a> Analysis<'a> {
         }))
     }
 
+    /// A part of the normalised text, a title without the name of its site perhaps, as a document of its own.
+    ///
+    /// # Panics
+    /// If the place is none in [`Analysis::text`].
+    pub fn part(&self, place: Range<usize>) -> Analysis<'_> {
+        let mut part = Analysis::new(self.pipeline, &self.text()[place], None);
+        part.known_words = self.known_words;
+        part
+    }
+
     /// The frequencies of the words of [`Analysis::counted`], in the same order, looked up once for all algorithms;
     /// [`Frequency::UNKNOWN`] for all of them in a corpus whose words were not counted.
     pub fn frequencies(&self) -> &[Frequency] {

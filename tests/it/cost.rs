@@ -51,7 +51,7 @@ fn rows_comparisons_and_candidates() {
         assert_eq!(count("left_out"), 0, "{label}");
     }
     expect![[r#"
-        core_words: 2137 rows of 52 bytes, 60153 compared, 286 candidates
+        core_words: 2193 rows of 52 bytes, 60164 compared, 299 candidates
         cosine: 35136 rows of 28 bytes, 42639 compared, 8879 candidates
         decomposition: 145343 rows of 28 bytes, 179113 compared, 7761 candidates
         descr_words: 2179 rows of 12 bytes, 0 compared, 0 candidates

@@ -77,6 +77,16 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     }
 }
 
+/// Features of two algorithms in one run are counted apart.
+#[test]
+fn company_changes_no_pair() {
+    let bigrams = "cosine:unit=han_bigram,threshold=0.7";
+    let (alone, together) =
+        (run(&[("b", bigrams)]), run(&[("b", bigrams), ("h", "cosine:unit=hanzi"), ("s", "segments")]));
+    assert!(of(&alone, "b").len() > 500);
+    assert_eq!(pairs(&alone.out(), "b"), pairs(&together.out(), "b"));
+}
+
 #[test]
 fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     let done = run(&[

@@ -60,6 +60,37 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!(record(&path("third"))["forgotten"].as_u64(), Some(20));
 }
 
+/// Night after night under one name; old versions that cannot be read end the run, and leave the filter as it was.
+#[test]
+fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (input, out) = (path("a.parquet"), path("out"));
+    write_docs(&input, &numbered(texts(0, 2_000)), 500);
+    stream(&input, &out, &[]).ends_with(0);
+    let filter = out.join("filter.bloom");
+    stream(&input, &out, &["--overwrite", "--filter", filter.to_str().unwrap()]).ends_with(0);
+    assert!(flags(&out).iter().all(|flag| *flag == Some(true)));
+
+    let mut bytes = std::fs::read(&input).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle - 2_000..middle].fill(0xAA);
+    std::fs::write(path("old.parquet"), &bytes).unwrap();
+    let old = path("old.parquet");
+    let refused = stream(&input, &path("next"), &["--forget", old.to_str().unwrap()]).ends_with(2);
+    refused.says(&["--forget", "old.parquet"]);
+    assert!(!path("next").exists());
+
+    // A limit is about what comes in, and rows without a text are said.
+    let some: Vec<String> = texts(0, 1_990).into_iter().chain((0..10).map(|_| " ".to_string())).collect();
+    write_docs(&path("some.parquet"), &numbered(some), 500);
+    let (some, again) = (path("some.parquet"), path("again"));
+    let more = ["--filter", filter.to_str().unwrap(), "--forget", some.to_str().unwrap(), "--limit", "5"];
+    stream(&input, &again, &more).ends_with(0);
+    assert_eq!(record(&again)["forgotten"].as_u64(), Some(1_990));
+    assert!(record(&again)["warnings"].to_string().contains("10 rows of --forget"));
+}
+
 #[test]
 fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -70,6 +101,8 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--algorithms", "minhash"]).says(&["minhash cannot be a key", "exact"]);
     refused(&["--algorithms", "tf_idf"]).says(&["without statistics"]);
     refused(&["--algorithms", "exact,tf"]).says(&["one algorithm"]);
+    refused(&["--algorithms", "minhash", "--dry-run"]).says(&["minhash cannot be a key"]);
+    stream(&input, &path("out"), &["--dry-run"]).ends_with(0);
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");

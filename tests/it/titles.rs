@@ -37,6 +37,14 @@ fn found(input: &Path, algorithm: &str, more: &[&str]) -> (Vec<(i64, i64, f32, S
 }
 
 #[test]
+fn a_column_that_was_named_and_is_nowhere_is_an_error() {
+    let out = tempfile::tempdir().unwrap();
+    let named = ["--algorithms", "sentence_marks", "--title-column", "titel"];
+    let ran = crate::kit::run(&[crate::kit::samples()], &out.path().join("out"), &named).ends_with(2);
+    ran.says(&["--title-column", "\"titel\"", "no input file has"]);
+}
+
+#[test]
 fn titles_from_a_column_of_any_name_or_from_none() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

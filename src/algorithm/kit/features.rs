@@ -43,6 +43,8 @@ impl Features {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
+            // Marks without a word are no features.
+            "chars" if document.tokens().is_empty() => {}
             "chars" => char_shingles(document.text(), self.ngram, out),
             _ => pairs_of_han(document.tokens(), out),
         }

@@ -1,8 +1,8 @@
 //! The reduced space of `lsi`: learnt from the tf idf vectors of a sample, and where a document stands in it.
 
 use super::places::Places;
-use super::svd::{Rows, truncated};
-use super::training::Sample;
+use super::svd::{OVERSAMPLED, Rows, truncated};
+use super::training::{Sample, room_for};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -69,6 +69,8 @@ impl Learner for LatentLearner<'_> {
                 words.dedup();
             }
         }
+        // Four blocks of numbers of eight bytes, see `svd`.
+        room_for(notes, words.len() * (self.dimensions + OVERSAMPLED) * 32, "lsi")?;
         let places = Places::new(words.iter().copied());
         let matrix = Sampled { notes, places: &places, columns: words.len() };
         let svd = truncated(&matrix, self.dimensions, self.passes, self.seed)?;

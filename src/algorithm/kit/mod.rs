@@ -137,6 +137,10 @@ pub mod examples {
             &self.0[at]
         }
 
+        fn memory_bytes(&self) -> usize {
+            1 << 30
+        }
+
         fn go_on(&self) -> crate::error::Result<()> {
             Ok(())
         }

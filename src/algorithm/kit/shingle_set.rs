@@ -59,6 +59,10 @@ impl ShingleSets {
     /// shorter than a shingle, which then is the whole of it.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
         let from = out.len();
+        // Marks without a word are nothing that two documents could have in common.
+        if document.tokens().is_empty() {
+            return true;
+        }
         let units = if self.unit == "word" {
             shingles(document.tokens(), self.ngram, false, out);
             document.tokens().len()

@@ -41,7 +41,10 @@ impl Shingling {
     /// Appends the hashes of the document's shingles in order, repeated ones as often as they occur.
     pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {
-            char_shingles(document.text(), self.ngram, out);
+            // Marks without a word are nothing that two documents could have in common.
+            if !document.tokens().is_empty() {
+                char_shingles(document.text(), self.ngram, out);
+            }
         } else {
             shingles(document.tokens(), self.ngram, false, out);
         }

@@ -14,6 +14,7 @@ use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
 
+use super::training::room_for;
 use crate::algorithm::contract::Notes;
 use crate::error::Result;
 
@@ -96,6 +97,7 @@ pub fn choose(notes: &dyn Notes, goals: &Goals) -> Result<Chosen> {
         }
     }
     drop(counts);
+    room_for(notes, 4 * end + 8 * notes.len(), "descr_words")?;
     let mut documents = vec![0u32; end];
     let mut next: Vec<usize> =
         candidates.iter().map(|candidate| candidate.as_ref().map_or(0, |one| one.documents.start)).collect();

@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::hash::splitmix64;
 
 /// Directions that are carried along besides those wanted, so that the last wanted ones are good too.
-const OVERSAMPLED: usize = 10;
+pub const OVERSAMPLED: usize = 10;
 
 /// Singular values below this share of the greatest are taken for 0.
 const LEAST: f64 = 1e-6;

@@ -37,7 +37,12 @@ impl<'t> Heaviest<'t> {
         if self.lightest().is_some_and(|lightest| weight < lightest) {
             return;
         }
-        let word = (weight, document.word(&counted.word), counted.tf);
+        self.push_word(weight, document.word(&counted.word), counted.tf);
+    }
+
+    /// The same for a word in letters that occurs so often.
+    pub fn push_word(&mut self, weight: f64, word: &'t str, tf: u32) {
+        let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
         let at = self.words.partition_point(|other| heavier(other, &word));

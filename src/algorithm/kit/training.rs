@@ -1,8 +1,10 @@
 //! What learners look at: a bounded sample of the documents, and a bounded part of the vocabulary. Both are chosen by the
 //! texts alone, so that a model depends on nothing but the corpus.
 
+use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::corpus::CorpusStats;
+use crate::error::{Error, Result};
 use crate::text::Analysis;
 
 /// The parameter `sample`; members differ in the default.
@@ -44,6 +46,21 @@ pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -
     // The commonest word that has to stay outside; those as common as it have to, too.
     let (_, &mut outside, _) = inside.select_nth_unstable_by(words, |a, b| b.cmp(a));
     outside + 1
+}
+
+/// Whether so many bytes may be taken.
+///
+/// # Errors
+/// [`Error::Usage`] with what would do.
+pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
+    if bytes <= notes.memory_bytes() {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "{owner}: learning from {} documents takes {} MiB of memory, more than --memory; expected --memory of at least that, or a smaller sample=N",
+        notes.len(),
+        bytes >> 20
+    )))
 }
 
 #[cfg(test)]

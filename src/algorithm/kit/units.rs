@@ -3,7 +3,7 @@
 use super::prefix::Term;
 use crate::algorithm::contract::Features;
 use crate::corpus::CorpusStats;
-use crate::hash::combine;
+use crate::hash::{combine, hash64};
 use crate::text::{Analysis, Token};
 
 /// The names of the kinds of units, as a parameter takes them.
@@ -18,7 +18,7 @@ pub struct Units {
     pub han_only: bool,
 }
 
-/// Keeps the hashes of units apart from those of other features.
+/// Keeps the hashes of units apart from those of other features; each kind has its own besides.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
@@ -70,7 +70,8 @@ impl Features for Units {
                 runs.filter(|run| run[0].han || !self.han_only).for_each(|run| pairs_of_han(run, out));
             }
         }
-        out[from..].iter_mut().for_each(|unit| *unit = combine(SALT, *unit));
+        let salt = combine(SALT, hash64(self.name.as_bytes()) ^ u64::from(self.han_only));
+        out[from..].iter_mut().for_each(|unit| *unit = combine(salt, *unit));
     }
 }
 
