@@ -92,6 +92,9 @@ def together(family):
             family.say(f"| `{one['label']}` | {reason} | {count} |")
     shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "take notes", "read candidates"))
     own = sum(one["sign_seconds"] for one in algorithms)
+    for stage, what in (("take notes", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
+        written = sum(one["spilled_bytes"] for one in record["stages"] if one["stage"] == stage)
+        family.say("", f"{what}: {mebibytes(written)} MiB in work files.")
     family.say("", f"Reading, cutting and signing together {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
     return record
 

@@ -42,6 +42,33 @@ fn every_default_and_preset_is_valid_and_every_fact_is_told() {
     assert!(unknown.contains("did you mean \"minhash\"?") && unknown.contains("three_plus_five"), "{unknown}");
 }
 
+proptest::proptest! {
+    /// Whatever stands in a text or a title, it is signed or has a reason, and the same way twice.
+    #[test]
+    fn any_text_is_signed_or_has_a_reason(
+        text in "([a-cа-в网页搜的]{0,3}[ .,!?。，！_|\\n\u{0}\u{301}\u{200d}\u{1f600}-]{0,2}){0,30}",
+        title in "\\PC{0,12}",
+    ) {
+        let stats = CorpusStats::none();
+        let corpus = Corpus::new(100, &stats);
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        for algorithm in ALGORITHMS {
+            let signer = algorithm.signer(&params(*algorithm, ""), &corpus).expect("defaults");
+            let sign = || {
+                let mut out = Signatures::default();
+                let document = pipeline.analyse(&text).with_fields([FieldValue::Text(&title); Field::ALL.len()]);
+                signer.sign(&document, &mut out);
+                let rows: Vec<_> = out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect();
+                (out.reason(), rows)
+            };
+            let (reason, rows) = sign();
+            proptest::prop_assert!(reason.is_some() || !rows.is_empty(), "{}", algorithm.name());
+            proptest::prop_assert!(rows.iter().all(|row| row.3.len() == signer.shape().sketch), "{}", algorithm.name());
+            proptest::prop_assert_eq!((reason, rows), sign());
+        }
+    }
+}
+
 /// Rows fit the declared shape; empty documents have a reason and no rows; case, width and Unicode form do not count.
 #[test]
 fn signatures_keep_their_shape_and_ignore_dress() {

@@ -65,6 +65,15 @@ mod tests {
     }
 
     #[test]
+    fn the_readme_says_when_to_take_each_member() {
+        let readme = include_str!("../../README.md");
+        let table = readme.split("| if you want | take |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+        for algorithm in ALGORITHMS {
+            assert!(table.contains(&format!("`{}", algorithm.name())), "{} is not in the table", algorithm.name());
+        }
+    }
+
+    #[test]
     fn tables_have_as_many_cells_in_every_row() {
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         for table in all().split("\n\n").filter(|part| part.starts_with('|')) {
