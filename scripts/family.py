@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from measured import commit, missing_corpora, write_section
+
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
 STATISTICS = ["tf_idf", "tf_ridf", "heavy_sent", "opt_freq", "imatch", "lex_rand", "idf_hash"]
@@ -157,19 +159,6 @@ def article(family):
     family.say("")
 
 
-def commit():
-    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
-
-
-def write_section(path, lines):
-    text = path.read_text()
-    begin, end = (text.find(marker) for marker in MARKERS)
-    if begin < 0 or end < begin:
-        sys.exit(f"{path}: expected the markers {MARKERS[0]} and {MARKERS[1]}, in this order")
-    path.write_text(text[: begin + len(MARKERS[0])] + "\n" + "\n".join(lines).strip() + "\n" + text[end:])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
@@ -177,9 +166,9 @@ def main():
     parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of the family in this file")
     arguments = parser.parse_args()
-    missing = [name for name in [*VERSIONS, "mixed-100m"] if not (arguments.corpora / name / "docs").is_dir()]
+    missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m"])
     if missing:
-        parser.error(f"{arguments.corpora} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each")
+        parser.error(missing)
     with tempfile.TemporaryDirectory() as temporary:
         work = arguments.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)
@@ -190,7 +179,7 @@ def main():
         quality(family)
         article(family)
         if arguments.write:
-            write_section(arguments.write, family.lines)
+            write_section(arguments.write, MARKERS, family.lines)
         sys.exit(0 if within else 1)
 
 

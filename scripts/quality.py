@@ -30,6 +30,7 @@ import pyarrow.dataset
 import pyarrow.parquet as pq
 
 import same_bytes
+from measured import commit, missing_corpora, write_section
 
 ALL = ["exact", "tf", "tf_idf", "long_sent", "three_plus_five", "simhash", "minhash"]
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
@@ -315,19 +316,6 @@ def mixed(quality, out):
     quality.say("")
 
 
-def commit():
-    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
-    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
-
-
-def write_section(path, lines):
-    text = path.read_text()
-    begin, end = (text.find(marker) for marker in MARKERS)
-    if begin < 0 or end < begin:
-        sys.exit(f"{path}: expected the markers {MARKERS[0]} and {MARKERS[1]}, in this order")
-    path.write_text(text[: begin + len(MARKERS[0])] + "\n" + "\n".join(lines).strip() + "\n" + text[end:])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
@@ -336,9 +324,9 @@ def main():
     parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")
     arguments = parser.parse_args()
-    missing = [name for name in [*VERSIONS, "mixed-100m"] if not (arguments.corpora / name / "docs").is_dir()]
+    missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m"])
     if missing:
-        parser.error(f"{arguments.corpora} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each")
+        parser.error(missing)
 
     with tempfile.TemporaryDirectory() as temporary:
         work = arguments.work or Path(temporary)
@@ -359,7 +347,7 @@ def main():
         else:
             quality.say("No floor broke.", "")
         if arguments.write:
-            write_section(arguments.write, quality.lines)
+            write_section(arguments.write, MARKERS, quality.lines)
         sys.exit(1 if quality.broken else 0)
 
 

@@ -1,0 +1,26 @@
+"""What the scripts share that write their figures into a page: which state was measured, and where the lines go."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+
+def commit():
+    """The commit that is checked out, and whether the sources differ from it."""
+    git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
+
+
+def write_section(path, markers, lines):
+    """Replaces what stands between two markers in a file."""
+    text = path.read_text()
+    begin, end = (text.find(marker) for marker in markers)
+    if begin < 0 or end < begin:
+        sys.exit(f"{path}: expected the markers {markers[0]} and {markers[1]}, in this order")
+    path.write_text(text[: begin + len(markers[0])] + "\n" + "\n".join(lines).strip() + "\n" + text[end:])
+
+
+def missing_corpora(folder, names):
+    """What to say of the corpora that are not there; nothing if all are."""
+    missing = [name for name in names if not (folder / name / "docs").is_dir()]
+    return f"{folder} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None
