@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::kit::{Done, doc_pairs, done, pairs, samples};
+use crate::kit::{Done, doc_pairs, done, numbered, pairs, record, run as run_into, samples, write_docs};
 
 type Pairs = BTreeSet<(usize, usize)>;
 
@@ -123,4 +123,39 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     ] {
         within(&done, strict, loose);
     }
+}
+
+/// Texts that repeat one text have parallel vectors; a row of marks has nothing that another one could share.
+#[test]
+fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    let repeated = (1..12).map(|times| "Кот видит птицу за окном, а пёс спит. ".repeat(times));
+    let marks = [6, 30].into_iter().flat_map(|times| ["-", ".", "—"].map(|mark| mark.repeat(times)));
+    write_docs(&file, &numbered(repeated.chain(marks)), 100);
+    let done = done(
+        &file,
+        &["--algorithms", "cosine:threshold=1,cosine:threshold=1,tf=sublinear,as=s,shingles,minhash:unit=char"],
+    );
+    for label in ["cosine", "shingles", "minhash"] {
+        let found = of(&done, label);
+        assert!(found.iter().all(|pair| pair.1 < 11), "{label} pairs marks");
+        assert!(label != "cosine" || found.len() == 55, "{} parallel pairs", found.len());
+    }
+    let unsigned = |at: usize| record(&done.out())["algorithms"][at]["unsigned"].as_object().unwrap().len();
+    assert!(unsigned(2) == 1 && unsigned(3) == 1);
+}
+
+#[test]
+fn parameters_that_leave_nothing_to_sign_and_learning_without_memory_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    for (algorithm, says) in
+        [("keywords:words=2", "min_keywords=3 of words=2"), ("imatch:top=3", "min_terms=5 of top=3")]
+    {
+        run_into(&[samples()], &out, &["--algorithms", algorithm]).ends_with(2).says(&[says]);
+    }
+    let large = ["--algorithms", "lsi:dimensions=248,vocabulary=1000000", "--memory", "32MiB", "--threads", "1"];
+    run_into(&[samples()], &out, &large).ends_with(2).says(&["lsi: learning from", "--memory", "sample="]);
+    assert!(!out.exists());
 }
