@@ -17,7 +17,7 @@ use super::contract::{Algorithm, Corpus, Facts, Features, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, heaviest_sentences};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, sign_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -103,16 +103,10 @@ impl Signer for HeavySentSigner<'_> {
             let words = &words[sentence.start as usize..sentence.end as usize];
             words.iter().filter_map(|word| places.of(word.hash)).fold(0.0, |sum, place| sum + weights[place])
         };
-        let mut sentences = match heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats) {
-            Ok(sentences) => sentences,
-            Err(reason) => return out.none(reason),
-        };
-        if sentences.len() < self.sentences {
-            out.flag("fewer sentences than the signature takes");
+        match heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats) {
+            Ok(heaviest) => sign_sentences(heaviest, self.sentences, &self.key, out),
+            Err(reason) => out.none(reason),
         }
-        sentences.sort_unstable();
-        let string = sentences.join(&self.key.sentence_separator().to_string());
-        out.push(0, self.key.of(&string), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {

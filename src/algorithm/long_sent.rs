@@ -13,7 +13,7 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Features, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences, sign_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -71,16 +71,10 @@ impl Signer for LongSentSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut sentences = match longest_sentences(document, self.sentences, self.max_df, self.stats) {
-            Ok(sentences) => sentences,
-            Err(reason) => return out.none(reason),
-        };
-        if sentences.len() < self.sentences {
-            out.flag("fewer sentences than the signature takes");
+        match longest_sentences(document, self.sentences, self.max_df, self.stats) {
+            Ok(longest) => sign_sentences(longest, self.sentences, &self.key, out),
+            Err(reason) => out.none(reason),
         }
-        sentences.sort_unstable();
-        let string = sentences.join(&self.key.sentence_separator().to_string());
-        out.push(0, self.key.of(&string), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {

@@ -14,11 +14,11 @@
 //! single features for repeated ones, so there are more suspects, but never fewer pairs; a sentence that every page carries
 //! makes a long list, which `--max-candidates` bounds and counts.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Learner, Notes, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Facts, Features as _, Learner, Notes, Signer};
+use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use crate::bloom::CountingBloom;
 use crate::error::Result;
-use crate::hash::hash64;
 use crate::row::{RowShape, Signatures};
 use crate::text::Analysis;
 use crate::text::shingle::{distinct, shingles};
@@ -102,14 +102,16 @@ impl FeaturesOf {
         if self.shingles {
             shingles(document.tokens(), self.ngram, false, out);
         } else {
-            let mut canonical = String::new();
-            for sentence in document.sentences() {
-                canonical.clear();
-                document.write_sentence(sentence, &mut canonical);
-                out.push(hash64(canonical.as_bytes()));
-            }
+            Sentences.of(document, out);
         }
         distinct(out);
+    }
+
+    /// Appends them; what stands in `out` stays as it is.
+    fn append(self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut features = Vec::new();
+        self.of(document, &mut features);
+        out.append(&mut features);
     }
 }
 
@@ -120,9 +122,7 @@ struct RepeatsLearner {
 
 impl Learner for RepeatsLearner {
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let mut features = Vec::new();
-        self.features.of(document, &mut features);
-        out.append(&mut features);
+        self.features.append(document, out);
     }
 
     fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
@@ -211,9 +211,7 @@ impl Confirm for CommonShare {
     }
 
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let mut features = Vec::new();
-        self.features.of(document, &mut features);
-        out.append(&mut features);
+        self.features.append(document, out);
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
@@ -226,30 +224,9 @@ impl Confirm for CommonShare {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithm::kit::examples::{params, sign, sign_with};
+    use crate::algorithm::kit::examples::{Pages, params, sign, sign_with};
     use crate::corpus::CorpusStats;
     use crate::text::{Pipeline, TextOptions};
-
-    /// Notes in memory.
-    struct InMemory(Vec<Vec<u64>>);
-
-    impl Notes for InMemory {
-        fn len(&self) -> usize {
-            self.0.len()
-        }
-
-        fn get(&self, at: usize) -> &[u64] {
-            &self.0[at]
-        }
-
-        fn memory_bytes(&self) -> usize {
-            1 << 30
-        }
-
-        fn go_on(&self) -> Result<()> {
-            Ok(())
-        }
-    }
 
     const A: &str = "Один. Два. Три. Четыре. Пять.";
     const B: &str = "Один. Два. Три. Четыре. Шесть. Один.";
@@ -266,7 +243,7 @@ mod tests {
             learner.note(&pipeline.analyse(text), &mut note);
             note
         });
-        let model = learner.learn(&InMemory(notes.to_vec())).unwrap();
+        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
         let signer = Repeats.signer(&params(&Repeats, ""), &Corpus { model: &model, ..corpus }).unwrap();
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
@@ -301,7 +278,7 @@ mod tests {
             learner.note(&pipeline.analyse(text), &mut note);
             note
         });
-        let model = learner.learn(&InMemory(notes.to_vec())).unwrap();
+        let model = learner.learn(&Pages(notes.to_vec())).unwrap();
         let signer = Repeats.signer(&params(&Repeats, "share=0.28"), &Corpus { model: &model, ..corpus }).unwrap();
         let rows = texts.each_ref().map(|text| sign_with(signer.as_ref(), text).unwrap());
         assert!(rows[0].iter().any(|row| rows[1].iter().any(|other| row.1 == other.1)));

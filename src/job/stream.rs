@@ -138,6 +138,13 @@ fn key<'c>(options: &StreamOptions, none: &'c CorpusStats) -> Result<Bound<'c>> 
     }
 }
 
+/// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
+fn named(options: &StreamOptions, pipeline: &Pipeline) -> (String, String) {
+    let recipe = &options.run.recipe;
+    let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
+    (algorithms, format!("{:016x}", recipe.identity(pipeline)))
+}
+
 /// Checks what can be known before documents are read: the algorithm, and the filter.
 ///
 /// # Errors
@@ -147,9 +154,7 @@ pub fn check(options: &StreamOptions) -> Result<()> {
     key(options, &none)?;
     let budget = Budget::new(options.run.memory, options.run.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
-    let pipeline = Pipeline::new(&options.run.recipe.text)?;
-    let identity = format!("{:016x}", options.run.recipe.identity(&pipeline));
-    let recipe = options.run.recipe.algorithms.iter().map(ToString::to_string).collect::<String>();
+    let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?);
     stream_filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
 }
 
@@ -161,8 +166,7 @@ fn attempt(
     bound: &Bound<'_>,
     forget: Option<&Inputs>,
 ) -> Result<StreamReport> {
-    let recipe = options.run.recipe.algorithms.iter().map(ToString::to_string).collect::<String>();
-    let identity = format!("{:016x}", options.run.recipe.identity(job.pipeline));
+    let (recipe, identity) = named(options, job.pipeline);
     let most_bytes = job.budget.rows;
     let (filter, mut held) = match &options.filter {
         Some(path) => stream_filter::read(path, &recipe, &identity, most_bytes)?,

@@ -3,10 +3,12 @@
 
 use std::ops::Range;
 
+use super::digest::StringKey;
 use crate::algorithm::contract::Features;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::hash::hash64;
+use crate::row::Signatures;
 use crate::text::Analysis;
 
 /// The parameter `max_sentence_df`.
@@ -18,7 +20,7 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
 };
 
 /// The sentences of a document, by the hash of their canonical form.
-struct Sentences;
+pub struct Sentences;
 
 impl Features for Sentences {
     fn name(&self) -> String {
@@ -38,6 +40,15 @@ impl Features for Sentences {
 /// Sentences are counted where [`MAX_SENTENCE_DF`] is set.
 pub fn counted_sentences(params: &Params) -> Option<Box<dyn Features>> {
     (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn Features>)
+}
+
+/// The signature of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.
+pub fn sign_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey, out: &mut Signatures) {
+    if chosen.len() < wanted {
+        out.flag("fewer sentences than the signature takes");
+    }
+    chosen.sort_unstable();
+    out.push(0, key.of(&chosen.join(&key.sentence_separator().to_string())), 0, &[]);
 }
 
 /// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
