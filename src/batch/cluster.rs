@@ -6,6 +6,8 @@ use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
 use arrow_array::RecordBatch;
 use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -109,6 +111,33 @@ impl ClusterBuilder {
         ];
         table("clusters", &self.schema, columns)
     }
+}
+
+/// A document of a cluster, read back. The documents of a cluster follow one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clustered {
+    /// The document's number.
+    pub doc: u64,
+    /// Documents in its cluster.
+    pub size: u64,
+    /// Whether it is the representative.
+    pub is_representative: bool,
+}
+
+/// The columns that [`clustered`] reads.
+pub const CLUSTER_COLUMNS: [&str; 3] = ["cluster_size", "is_representative", "doc"];
+
+/// The rows of a batch of [`CLUSTER_COLUMNS`]; none if a column is of another type.
+pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
+    let size = batch.column_by_name("cluster_size")?.as_primitive_opt::<Int64Type>()?;
+    let representative = batch.column_by_name("is_representative")?.as_boolean_opt()?;
+    let doc = batch.column_by_name("doc")?.as_primitive_opt::<Int64Type>()?;
+    let row = |row: usize| Clustered {
+        doc: doc.value(row) as u64,
+        size: size.value(row) as u64,
+        is_representative: representative.value(row),
+    };
+    Some((0..batch.num_rows()).map(row).collect())
 }
 
 #[cfg(test)]

@@ -13,12 +13,12 @@ pub mod rejected;
 pub mod removal;
 pub mod term;
 
-pub use cluster::{ClusterBuilder, ClusterRow, cluster_schema};
+pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
 pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
-pub use pair::{PairBuilder, PairRow, pair_schema};
+pub use pair::{PAIR_COLUMNS, PairBuilder, PairFound, PairRow, pair_schema, pairs_found};
 pub use rejected::{RejectedBuilder, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
 pub use term::{TermBuilder, term_schema};

@@ -4,8 +4,10 @@ use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
-use arrow_array::RecordBatch;
 use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -123,6 +125,37 @@ impl PairBuilder {
         ];
         table("pairs", &self.schema, columns)
     }
+}
+
+/// A row of the table without its ids, read back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairFound {
+    /// The smaller document number.
+    pub a: u64,
+    /// The larger one.
+    pub b: u64,
+    /// As [`PairRow::similarity`].
+    pub similarity: f32,
+    /// As [`PairRow::distance`].
+    pub distance: Option<f32>,
+}
+
+/// The columns that [`pairs_found`] reads.
+pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "distance", "doc_a", "doc_b"];
+
+/// The rows of a batch of [`PAIR_COLUMNS`], and of others that stand between them; none if a column is of another type.
+pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
+    let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
+    let b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let row = |row: usize| PairFound {
+        a: a.value(row) as u64,
+        b: b.value(row) as u64,
+        similarity: similarity.value(row),
+        distance: distance.is_valid(row).then(|| distance.value(row)),
+    };
+    Some((0..batch.num_rows()).map(row).collect())
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod config;
 pub mod exit;
 mod handbook;
 pub mod log;
+pub mod recorded;
 pub mod resolve;
 pub mod run;
 pub mod stream;

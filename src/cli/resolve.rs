@@ -89,6 +89,8 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         ]
         .map(|(column, field)| column.unwrap_or_else(|| field.name().into())),
         recipe: Recipe { algorithms, text, count_copies: settings.count_copies.unwrap_or(true) },
+        stop_words_file: settings.stop_words,
+        dictionary_file: settings.dictionary,
         threads: values.threads.unwrap_or_else(cores_allowed),
         memory: values.memory.unwrap_or_else(half_of_memory_allowed),
         work: settings.work,

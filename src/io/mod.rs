@@ -19,6 +19,7 @@ pub mod sink;
 pub mod source;
 pub mod split;
 pub mod table;
+pub mod table_read;
 
 #[cfg(test)]
 mod corrupt_tests;
@@ -29,7 +30,8 @@ mod testkit;
 
 pub use find::{Format, FoundFile, find};
 pub use read::{RowFilter, Want};
-pub use sink::Stage;
+pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};
 pub use split::Split;
 pub use table::TableWriter;
+pub use table_read::TableReader;

@@ -11,6 +11,9 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 
+/// The file that stands in a folder that is complete; it is written last.
+pub const SUCCESS: &str = "_SUCCESS";
+
 /// What follows the output's name in the hidden names beside it.
 const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
@@ -90,7 +93,7 @@ impl Stage {
     pub fn commit(mut self) -> Result<()> {
         let (parent, name) = place(&self.out)?;
         sync_below(&self.staged)?;
-        let success = self.staged.join("_SUCCESS");
+        let success = self.staged.join(SUCCESS);
         let file = File::create(&success).map_err(Error::io("create", &success))?;
         file.sync_all().map_err(Error::io("write", &success))?;
         sync_folder(&self.staged)?;

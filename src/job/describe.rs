@@ -89,6 +89,7 @@ pub fn report(
             .zip(&removals.by_file)
             .map(|(file, &removed)| InputReport {
                 file: file.label.clone(),
+                path: file.path.display().to_string(),
                 rows: file.rows,
                 bytes: file.bytes,
                 removed,
@@ -210,6 +211,11 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
     ]);
     if let Some(limit) = options.limit {
         typed.insert("limit", limit.to_string());
+    }
+    for (name, path) in [("stop-words", &options.stop_words_file), ("dictionary", &options.dictionary_file)] {
+        if let Some(path) = path {
+            typed.insert(name, path.display().to_string());
+        }
     }
     if let Some(work) = &options.work {
         typed.insert("work", work.display().to_string());

@@ -27,6 +27,10 @@ pub struct RunOptions {
     pub fields_required: [bool; Field::ALL.len()],
     /// Algorithms and words.
     pub recipe: Recipe,
+    /// Where the stop words of the recipe were read, for the record.
+    pub stop_words_file: Option<PathBuf>,
+    /// Where the dictionary of the recipe was read, for the record.
+    pub dictionary_file: Option<PathBuf>,
     /// Worker threads, at least 1.
     pub threads: usize,
     /// The memory budget in bytes.

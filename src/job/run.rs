@@ -1,16 +1,15 @@
 //! The order of stages: from inputs to an output folder that appears whole or not at all.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use super::budget::Budget;
 use super::classes::Classes;
-use super::clock::Clock;
 use super::document::View;
 use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
+use super::means::{Means, work_folder};
 use super::options::RunOptions;
 use super::pair_list::PairList;
 use super::progress::Progress;
@@ -25,9 +24,8 @@ use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Columns, Source, Stage, find, open};
-use crate::shuffle::{AtomicBits, Memory};
+use crate::shuffle::AtomicBits;
 use crate::stage::recipe::Bound;
-use crate::text::Pipeline;
 
 /// The columns that the options name.
 fn columns(options: &RunOptions) -> Columns {
@@ -66,11 +64,7 @@ pub(super) fn carry_out<R: Serialize>(
     cancel: &AtomicBool,
     attempt: impl Fn(&Job<'_>, &Stage, &[BadInput]) -> Result<R>,
 ) -> Result<R> {
-    let clock = Clock::start();
-    let budget = Budget::new(options.memory, options.threads)?;
-    let pipeline = Pipeline::new(&options.recipe.text)?;
-    let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-    let pool = threads.map_err(Error::table("start the threads"))?;
+    let means = Means::new(options)?;
     let stage = Stage::begin(&options.out, options.overwrite)?;
     let mut exclude: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut inputs = Some(inputs);
@@ -87,22 +81,7 @@ pub(super) fn carry_out<R: Serialize>(
             });
         }
         let folder = work_folder(options, stage.path())?;
-        let job = Job {
-            options,
-            source: &source,
-            pipeline: &pipeline,
-            fields: options.recipe.fields().into_iter().collect(),
-            pool: &pool,
-            budget,
-            // The filters of the sieve take the other half.
-            memory: Memory::new(if options.sift { budget.rows / 2 } else { budget.rows }),
-            dir: folder.path(),
-            progress,
-            cancel,
-            clock: &clock,
-            segmented: AtomicU64::new(0),
-            bad: Mutex::default(),
-        };
+        let job = means.job(options, &source, folder.path(), progress, cancel);
         match attempt(&job, &stage, &bad) {
             Ok(report) => {
                 let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
@@ -269,15 +248,6 @@ fn relate(
         relations.push((relation, bound.signer.equal()));
     }
     Ok(relations)
-}
-
-/// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a
-/// killed run left is cleared with that, unless `--work` names another place.
-fn work_folder(options: &RunOptions, staged: &Path) -> Result<tempfile::TempDir> {
-    let parent = options.work.as_deref().unwrap_or(staged);
-    std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
-    let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
-    folder.map_err(Error::io("create the work folder in", parent))
 }
 
 /// The files of a corpus, opened: footers read, lines counted.

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The whole record of a run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunReport {
     /// Version of this record and of the tables beside it.
     pub schema_version: u32,
@@ -49,7 +49,7 @@ pub struct RunReport {
 }
 
 /// What signatures depend on.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RecipeReport {
     /// The algorithms with all parameters, as `--algorithms` takes them.
     pub algorithms: Vec<String>,
@@ -62,10 +62,12 @@ pub struct RecipeReport {
 }
 
 /// One input file.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputReport {
     /// The file as ids name it.
     pub file: String,
+    /// Where it was read.
+    pub path: String,
     /// Rows of it that take part: all, or those within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
@@ -75,7 +77,7 @@ pub struct InputReport {
 }
 
 /// An input file that was set aside as a whole.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The file as ids name it.
     pub file: String,
@@ -84,7 +86,7 @@ pub struct BadInputReport {
 }
 
 /// Documents by fate. `rows = used + rejected`.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
     /// Rows of all usable files.
     pub rows: u64,
@@ -99,7 +101,7 @@ pub struct DocumentsReport {
 }
 
 /// Ids of the corpus.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct IdsReport {
     /// The type that ids are written in.
     pub written_as: String,
@@ -112,7 +114,7 @@ pub struct IdsReport {
 }
 
 /// The first pass.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StatisticsReport {
     /// N: documents with at least one word.
     pub documents: u64,
@@ -127,7 +129,7 @@ pub struct StatisticsReport {
 }
 
 /// What one algorithm found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AlgorithmReport {
     /// The name of its output folder.
     pub label: String,
@@ -179,7 +181,7 @@ pub struct AlgorithmReport {
 }
 
 /// What was removed.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
     /// Which pairs decided.
     pub decide: String,
@@ -196,7 +198,7 @@ pub struct RemovalReport {
 }
 
 /// What one stage did.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StageReport {
     /// Its name.
     pub stage: String,

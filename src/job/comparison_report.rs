@@ -1,0 +1,112 @@
+//! `compare/comparison.json`: how many of each algorithm's pairs a judge of the texts calls duplicates, and how many of
+//! all such pairs it finds.
+//!
+//! Field names are the interface. What cannot be known (the precision of an algorithm without pairs) is null.
+
+use serde::{Deserialize, Serialize};
+
+/// A share or a number that may rest on a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct Estimate {
+    /// The value; null where it is undefined.
+    pub value: Option<f64>,
+    /// The lower end of the 95 % interval; equal to the value where nothing was sampled.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+}
+
+/// The whole record.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct ComparisonReport {
+    /// Who judged, and how much.
+    pub judge: JudgeReport,
+    /// Different pairs that at least one algorithm found.
+    pub pooled: u64,
+    /// Those of them that are duplicates.
+    pub duplicates: Estimate,
+    /// One entry an algorithm, in the order of the recipe.
+    pub algorithms: Vec<ComparedReport>,
+    /// Row A, column B: pairs that both found; on the diagonal the pairs of A.
+    pub agreement: Vec<Vec<u64>>,
+    /// Unions and intersections of two and three algorithms, the best by F first.
+    pub combinations: Vec<CombinationReport>,
+    /// The exact join on a sample of documents, where one was asked for.
+    pub oracle: Option<OracleReport>,
+}
+
+/// The judge.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct JudgeReport {
+    /// As typed: `lcs:0.85`.
+    pub name: String,
+    /// Documents read for it, each once.
+    pub documents: u64,
+    /// Pairs judged.
+    pub judged: u64,
+    /// The most pairs of one algorithm that are judged; beyond it a sample of that size.
+    pub sample: u64,
+    /// Whether the sample left pairs out.
+    pub sampled: bool,
+    /// The seed of the sample.
+    pub seed: u64,
+    /// Pairs whose texts were too long for characters and were judged by words.
+    pub by_words: u64,
+    /// CPU seconds of reading the documents and judging.
+    pub cpu_seconds: f64,
+}
+
+/// One algorithm.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct ComparedReport {
+    /// The name of its output folder.
+    pub label: String,
+    /// Its pairs that take part.
+    pub pairs: u64,
+    /// Those of them that were judged.
+    pub judged: u64,
+    /// Duplicates that it found over all duplicates of the pool.
+    pub recall: Estimate,
+    /// Duplicates over its pairs.
+    pub precision: Estimate,
+    /// 2 P R / (P + R).
+    pub f: Option<f64>,
+    /// Pairs that no other algorithm found.
+    pub alone: u64,
+    /// Duplicates among these.
+    pub alone_duplicates: Estimate,
+    /// CPU seconds that it cost by itself: signing, grouping, checking.
+    pub cpu_seconds: f64,
+    /// Duplicates that it found over all duplicates of the exact join.
+    pub oracle_recall: Option<Estimate>,
+}
+
+/// Several algorithms together.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct CombinationReport {
+    /// Their labels.
+    pub labels: Vec<String>,
+    /// `union` or `intersection` of their pairs.
+    pub how: String,
+    /// Pairs of the combination.
+    pub pairs: u64,
+    /// As of one algorithm.
+    pub recall: Option<f64>,
+    /// As of one algorithm.
+    pub precision: Option<f64>,
+    /// As of one algorithm.
+    pub f: Option<f64>,
+    /// CPU seconds of all of them.
+    pub cpu_seconds: f64,
+}
+
+/// The exact join.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct OracleReport {
+    /// Documents in the sample.
+    pub documents: u64,
+    /// Pairs of these that the judge calls duplicates.
+    pub duplicates: u64,
+    /// Those of them that stand in no algorithm's pairs: what pooling cannot see.
+    pub unseen: u64,
+}

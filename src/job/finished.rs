@@ -1,0 +1,117 @@
+//! A finished output folder, read back: its record, its tables, and the corpus that it was made from.
+//!
+//! Whoever looks at a result (`evaluate`, `compare`, `explain`, the report) reads what was written, so that a result says
+//! the same today and in a year. Tables are read a batch at a time, in their order.
+
+use std::path::{Path, PathBuf};
+
+use super::run::{Inputs, look};
+use super::{RunOptions, RunReport};
+use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
+use crate::error::{Error, Result};
+use crate::io::{SUCCESS, TableReader};
+
+/// An output folder with its record.
+pub struct Finished {
+    dir: PathBuf,
+    /// What stands in run.json.
+    pub report: RunReport,
+}
+
+impl Finished {
+    /// Opens the output folder of a run that is done.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a finished run; [`Error::BadFile`] where run.json cannot be understood.
+    pub fn open(dir: &Path) -> Result<Finished> {
+        if !dir.join(SUCCESS).is_file() {
+            return Err(Error::Usage(format!(
+                "{} is no output of a finished run: {SUCCESS} is not in it; expected the DIR of dupsift run --out DIR",
+                dir.display()
+            )));
+        }
+        let path = dir.join("run.json");
+        let json = std::fs::read(&path).map_err(Error::io("read", &path))?;
+        let report = serde_json::from_slice(&json).map_err(|error| Error::BadFile {
+            path,
+            why: format!(
+                "{error}; expected the record that this version of dupsift writes: run again with --overwrite"
+            ),
+        })?;
+        Ok(Finished::new(dir, report))
+    }
+
+    /// The tables of a run that stand in a folder already, with its record.
+    pub fn new(dir: &Path, report: RunReport) -> Finished {
+        Finished { dir: dir.to_path_buf(), report }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The table of pairs of the algorithm with this label.
+    pub fn pair_table(&self, label: &str) -> PathBuf {
+        self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
+    }
+
+    /// The pairs of the algorithm with this label, in order of (a, b).
+    ///
+    /// # Errors
+    /// A table that is not there or damaged, here or on the way.
+    pub fn pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
+        rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
+    }
+
+    /// The documents of the clusters of the algorithm with this label, cluster after cluster.
+    ///
+    /// # Errors
+    /// As [`Finished::pairs`].
+    pub fn clusters(&self, label: &str) -> Result<impl Iterator<Item = Result<Clustered>> + use<>> {
+        let path = self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"));
+        rows(path, &CLUSTER_COLUMNS, clustered)
+    }
+
+    /// The corpus of the run, opened again with the options of its record.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did.
+    pub fn corpus(&self, options: &RunOptions) -> Result<Inputs> {
+        let inputs = look(options)?;
+        let (files, known) = (&inputs.source.files, &self.report.inputs);
+        let same = files.len() == known.len()
+            && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)
+            && self.report.documents.rows
+                == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+        if !same {
+            return Err(Error::Usage(format!(
+                "the corpus is not the one of this run any more: {} files of {} rows were read, {} files of {} rows are there, or of other sizes; run again with --overwrite",
+                known.len(),
+                self.report.documents.rows,
+                files.len(),
+                inputs.source.documents()
+            )));
+        }
+        Ok(inputs)
+    }
+}
+
+fn rows<T, F: Fn(&arrow_array::RecordBatch) -> Option<Vec<T>>>(
+    path: PathBuf,
+    columns: &[&str],
+    read: F,
+) -> Result<impl Iterator<Item = Result<T>> + use<T, F>> {
+    let table = TableReader::open(&path, columns)?;
+    let batches = table.map(move |batch| {
+        read(&batch?).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })
+    });
+    // A failed batch is one failed row.
+    Ok(batches.flat_map(|batch| match batch {
+        Ok(rows) => rows.into_iter().map(Ok).collect::<Vec<_>>(),
+        Err(error) => vec![Err(error)],
+    }))
+}

@@ -1,0 +1,89 @@
+//! What a job works with, whatever it works on: threads, memory, a pipeline for texts, a folder for work files.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use super::budget::Budget;
+use super::clock::Clock;
+use super::options::RunOptions;
+use super::progress::Progress;
+use super::workers::Job;
+use crate::error::{Error, Result};
+use crate::io::Source;
+use crate::shuffle::Memory;
+use crate::text::Pipeline;
+
+/// What options ask for, made once.
+pub struct Means {
+    clock: Clock,
+    budget: Budget,
+    pipeline: Pipeline,
+    pool: rayon::ThreadPool,
+}
+
+impl Means {
+    /// Starts the clock and the threads.
+    pub fn new(options: &RunOptions) -> Result<Means> {
+        let clock = Clock::start();
+        let budget = Budget::new(options.memory, options.threads)?;
+        let pipeline = Pipeline::new(&options.recipe.text)?;
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+        let pool = threads.map_err(Error::table("start the threads"))?;
+        Ok(Means { clock, budget, pipeline, pool })
+    }
+
+    /// A job on a corpus.
+    pub fn job<'j>(
+        &'j self,
+        options: &'j RunOptions,
+        source: &'j Source,
+        dir: &'j Path,
+        progress: &'j Progress,
+        cancel: &'j AtomicBool,
+    ) -> Job<'j> {
+        Job {
+            options,
+            source,
+            pipeline: &self.pipeline,
+            fields: options.recipe.fields().into_iter().collect(),
+            pool: &self.pool,
+            budget: self.budget,
+            // The filters of the sieve take the other half.
+            memory: Memory::new(if options.sift { self.budget.rows / 2 } else { self.budget.rows }),
+            dir,
+            progress,
+            cancel,
+            clock: &self.clock,
+            segmented: AtomicU64::new(0),
+            bad: Mutex::default(),
+        }
+    }
+}
+
+/// Does work on the corpus of a run that is done, with the threads and the memory of the options, and a folder of work
+/// files that goes afterwards.
+///
+/// # Errors
+/// What `work` returns; a damaged file of the corpus ends it.
+pub fn work_again<T>(
+    options: &RunOptions,
+    source: &Source,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    work: impl FnOnce(&Job<'_>) -> Result<T>,
+) -> Result<T> {
+    let means = Means::new(options)?;
+    let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = work_folder(options, beside)?;
+    work(&means.job(options, source, folder.path(), progress, cancel))
+}
+
+/// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a
+/// killed run left is cleared with that, unless `--work` names another place.
+pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<tempfile::TempDir> {
+    let parent = options.work.as_deref().unwrap_or(staged);
+    std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
+    let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
+    folder.map_err(Error::io("create the work folder in", parent))
+}
