@@ -42,7 +42,7 @@ mod three_plus_five;
 mod laws;
 
 pub use contract::{Algorithm, Confirm, Corpus, Features, Learner, Notes, Signer, Stats};
-pub use params::{Kind, ParamSpec, Params};
+pub use params::{Kind, Margin, ParamSpec, Params};
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -99,5 +99,6 @@ pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {
         specs.push(kit::verify::VERIFY);
     }
+    specs.push(kit::margin::MARGIN);
     specs
 }

@@ -20,6 +20,9 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, `jaccard:0.7`.
     Verify(&'static [&'static str]),
+    /// A margin: `none`, or how far a pair may lie below the best of its documents, and above which similarity that does
+    /// not matter, both from 0 to 1: `0.1`, `0.01:0.9`.
+    Margin,
 }
 
 /// One parameter of a member.
@@ -43,6 +46,29 @@ enum Value {
     Flag(bool),
     Word(&'static str),
     Verify(Option<(&'static str, f64)>),
+    Margin(Option<Margin>),
+}
+
+/// The value of [`Kind::Margin`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// How far below the best similarity of each of its two documents a pair may lie.
+    pub within: f64,
+    /// Pairs of this similarity and above stay in any case.
+    pub sure: f64,
+}
+
+impl Margin {
+    /// Above every similarity: the margin holds for all pairs.
+    pub const NEVER_SURE: f64 = f64::INFINITY;
+
+    fn parse(typed: &str) -> Option<Margin> {
+        let share = |typed: &str| typed.parse().ok().filter(|value| (0.0..=1.0).contains(value));
+        Some(match typed.split_once(':') {
+            Some((within, sure)) => Margin { within: share(within)?, sure: share(sure)? },
+            None => Margin { within: share(typed)?, sure: Margin::NEVER_SURE },
+        })
+    }
 }
 
 impl fmt::Display for Value {
@@ -54,6 +80,9 @@ impl fmt::Display for Value {
             Value::Word(value) => f.write_str(value),
             Value::Verify(None) => f.write_str("none"),
             Value::Verify(Some((name, threshold))) => write!(f, "{name}:{threshold}"),
+            Value::Margin(None) => f.write_str("none"),
+            Value::Margin(Some(Margin { within, sure: Margin::NEVER_SURE })) => write!(f, "{within}"),
+            Value::Margin(Some(Margin { within, sure })) => write!(f, "{within}:{sure}"),
         }
     }
 }
@@ -72,6 +101,8 @@ impl Kind {
                 let threshold = threshold.parse().ok().filter(|value| (0.0..=1.0).contains(value))?;
                 Some(Value::Verify(Some((name, threshold))))
             }
+            Kind::Margin if typed == "none" => Some(Value::Margin(None)),
+            Kind::Margin => Margin::parse(typed).map(|margin| Value::Margin(Some(margin))),
         }
     }
 }
@@ -90,6 +121,7 @@ impl fmt::Display for Kind {
                     names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
                 )
             }
+            Kind::Margin => f.write_str("none, M or M:S, M and S from 0 to 1"),
         }
     }
 }
@@ -180,6 +212,14 @@ impl Params {
         }
     }
 
+    /// A margin.
+    pub fn margin(&self, name: &str) -> Option<Margin> {
+        match self.values.get(name) {
+            Some(Value::Margin(margin)) => *margin,
+            _ => None,
+        }
+    }
+
     /// Every parameter with its value, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.values.iter().map(|(name, value)| (*name, value.to_string()))
@@ -202,6 +242,7 @@ mod tests {
         ParamSpec { name: "ratio", kind: Kind::Real(0.0, 1.0), default: "0.85", help: "" },
         ParamSpec { name: "chain", kind: Kind::Choice(&["on", "pairwise", "off"]), default: "on", help: "" },
         ParamSpec { name: "verify", kind: Kind::Verify(&["jaccard", "lcs"]), default: "jaccard:0.7", help: "" },
+        ParamSpec { name: "margin", kind: Kind::Margin, default: "none", help: "" },
     ];
 
     fn check(typed: &str) -> std::result::Result<String, String> {
@@ -215,9 +256,13 @@ mod tests {
 
     #[test]
     fn values_are_checked_and_printed_back() {
-        assert_eq!(check("").unwrap(), "bands=14,chain=on,ratio=0.85,verify=jaccard:0.7");
-        assert_eq!(check("bands=20,verify=none").unwrap(), "bands=20,chain=on,ratio=0.85,verify=none");
-        assert_eq!(check("verify=lcs:0.85").unwrap(), "bands=14,chain=on,ratio=0.85,verify=lcs:0.85");
+        assert_eq!(check("").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=jaccard:0.7");
+        assert_eq!(check("bands=20,verify=none").unwrap(), "bands=20,chain=on,margin=none,ratio=0.85,verify=none");
+        assert_eq!(check("verify=lcs:0.85").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=lcs:0.85");
+        for margin in ["0.1", "0.01:0.9", "none"] {
+            let printed = check(&format!("margin={margin}")).unwrap();
+            assert_eq!(printed, format!("bands=14,chain=on,margin={margin},ratio=0.85,verify=jaccard:0.7"));
+        }
     }
 
     #[test]
@@ -225,11 +270,16 @@ mod tests {
         assert_eq!(check("bands=0").unwrap_err(), "minhash: bands=0 is not a whole number from 1 to 100");
         assert_eq!(
             check("band=3").unwrap_err(),
-            "minhash has no parameter \"band\"; did you mean \"bands\"?; it has: bands, ratio, chain, verify"
+            "minhash has no parameter \"band\"; did you mean \"bands\"?; it has: bands, ratio, chain, verify, margin"
         );
         assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
         assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));
         assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
+        for wrong in ["2", "0.1:", "0.1:1.5", "-0.1", "x"] {
+            assert!(
+                check(&format!("margin={wrong}")).unwrap_err().ends_with("is not none, M or M:S, M and S from 0 to 1")
+            );
+        }
         assert!(check("bands=1,bands=2").unwrap_err().contains("given twice"));
     }
 }

@@ -119,6 +119,7 @@ impl Facts {
                 Kind::Flag => ("flag", None, None, None),
                 Kind::Choice(words) => ("choice", None, None, Some(words)),
                 Kind::Verify(words) => ("verify", None, None, Some(words)),
+                Kind::Margin => ("margin", Some(0.into()), Some(1.into()), None),
             };
             let (name, default, help) = (spec.name, spec.default, spec.help);
             Parameter { name, kind, default, low, high, words, value: spec.kind.to_string(), help }

@@ -20,6 +20,7 @@ mod ids;
 mod keep;
 mod keep_column;
 mod learn;
+mod margin;
 mod means;
 mod numbers;
 mod options;

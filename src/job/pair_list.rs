@@ -79,16 +79,47 @@ impl PairList {
             },
             |maker| Ok((maker.stretches, maker.merged)),
         )?;
-        let mut parts = vec![Vec::new(); sightings.partitions()];
-        let mut merged = 0;
-        for (stretches, count) in makers {
-            merged += count;
-            // One thread made the whole of a part, in order.
-            stretches.into_iter().for_each(|(part, stretch)| parts[part].push(stretch));
-        }
+        let merged = makers.iter().map(|(_, merged)| merged).sum();
+        let stretches = makers.into_iter().map(|(stretches, _)| stretches);
+        Ok((PairList::of(layout, heap, sightings.partitions(), stretches)?, merged))
+    }
+
+    /// The pairs for which `keep` says yes.
+    pub fn filter(&self, job: &Job<'_>, what: &str, keep: impl Fn(&Pair) -> bool + Sync) -> Result<PairList> {
+        let heap = Heap::new(job.dir, what)?;
+        let bar = job.bar(what, self.parts());
+        let makers = job.work(
+            self.parts(),
+            || Ok(Maker { state: (), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
+            |maker, part| {
+                for pair in self.part(part).filter(|pair| keep(pair)) {
+                    job.go_on()?;
+                    self.layout.encode(&pair, &mut maker.gathered);
+                    if maker.gathered.len() >= GATHERED_BYTES {
+                        maker.send(&heap, part)?;
+                    }
+                }
+                maker.send(&heap, part)?;
+                bar.add(1);
+                Ok(())
+            },
+            |maker| Ok(maker.stretches),
+        )?;
+        PairList::of(self.layout, heap, self.parts(), makers)
+    }
+
+    fn of(
+        layout: PairLayout,
+        heap: Heap,
+        count: usize,
+        makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
+    ) -> Result<PairList> {
+        let mut parts = vec![Vec::new(); count];
+        // One thread made the whole of a part, in order.
+        makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
-        Ok((PairList { layout, bytes, parts, rows }, merged))
+        Ok(PairList { layout, bytes, parts, rows })
     }
 
     /// How many parts.

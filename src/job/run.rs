@@ -17,7 +17,7 @@ use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, count, decide, describe, learn, pairs, sift, verify};
+use super::{Outcome, copies, count, decide, describe, learn, margin, pairs, sift, verify};
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
@@ -238,6 +238,14 @@ fn relate(
                 running.end(one.pairs.rows(), pairs.rows(), pairs.bytes());
                 pairs
             }
+        };
+        let pairs = match bound.margin {
+            Some(margin) => {
+                let left = margin::apply(job, &bound.label, &pairs, margin)?;
+                report.beyond_margin = pairs.rows() - left.rows();
+                left
+            }
+            None => pairs,
         };
         let relation = Relation {
             label: bound.label.clone(),

@@ -162,6 +162,8 @@ pub struct AlgorithmReport {
     pub left_out: u64,
     /// Different pairs that met, before the check on the texts.
     pub candidates: u64,
+    /// Pairs that passed every check and that `margin=` took out, copies folded.
+    pub beyond_margin: u64,
     /// Pairs of documents in all, written or not.
     pub pairs: u64,
     /// Pairs written.

@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{Algorithm, Confirm, Corpus, Features, Learner, Params, Signer, Stats, by_name, specs};
+use crate::algorithm::{Algorithm, Confirm, Corpus, Features, Learner, Margin, Params, Signer, Stats, by_name, specs};
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
 use crate::row::Pair;
@@ -42,6 +43,8 @@ pub struct Bound<'c> {
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
+    /// What its pairs are held against once they are judged.
+    pub margin: Option<Margin>,
     check: Option<Box<dyn Confirm>>,
 }
 
@@ -177,7 +180,15 @@ impl Recipe {
             let own = chosen.algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
             let check = chosen.params.verify(VERIFY.name).filter(|_| !own);
             let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
-            Ok(Bound { label: chosen.label.clone(), signer, check })
+            let margin = chosen.params.margin(MARGIN.name);
+            let bound = Bound { label: chosen.label.clone(), signer, margin, check };
+            if margin.is_some() && bound.confirm().is_none() && bound.signer.is_equivalence() {
+                return Err(Error::Usage(format!(
+                    "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
+                    bound.label
+                )));
+            }
+            Ok(bound)
         };
         self.algorithms.iter().enumerate().map(bind).collect()
     }

@@ -12,6 +12,7 @@ pub mod features;
 pub mod in_memory;
 pub mod latent;
 pub mod lexicon;
+pub mod margin;
 pub mod marks;
 pub mod minwise;
 pub mod passages;

@@ -29,6 +29,8 @@ pub trait CellValue: Copy + sealed::Sealed {
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
     /// Adds, wrapping, and gives the value before.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
+    /// Sets the value if it is larger than the one that is there.
+    fn raise(cell: &Self::Atomic, value: Self);
 }
 
 macro_rules! cell_value {
@@ -50,6 +52,13 @@ macro_rules! cell_value {
             #[inline]
             fn add(cell: &$atomic, value: $value) -> $value {
                 cell.fetch_add(value, Relaxed)
+            }
+            #[inline]
+            fn raise(cell: &$atomic, value: $value) {
+                // Reading first: most values are not the largest.
+                if cell.load(Relaxed) < value {
+                    cell.fetch_max(value, Relaxed);
+                }
             }
         }
     };
@@ -111,6 +120,12 @@ impl<T: CellValue> AtomicCells<T> {
     #[inline]
     pub fn fetch_add(&self, at: usize, value: T) -> T {
         T::add(&self.cells()[at], value)
+    }
+
+    /// Sets cell `at` to `value` if it holds less.
+    #[inline]
+    pub fn raise(&self, at: usize, value: T) {
+        T::raise(&self.cells()[at], value);
     }
 
     #[inline]
@@ -258,6 +273,9 @@ mod tests {
         assert_eq!([0, 1, 2].map(|at| narrow.load(at)), [0, 200, 0]);
         assert_eq!(narrow.compare_exchange(1, 200, 5), Ok(200));
         assert_eq!(narrow.compare_exchange(1, 200, 6), Err(5));
+        narrow.raise(2, 7);
+        narrow.raise(2, 6);
+        assert_eq!(narrow.load(2), 7);
         assert_eq!((narrow.load(1), narrow.len(), narrow.is_empty()), (5, 3, false));
     }
 }
