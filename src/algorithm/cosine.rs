@@ -17,12 +17,12 @@
 //! are few and common, so its lists are long.
 
 use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer, Stats};
-use super::kit::prefix::{Term, below, leading, rare_first, rests, rounded_up};
+use super::kit::prefix::{below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
+use super::kit::vector::{Weighing, compare};
 use super::params::{Kind, ParamSpec, Params};
-use crate::corpus::CorpusStats;
 use crate::error::Result;
-use crate::row::{Row, RowShape, Score, Signatures};
+use crate::row::{Pair, Row, RowShape, Score, Signatures};
 use crate::text::Analysis;
 
 /// The member.
@@ -49,6 +49,12 @@ const FACTS: Facts = Facts {
             help: "raw: occurrences; sublinear: 1 + ln of them",
         },
         ParamSpec { name: "idf", kind: Kind::Flag, default: "true", help: "weigh terms by ln(1 + N / df)" },
+        ParamSpec {
+            name: "head",
+            kind: Kind::Real(0.0, 0.9),
+            default: "0",
+            help: "the share H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+        },
         ParamSpec {
             name: "unit",
             kind: Kind::Choice(UNITS),
@@ -79,13 +85,14 @@ impl Algorithm for Cosine {
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
-        Ok(Box::new(CosineSigner {
-            threshold: params.real("threshold"),
+        let weighing = Weighing {
             sublinear: params.word("tf") == "sublinear",
             idf: params.flag("idf"),
+            head: params.real("head"),
             units: units(params),
             stats: corpus.stats,
-        }))
+        };
+        Ok(Box::new(CosineSigner { threshold: params.real("threshold"), weighing }))
     }
 }
 
@@ -95,24 +102,7 @@ fn units(params: &Params) -> Units {
 
 struct CosineSigner<'c> {
     threshold: f64,
-    sublinear: bool,
-    idf: bool,
-    units: Units,
-    stats: &'c CorpusStats,
-}
-
-impl CosineSigner<'_> {
-    /// The terms of a document with their weights, all above 0.
-    fn vector(&self, document: &Analysis<'_>) -> Vec<Term> {
-        // A corpus that was not counted is one document.
-        let documents = self.stats.documents().max(1) as f64;
-        let mut terms = self.units.count(document, self.stats);
-        for term in &mut terms {
-            let tf = if self.sublinear { 1.0 + term.weight.ln() } else { term.weight };
-            term.weight = if self.idf { tf * (1.0 + documents / term.df as f64).ln() } else { tf };
-        }
-        terms
-    }
+    weighing: Weighing<'c>,
 }
 
 impl Signer for CosineSigner<'_> {
@@ -127,21 +117,19 @@ impl Signer for CosineSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut terms = self.vector(document);
+        let terms = self.weighing.vector(document);
         if terms.is_empty() {
-            return out.none(if self.units.han_only { "no Han characters" } else { "no words" });
+            return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
         }
-        rare_first(&mut terms);
         let rests = rests(&terms);
-        let total = terms.iter().map(|term| term.weight * term.weight).sum::<f64>().sqrt();
-        let counted = self.stats.documents() > 0;
+        let counted = self.weighing.stats.documents() > 0;
         let (mut before, mut pushed) = (0, false);
         let last = leading(&rests, self.threshold).saturating_sub(1);
         for (at, term) in terms[..=last].iter().enumerate() {
             // A document with no term but its own still has a signature, by which its exact copies are known.
             if !counted || term.df > 1 || (at == last && !pushed) {
                 let mut sketch = [0; 16];
-                sketch[..4].copy_from_slice(&rounded_up(term.weight / total).to_le_bytes());
+                sketch[..4].copy_from_slice(&rounded_up(term.weight).to_le_bytes());
                 sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
                 sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
                 out.push(0, term.hash.into(), 0, &sketch);
@@ -167,6 +155,10 @@ impl Signer for CosineSigner<'_> {
         (bound >= below(self.threshold)).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
+    fn equal(&self) -> Score {
+        Score { similarity: 1.0, distance: Some(0.0) }
+    }
+
     fn rules(&self) -> &'static [&'static str] {
         &["cosine"]
     }
@@ -178,43 +170,29 @@ impl Signer for CosineSigner<'_> {
 
 impl Confirm for CosineSigner<'_> {
     fn name(&self) -> String {
-        let weight = match (self.sublinear, self.idf) {
+        let weighing = &self.weighing;
+        let weight = match (weighing.sublinear, weighing.idf) {
             (false, true) => "tf idf",
             (true, true) => "(1 + ln tf) idf",
             (false, false) => "tf",
             (true, false) => "1 + ln tf",
         };
-        format!("cosine:{} of {weight}, {}", self.threshold, self.units.name)
+        let head = if weighing.head > 0.0 { format!(", first line {}", weighing.head) } else { String::new() };
+        format!("cosine:{} of {weight}, {}{head}", self.threshold, weighing.units.name)
     }
 
-    /// The sum of squares, then hash and weight of each term, by hash.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let mut terms = self.vector(document);
-        terms.sort_unstable_by_key(|term| term.hash);
-        let square: f64 = terms.iter().map(|term| term.weight * term.weight).sum();
-        out.push(square.to_bits());
-        out.extend(terms.iter().flat_map(|term| [term.hash, term.weight.to_bits()]));
+        self.weighing.evidence(document, out);
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        let (a_square, mut a) = a.split_first()?;
-        let (b_square, mut b) = b.split_first()?;
-        let mut product = 0.0;
-        while let ([x, x_weight, a_rest @ ..], [y, y_weight, b_rest @ ..]) = (a, b) {
-            if x == y {
-                product += f64::from_bits(*x_weight) * f64::from_bits(*y_weight);
-            }
-            if x <= y {
-                a = a_rest;
-            }
-            if y <= x {
-                b = b_rest;
-            }
-        }
-        let length = (f64::from_bits(*a_square) * f64::from_bits(*b_square)).sqrt();
-        let cosine = if length > 0.0 { (product / length).min(1.0) } else { 0.0 };
-        // A hair less, for parallel vectors come out a hair below 1.
-        (cosine >= below(self.threshold)).then_some(cosine as f32)
+        compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32)
+    }
+
+    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
+        let likeness = compare(a, b, self.threshold)?;
+        let score = Score { similarity: likeness.cosine as f32, distance: Some(likeness.gap as f32) };
+        Some(Pair { score, ..met })
     }
 }
 

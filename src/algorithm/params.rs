@@ -20,8 +20,7 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// A check on the texts: `none`, or one of these names with a threshold from 0 to 1, `jaccard:0.7`.
     Verify(&'static [&'static str]),
-    /// A margin: `none`, or how far a pair may lie below the best of its documents, and above which similarity that does
-    /// not matter, both from 0 to 1: `0.1`, `0.01:0.9`.
+    /// A margin: `none`, or `0.1`, `either:0.1`, `either:0.1:0.3`, see [`Margin`].
     Margin,
 }
 
@@ -52,22 +51,33 @@ enum Value {
 /// The value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// How far below the best similarity of each of its two documents a pair may lie.
+    /// How far below the best similarity of its documents a pair may lie, from 0 to 1.
     pub within: f64,
-    /// Pairs of this similarity and above stay in any case.
-    pub sure: f64,
+    /// Whether the best of one of the two documents is enough, not that of each.
+    pub either: bool,
+    /// The distance up to which pairs within a cluster stay that the margin alone would take out.
+    pub whole: Option<f64>,
 }
 
 impl Margin {
-    /// Above every similarity: the margin holds for all pairs.
-    pub const NEVER_SURE: f64 = f64::INFINITY;
-
     fn parse(typed: &str) -> Option<Margin> {
-        let share = |typed: &str| typed.parse().ok().filter(|value| (0.0..=1.0).contains(value));
-        Some(match typed.split_once(':') {
-            Some((within, sure)) => Margin { within: share(within)?, sure: share(sure)? },
-            None => Margin { within: share(typed)?, sure: Margin::NEVER_SURE },
-        })
+        let (either, typed) = match typed.strip_prefix("either:") {
+            Some(rest) => (true, rest),
+            None => (false, typed.strip_prefix("each:").unwrap_or(typed)),
+        };
+        let (within, whole) = match typed.split_once(':') {
+            Some((within, whole)) => (within, Some(whole.parse().ok().filter(|value| (0.0..=1e9).contains(value))?)),
+            None => (typed, None),
+        };
+        let within = within.parse().ok().filter(|value| (0.0..=1.0).contains(value))?;
+        Some(Margin { within, either, whole })
+    }
+}
+
+impl fmt::Display for Margin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.either { "either:" } else { "" }, self.within)?;
+        self.whole.map_or(Ok(()), |whole| write!(f, ":{whole}"))
     }
 }
 
@@ -81,8 +91,7 @@ impl fmt::Display for Value {
             Value::Verify(None) => f.write_str("none"),
             Value::Verify(Some((name, threshold))) => write!(f, "{name}:{threshold}"),
             Value::Margin(None) => f.write_str("none"),
-            Value::Margin(Some(Margin { within, sure: Margin::NEVER_SURE })) => write!(f, "{within}"),
-            Value::Margin(Some(Margin { within, sure })) => write!(f, "{within}:{sure}"),
+            Value::Margin(Some(margin)) => write!(f, "{margin}"),
         }
     }
 }
@@ -121,7 +130,7 @@ impl fmt::Display for Kind {
                     names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
                 )
             }
-            Kind::Margin => f.write_str("none, M or M:S, M and S from 0 to 1"),
+            Kind::Margin => f.write_str("none, M or either:M, M from 0 to 1, with :D behind it where pairs of a cluster are to stay up to the distance D"),
         }
     }
 }
@@ -259,7 +268,7 @@ mod tests {
         assert_eq!(check("").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=jaccard:0.7");
         assert_eq!(check("bands=20,verify=none").unwrap(), "bands=20,chain=on,margin=none,ratio=0.85,verify=none");
         assert_eq!(check("verify=lcs:0.85").unwrap(), "bands=14,chain=on,margin=none,ratio=0.85,verify=lcs:0.85");
-        for margin in ["0.1", "0.01:0.9", "none"] {
+        for margin in ["0.1", "either:0.01", "0.02:0.3", "either:0.02:12", "none"] {
             let printed = check(&format!("margin={margin}")).unwrap();
             assert_eq!(printed, format!("bands=14,chain=on,margin={margin},ratio=0.85,verify=jaccard:0.7"));
         }
@@ -275,7 +284,8 @@ mod tests {
         assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
         assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));
         assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
-        for wrong in ["2", "0.1:", "0.1:1.5", "-0.1", "x"] {
+        assert_eq!(check("margin=each:0.1").unwrap(), check("margin=0.1").unwrap());
+        for wrong in ["2", "0.1:", "0.1:-1", "-0.1", "x", "neither:0.1"] {
             assert!(
                 check(&format!("margin={wrong}")).unwrap_err().ends_with("is not none, M or M:S, M and S from 0 to 1")
             );

@@ -84,16 +84,26 @@ impl PairList {
         Ok((PairList::of(layout, heap, sightings.partitions(), stretches)?, merged))
     }
 
-    /// The pairs for which `keep` says yes.
-    pub fn filter(&self, job: &Job<'_>, what: &str, keep: impl Fn(&Pair) -> bool + Sync) -> Result<PairList> {
+    /// The pairs for which `keep` says yes; it is also told where the pair stands in [`PairList::iter`].
+    pub fn filter(&self, job: &Job<'_>, what: &str, keep: impl Fn(usize, &Pair) -> bool + Sync) -> Result<PairList> {
         let heap = Heap::new(job.dir, what)?;
         let bar = job.bar(what, self.parts());
+        let lengths = self.parts.iter().map(|part| part.iter().map(Range::len).sum::<usize>() / self.layout.width());
+        let begins: Vec<usize> = lengths
+            .scan(0, |begin, length| {
+                *begin += length;
+                Some(*begin - length)
+            })
+            .collect();
         let makers = job.work(
             self.parts(),
             || Ok(Maker { state: (), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
             |maker, part| {
-                for pair in self.part(part).filter(|pair| keep(pair)) {
+                for (at, pair) in (begins[part]..).zip(self.part(part)) {
                     job.go_on()?;
+                    if !keep(at, &pair) {
+                        continue;
+                    }
                     self.layout.encode(&pair, &mut maker.gathered);
                     if maker.gathered.len() >= GATHERED_BYTES {
                         maker.send(&heap, part)?;

@@ -155,6 +155,22 @@ impl<'a> Analysis<'a> {
         part
     }
 
+    /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; the whole
+    /// text where that is one line.
+    pub fn first_line(&self) -> Analysis<'_> {
+        let mut end = 0;
+        for line in self.raw.split_inclusive(['\n', '\r']) {
+            end += line.len();
+            if line.contains(char::is_alphanumeric) {
+                break;
+            }
+        }
+        // From the start of the text on, for that is where the known words of Han characters begin.
+        let mut line = Analysis::new(self.pipeline, &self.raw[..end], self.known);
+        line.known_words = self.known_words;
+        line
+    }
+
     /// The frequencies of the words of [`Analysis::counted`], in the same order, looked up once for all algorithms;
     /// [`Frequency::UNKNOWN`] for all of them in a corpus whose words were not counted.
     pub fn frequencies(&self) -> &[Frequency] {

@@ -30,6 +30,7 @@ pub mod title;
 pub mod top_words;
 pub mod training;
 pub mod units;
+pub mod vector;
 pub mod verify;
 pub mod votes;
 pub mod word_string;

@@ -1,0 +1,223 @@
+//! Weighted vectors of documents, and the cosine of two of them with an early stop.
+//!
+//! A vector has length 1 and its terms in the order that all documents share, rare first. What two vectors can still have
+//! in common beyond a term is at most the product of the lengths of their rests, so that the comparison of unrelated texts
+//! ends early (the bound of Bayardo, Ma, Srikant 2007, along the way).
+//!
+//! ```text
+//! weight = tf ln(1 + N / df)           sublinear: (1 + ln tf) ln(1 + N / df)
+//! head H: the terms of the text share 1 - H of the squares, those of the first line, as other terms, H;
+//!         so cosine = (1 - H) cosine of the texts + H cosine of the first lines
+//! gap = the largest difference of the weight of one term of the text, both texts at length 1
+//! ```
+//!
+//! The gap tells pages of one template, which differ in one heavy term (what the page is about), from versions of one
+//! page, which differ in many light ones.
+
+use super::prefix::{Term, below, rare_first};
+use super::units::Units;
+use crate::corpus::CorpusStats;
+use crate::hash::combine;
+use crate::text::Analysis;
+
+/// How documents become vectors.
+pub struct Weighing<'c> {
+    /// Whether a term counts 1 + ln tf times, not tf times.
+    pub sublinear: bool,
+    /// Whether rare terms count more.
+    pub idf: bool,
+    /// The share of the first line, from 0 to below 1.
+    pub head: f64,
+    /// What terms are.
+    pub units: Units,
+    /// Their frequencies.
+    pub stats: &'c CorpusStats,
+}
+
+/// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
+const HEAD: u64 = 0x6669_7273_7420_6C69;
+
+fn is_head(hash: u64) -> bool {
+    hash & 1 == 1
+}
+
+impl Weighing<'_> {
+    /// The terms of a document with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a
+    /// document without terms.
+    pub fn vector(&self, document: &Analysis<'_>) -> Vec<Term> {
+        let mut terms = self.weighed(document);
+        terms.iter_mut().for_each(|term| term.hash &= !1);
+        if self.head > 0.0 && !terms.is_empty() {
+            let mut head = self.weighed(&document.first_line());
+            head.iter_mut().for_each(|term| term.hash = combine(HEAD, term.hash) | 1);
+            let share = if head.is_empty() { 0.0 } else { self.head };
+            scale(&mut terms, 1.0 - share);
+            scale(&mut head, share);
+            terms.append(&mut head);
+        } else {
+            scale(&mut terms, 1.0);
+        }
+        rare_first(&mut terms);
+        terms
+    }
+
+    fn weighed(&self, document: &Analysis<'_>) -> Vec<Term> {
+        // A corpus that was not counted is one document.
+        let documents = self.stats.documents().max(1) as f64;
+        let mut terms = self.units.count(document, self.stats);
+        for term in &mut terms {
+            let tf = if self.sublinear { 1.0 + term.weight.ln() } else { term.weight };
+            term.weight = if self.idf { tf * (1.0 + documents / term.df as f64).ln() } else { tf };
+        }
+        terms
+    }
+
+    /// The vector in numbers: the length of its part of the text, then two numbers a term.
+    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let terms = self.vector(document);
+        let text = terms.iter().filter(|term| !is_head(term.hash)).map(|term| term.weight * term.weight).sum::<f64>();
+        out.push(text.sqrt().to_bits());
+        out.extend(terms.iter().flat_map(|term| {
+            let df = u64::from(u32::try_from(term.df).unwrap_or(u32::MAX));
+            [term.hash, df << 32 | u64::from((term.weight as f32).to_bits())]
+        }));
+    }
+}
+
+/// Makes the squares of the weights sum up to `square`.
+fn scale(terms: &mut [Term], square: f64) {
+    let factor = (square / terms.iter().map(|term| term.weight * term.weight).sum::<f64>()).sqrt();
+    terms.iter_mut().for_each(|term| term.weight *= factor);
+}
+
+/// How alike two vectors are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Likeness {
+    /// 0 to 1.
+    pub cosine: f64,
+    /// 0 to 1, 0 for equal texts.
+    pub gap: f64,
+}
+
+/// Weights are stored as Float32: a hair for what that rounds.
+const HAIR: f64 = 1e-6;
+/// Terms between two looks at the bound.
+const STEP: usize = 16;
+
+/// The likeness of two vectors as [`Weighing::evidence`] wrote them, where the cosine reaches `least`.
+pub fn compare(a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
+    let ((a_text, mut a), (b_text, mut b)) = (a.split_first()?, b.split_first()?);
+    let least = below(least) - HAIR;
+    // One over the length of each text's part: a gap is that of texts at length 1.
+    let (a_scale, b_scale) = (1.0 / f64::from_bits(*a_text), 1.0 / f64::from_bits(*b_text));
+    let (mut cosine, mut gap) = (0.0f64, 0.0f64);
+    let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
+    let mut steps = 0;
+    while let ([x, x_value, a_tail @ ..], [y, y_value, b_tail @ ..]) = (a, b) {
+        let order = (x_value >> 32, x).cmp(&(y_value >> 32, y));
+        let x_weight = if order.is_le() { weight(*x_value) } else { 0.0 };
+        let y_weight = if order.is_ge() { weight(*y_value) } else { 0.0 };
+        cosine += x_weight * y_weight;
+        a_rest -= x_weight * x_weight;
+        b_rest -= y_weight * y_weight;
+        let hash = if order.is_le() { *x } else { *y };
+        if !is_head(hash) {
+            gap = gap.max((x_weight * a_scale - y_weight * b_scale).abs());
+        }
+        if order.is_le() {
+            a = a_tail;
+        }
+        if order.is_ge() {
+            b = b_tail;
+        }
+        steps += 1;
+        if steps % STEP == 0 && cosine + (a_rest.max(0.0) * b_rest.max(0.0)).sqrt() < least {
+            return None;
+        }
+    }
+    for (rest, scale) in [(a, a_scale), (b, b_scale)] {
+        let text = rest.chunks_exact(2).filter(|term| !is_head(term[0]));
+        gap = text.map(|term| weight(term[1]) * scale).fold(gap, f64::max);
+    }
+    let cosine = if cosine > 1.0 - HAIR { 1.0 } else { cosine };
+    (cosine >= least).then_some(Likeness { cosine, gap: if gap < HAIR { 0.0 } else { gap } })
+}
+
+fn weight(value: u64) -> f64 {
+    f64::from(f32::from_bits(value as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Pipeline, TextOptions};
+
+    fn likeness(head: f64, a: &str, b: &str) -> Option<Likeness> {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        let stats = CorpusStats::none();
+        let units = Units { name: "word", han_only: false };
+        let weighing = Weighing { sublinear: true, idf: false, head, units, stats: &stats };
+        let evidence = |text: &str| {
+            let mut out = Vec::new();
+            weighing.evidence(&pipeline.analyse(text), &mut out);
+            out
+        };
+        compare(&evidence(a), &evidence(b), 0.01)
+    }
+
+    fn near(found: Option<Likeness>, cosine: f64, gap: f64) -> bool {
+        found.is_some_and(|found| (found.cosine - cosine).abs() < 1e-6 && (found.gap - gap).abs() < 1e-6)
+    }
+
+    #[test]
+    fn worked_values() {
+        // Four words of weight 1, three of them common; each of the other two stands alone with weight 1/2.
+        assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
+        assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
+        assert_eq!(likeness(0.0, "a b", "c d"), None);
+        assert_eq!(likeness(0.0, "", "c d"), None);
+        // Four words weigh 1/2 each, nine 1/3 each: the four differ by 1/6, the other five by 1/3.
+        assert!(near(likeness(0.0, "a b c d", "a b c d e f g h i"), 2.0 / 3.0, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn the_first_line_has_its_share() {
+        // Texts: a b c d | d c b e 3/4. First lines equal, half in common, nothing in common.
+        assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
+        assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
+        assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));
+        // Ornaments and blank lines are no first line; a text of one line is its own.
+        assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
+        assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
+        // An equal text is equal, whatever its share of the first line.
+        assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
+    }
+
+    /// The early stop gives up only where the whole comparison would.
+    #[test]
+    fn the_early_stop_changes_nothing() {
+        let vector = |seed: u64| -> Vec<u64> {
+            let mut terms: Vec<Term> = (0..120)
+                .filter(|&n| !crate::hash::splitmix64(seed / 4, n).is_multiple_of(4) || seed % 4 == n % 4)
+                .map(|n| Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 + n % 29 })
+                .collect();
+            scale(&mut terms, 1.0);
+            rare_first(&mut terms);
+            let value = |term: &Term| term.df << 32 | u64::from((term.weight as f32).to_bits());
+            std::iter::once(1f64.to_bits()).chain(terms.iter().flat_map(|term| [term.hash, value(term)])).collect()
+        };
+        let vectors: Vec<Vec<u64>> = (0..40).map(vector).collect();
+        let mut both = [0; 2];
+        for a in &vectors {
+            for b in &vectors {
+                let whole = compare(a, b, -1.0).expect("nothing is below");
+                for least in [0.5, 0.7, 0.75, 0.8, 0.9, 0.99] {
+                    let found = compare(a, b, least);
+                    assert_eq!(found, Some(whole).filter(|whole| whole.cosine >= below(least) - HAIR));
+                    both[usize::from(found.is_some())] += 1;
+                }
+            }
+        }
+        assert!(both.iter().all(|&count| count > 1000), "{both:?}");
+    }
+}
