@@ -17,11 +17,12 @@
 //! are few and common, so its lists are long.
 
 use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer, Stats};
-use super::kit::prefix::{below, leading, rests, rounded_up};
+use super::kit::prefix::{Term, below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
-use super::kit::vector::{Weighing, compare};
+use super::kit::vector::{Weighing, compare, is_head};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
+use crate::hash::combine;
 use crate::row::{Pair, Row, RowShape, Score, Signatures};
 use crate::text::Analysis;
 
@@ -54,6 +55,18 @@ const FACTS: Facts = Facts {
             kind: Kind::Real(0.0, 0.9),
             default: "0",
             help: "the share H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+        },
+        ParamSpec {
+            name: "join",
+            kind: Kind::Choice(&["exact", "heavy"]),
+            default: "exact",
+            help: "exact: every pair is found; heavy: pairs that share two of their heaviest terms, whose cost does not grow with the square of the corpus",
+        },
+        ParamSpec {
+            name: "heavy",
+            kind: Kind::Int(2, 32),
+            default: "8",
+            help: "the heaviest terms of a text, of those that another text has, that join=heavy looks at",
         },
         ParamSpec {
             name: "unit",
@@ -92,7 +105,11 @@ impl Algorithm for Cosine {
             units: units(params),
             stats: corpus.stats,
         };
-        Ok(Box::new(CosineSigner { threshold: params.real("threshold"), weighing }))
+        Ok(Box::new(CosineSigner {
+            threshold: params.real("threshold"),
+            heavy: (params.word("join") == "heavy").then(|| params.count("heavy")),
+            weighing,
+        }))
     }
 }
 
@@ -102,24 +119,49 @@ fn units(params: &Params) -> Units {
 
 struct CosineSigner<'c> {
     threshold: f64,
+    /// How many of the heaviest terms make keys, where that is asked for.
+    heavy: Option<usize>,
     weighing: Weighing<'c>,
+}
+
+impl CosineSigner<'_> {
+    /// A row for each two of the heaviest terms of the text; one for a lone term.
+    fn sign_heavy(&self, terms: Vec<Term>, most: usize, out: &mut Signatures) {
+        let counted = self.weighing.stats.documents() > 0;
+        let mut shared: Vec<Term> = terms.into_iter().filter(|term| !is_head(term.hash)).collect();
+        let first = shared.iter().map(|term| term.hash).min().unwrap_or(0);
+        shared.retain(|term| !counted || term.df > 1);
+        shared.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.hash.cmp(&b.hash)));
+        shared.truncate(most);
+        for (at, x) in shared.iter().enumerate() {
+            for y in &shared[..at] {
+                out.push(0, combine(x.hash.min(y.hash), x.hash.max(y.hash)).into(), 0, &[]);
+            }
+        }
+        if shared.len() < 2 {
+            out.push(0, shared.first().map_or(first, |term| term.hash).into(), 0, &[]);
+        }
+    }
 }
 
 impl Signer for CosineSigner<'_> {
     fn shape(&self) -> RowShape {
         // The weight of the term, the length of the rest of the vector behind it, the hash of the term before it.
-        RowShape { sketch: 16, ..RowShape::KEY64 }
+        RowShape { sketch: if self.heavy.is_some() { 0 } else { 16 }, ..RowShape::KEY64 }
     }
 
     /// The leading terms of a page of usual length.
     fn rows_a_document(&self) -> u64 {
-        8
+        self.heavy.map_or(8, |heavy| (heavy * (heavy - 1) / 2) as u64)
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let terms = self.weighing.vector(document);
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
+        }
+        if let Some(most) = self.heavy {
+            return self.sign_heavy(terms, most, out);
         }
         let rests = rests(&terms);
         let counted = self.weighing.stats.documents() > 0;
@@ -146,6 +188,9 @@ impl Signer for CosineSigner<'_> {
     /// Pairs that met at the term before have been judged there. If this is their first common term, then no more than the
     /// product of the weights and of what follows can be in the cosine; and they do meet at their first common term.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
+        if self.heavy.is_some() {
+            return Some(Score { similarity: 0.0, distance: None });
+        }
         let (a, b) = (a.sketch, b.sketch);
         if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
             return None;

@@ -37,7 +37,8 @@ pub struct Weighing<'c> {
 /// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
-fn is_head(hash: u64) -> bool {
+/// Whether a term is of the first line.
+pub fn is_head(hash: u64) -> bool {
     hash & 1 == 1
 }
 
