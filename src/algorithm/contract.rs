@@ -207,6 +207,20 @@ pub trait Signer: Send + Sync {
         None
     }
 
+    /// Whether most documents will stand in a candidate pair, and the evidence is what signing computes anyway: then it is
+    /// taken by [`Signer::sign_with_evidence`], and no document is read again for the check.
+    fn takes_evidence_early(&self) -> bool {
+        false
+    }
+
+    /// As [`Signer::sign`]; appends what [`Confirm::evidence`] of [`Signer::confirm`] would.
+    fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
+        self.sign(document, out);
+        if let Some(check) = self.confirm() {
+            check.evidence(document, evidence);
+        }
+    }
+
     /// Bits of the signature whose chance collisions are worth counting, for run.json; none where pairs are judged.
     fn signature_bits(&self) -> Option<u32> {
         None

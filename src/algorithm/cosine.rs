@@ -125,6 +125,31 @@ struct CosineSigner<'c> {
 }
 
 impl CosineSigner<'_> {
+    fn sign_vector(&self, terms: Vec<Term>, out: &mut Signatures) {
+        if terms.is_empty() {
+            return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
+        }
+        if let Some(most) = self.heavy {
+            return self.sign_heavy(terms, most, out);
+        }
+        let rests = rests(&terms);
+        let counted = self.weighing.stats.documents() > 0;
+        let (mut before, mut pushed) = (0, false);
+        let last = leading(&rests, self.threshold).saturating_sub(1);
+        for (at, term) in terms[..=last].iter().enumerate() {
+            // A document with no term but its own still has a signature, by which its exact copies are known.
+            if !counted || term.df > 1 || (at == last && !pushed) {
+                let mut sketch = [0; 16];
+                sketch[..4].copy_from_slice(&rounded_up(term.weight).to_le_bytes());
+                sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
+                sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
+                out.push(0, term.hash.into(), 0, &sketch);
+                pushed = true;
+            }
+            before = term.hash;
+        }
+    }
+
     /// A row for each two of the heaviest terms of the text; one for a lone term.
     fn sign_heavy(&self, terms: Vec<Term>, most: usize, out: &mut Signatures) {
         let counted = self.weighing.stats.documents() > 0;
@@ -156,29 +181,17 @@ impl Signer for CosineSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+        self.sign_vector(self.weighing.vector(document), out);
+    }
+
+    fn takes_evidence_early(&self) -> bool {
+        true
+    }
+
+    fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let terms = self.weighing.vector(document);
-        if terms.is_empty() {
-            return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
-        }
-        if let Some(most) = self.heavy {
-            return self.sign_heavy(terms, most, out);
-        }
-        let rests = rests(&terms);
-        let counted = self.weighing.stats.documents() > 0;
-        let (mut before, mut pushed) = (0, false);
-        let last = leading(&rests, self.threshold).saturating_sub(1);
-        for (at, term) in terms[..=last].iter().enumerate() {
-            // A document with no term but its own still has a signature, by which its exact copies are known.
-            if !counted || term.df > 1 || (at == last && !pushed) {
-                let mut sketch = [0; 16];
-                sketch[..4].copy_from_slice(&rounded_up(term.weight).to_le_bytes());
-                sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
-                sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
-                out.push(0, term.hash.into(), 0, &sketch);
-                pushed = true;
-            }
-            before = term.hash;
-        }
+        Weighing::evidence(&terms, evidence);
+        self.sign_vector(terms, out);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -227,7 +240,7 @@ impl Confirm for CosineSigner<'_> {
     }
 
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        self.weighing.evidence(document, out);
+        Weighing::evidence(&self.weighing.vector(document), out);
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {

@@ -14,6 +14,7 @@ mod decide;
 mod describe;
 mod document;
 mod estimate;
+mod evidence;
 mod finished;
 mod group;
 mod ids;

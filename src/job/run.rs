@@ -211,17 +211,17 @@ fn relate(
     let mut met = Vec::new();
     for ((bound, rows), report) in bound.iter().zip(&signed.algorithms).zip(reports.iter_mut()) {
         let documents = match bound.confirm() {
-            Some(_) => {
+            Some(_) if rows.evidence.is_none() => {
                 Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
             }
-            None => None,
+            _ => None,
         };
         let one = group(job, bound, rows, copies, documents.as_deref())?;
         (report.compared, report.left_out, report.spilled_bytes) = (one.compared, one.left_out, one.spilled_bytes);
         grouped.push(one);
         met.push(documents);
     }
-    let verified = verify::verify(job, bound, &grouped, &met, view)?;
+    let verified = verify::verify(job, bound, &signed.algorithms, &grouped, &met, view)?;
     let mut relations = Vec::new();
     for ((((bound, rows), one), verified), report) in
         bound.iter().zip(&signed.algorithms).zip(grouped).zip(verified).zip(reports)

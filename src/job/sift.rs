@@ -7,7 +7,6 @@ use super::document::View;
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
-use crate::row::Signatures;
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
@@ -19,7 +18,7 @@ pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: 
     let rows = job.read(
         "sift",
         &view.want(),
-        || Ok((Signatures::default(), 0u64, 0u64)),
+        || Ok((Default::default(), 0u64, 0u64)),
         |(scratch, rows, segmented), batch| {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
@@ -28,7 +27,7 @@ pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: 
                     continue;
                 }
                 let document = view.document(doc, text, &columns, row);
-                sign(bound, &document, scratch, |algorithm, out| {
+                sign(bound, &document, scratch, |algorithm, out, _| {
                     *rows += out.rows(doc).count() as u64;
                     sieve.insert(algorithm, out);
                     Ok(())

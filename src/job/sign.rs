@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::classes::Classes;
 use super::copies;
 use super::document::View;
+use super::evidence::{Evidence, Taking};
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
@@ -32,6 +33,8 @@ pub struct SignedRows {
     pub signed: Arc<AtomicBits>,
     /// Documents by whether they have a signature.
     pub tally: SignTally,
+    /// What the check needs, where it was taken along the way.
+    pub evidence: Option<Evidence>,
 }
 
 /// Documents of one algorithm, exact copies counted one by one.
@@ -107,7 +110,8 @@ struct Worker<'w> {
     text_bytes: u64,
     sampled_bytes: u64,
     segmented: u64,
-    scratch: Signatures,
+    scratch: (Signatures, Vec<u64>),
+    numbers: Vec<u64>,
     record: Vec<u8>,
     lengths: Vec<u32>,
 }
@@ -131,6 +135,9 @@ pub fn sign_all(
         shuffles.push(job.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?);
         signed_bits.push(Arc::new(AtomicBits::new(job.dir, &format!("{}-signed", bound.label), documents as usize)?));
     }
+    let takes = |bound: &Bound<'_>| bound.takes_evidence_early();
+    let taking = bound.iter().map(|one| takes(one).then(|| Taking::of_all(job.dir, &one.label, documents)).transpose());
+    let taking = taking.collect::<Result<Vec<_>>>()?;
     let hashes = if copies.is_none() { Some(copies::shuffle(job)?) } else { None };
     let ids = job.shuffle("ids", 8, 8, documents)?;
     let keep = Recorder::new(job)?;
@@ -168,10 +175,14 @@ pub fn sign_all(
             }
             let alike = copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
             let (writers, tallies, record) = (&mut worker.rows, &mut worker.tallies, &mut worker.record);
-            sign(bound, &analysis, &mut worker.scratch, |number, out| {
+            let numbers = &mut worker.numbers;
+            sign(bound, &analysis, &mut worker.scratch, |number, out, evidence| {
                 tallies[number].add(out, alike);
                 if out.reason().is_none() {
                     signed_bits[number].set(doc as usize);
+                    if let Some(taking) = &taking[number] {
+                        taking.take(doc, numbers, |numbers| numbers.extend_from_slice(evidence))?;
+                    }
                     for row in out.rows(doc) {
                         if sieve.is_some_and(|sieve| !sieve.keeps(number, &row)) {
                             tallies[number].sifted += 1;
@@ -186,7 +197,7 @@ pub fn sign_all(
             })?;
             if doc.is_multiple_of(timed) {
                 worker.sampled_bytes += text.len() as u64;
-                time(bound, &analysis, &mut worker.scratch, &mut worker.tallies);
+                time(bound, &analysis, &mut worker.scratch.0, &mut worker.tallies);
             }
             worker.segmented += analysis.segmented();
         }
@@ -209,7 +220,8 @@ pub fn sign_all(
                 text_bytes: 0,
                 sampled_bytes: 0,
                 segmented: 0,
-                scratch: Signatures::default(),
+                scratch: Default::default(),
+                numbers: Vec::new(),
                 record: Vec::new(),
                 lengths: Vec::new(),
             })
@@ -235,15 +247,18 @@ pub fn sign_all(
         sampled_bytes += worker_sampled;
     }
     let mut algorithms = Vec::new();
-    for (((shuffle, layout), signed), tally) in shuffles.into_iter().zip(layouts).zip(signed_bits).zip(tallies) {
-        algorithms.push(SignedRows { layout, rows: shuffle.finish()?, signed, tally });
+    let all = shuffles.into_iter().zip(layouts).zip(signed_bits).zip(tallies).zip(taking);
+    for ((((shuffle, layout), signed), tally), taking) in all {
+        let evidence = taking.map(Taking::end).transpose()?;
+        algorithms.push(SignedRows { layout, rows: shuffle.finish()?, signed, tally, evidence });
     }
     let ids = ids.finish()?;
     let duplicate_ids = count_repeated(job, &ids)?;
     let hashes = hashes.map(Shuffle::finish).transpose()?;
     let spilled: u64 = algorithms.iter().map(|one| one.rows.spilled_bytes()).sum::<u64>()
         + hashes.as_ref().map_or(0, Sorted::spilled_bytes)
-        + ids.spilled_bytes();
+        + ids.spilled_bytes()
+        + algorithms.iter().filter_map(|one| one.evidence.as_ref()).map(Evidence::bytes).sum::<u64>();
     running.end(documents, algorithms.iter().map(|one| one.rows.rows()).sum(), spilled);
     Ok(Signed {
         algorithms,

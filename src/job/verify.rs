@@ -3,62 +3,40 @@
 //! What a check needs of a document (its shingles, its characters) is taken down in a memory-mapped work file, so that a
 //! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::document::View;
+use super::evidence::{Evidence, Taking};
 use super::group::Grouped;
 use super::pair_list::PairList;
+use super::sign::SignedRows;
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
+use crate::shuffle::AtomicBits;
 use crate::stage::recipe::{Bound, Check};
 
-/// The evidence of one check.
-struct Evidence {
-    numbers: FrozenHeap,
-    met: Ranks,
-    /// For each document in `met` where its evidence begins, plus one.
-    begins: AtomicCells<u64>,
-}
-
-impl Evidence {
-    /// The numbers of a document; none if it was not read. Every entry is a whole number of words, so nothing is copied.
-    fn of(&self, doc: u64) -> Cow<'_, [u64]> {
-        let begin = self.met.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1));
-        let Some(begin) = begin else { return Cow::Borrowed(&[]) };
-        let words = |at: u64, count: usize| -> Cow<'_, [u64]> {
-            let bytes = self.numbers.get(at, count * 8);
-            match bytemuck::try_cast_slice(bytes) {
-                Ok(words) => Cow::Borrowed(words),
-                Err(_) => Cow::Owned(bytemuck::allocation::pod_collect_to_vec(bytes)),
-            }
-        };
-        let length = words(begin, 1)[0] as usize;
-        words(begin + 8, length)
-    }
-}
-
-/// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates.
+/// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates, where their
+/// evidence was not taken when they were signed.
 /// Returns the confirmed pairs by algorithm, with the number of different candidates.
 pub fn verify(
     job: &Job<'_>,
     bound: &[Bound<'_>],
+    signed: &[SignedRows],
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
     view: &View<'_>,
 ) -> Result<Vec<Option<(PairList, u64)>>> {
+    let late = if met.iter().flatten().any(|met| met.count() > 0) {
+        take_evidence(job, bound, met, view)?
+    } else {
+        bound.iter().map(|_| None).collect()
+    };
     let mut results = Vec::new();
-    if met.iter().flatten().all(|met| met.count() == 0) {
-        results.resize_with(bound.len(), || None);
-        return Ok(results);
-    }
-    let evidence = take_evidence(job, bound, met, view)?;
-    for ((bound, grouped), evidence) in bound.iter().zip(grouped).zip(&evidence) {
-        results.push(match (bound.confirm(), evidence) {
+    for (((bound, signed), grouped), late) in bound.iter().zip(signed).zip(grouped).zip(&late) {
+        results.push(match (bound.confirm(), signed.evidence.as_ref().or(late.as_ref())) {
             (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
             _ => None,
         });
@@ -74,11 +52,7 @@ fn take_evidence(
 ) -> Result<Vec<Option<Evidence>>> {
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
-        met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| {
-            let ranks = Ranks::new(job.dir, &format!("{}-ranks", bound.label), met)?;
-            let begins = AtomicCells::<u64>::new(job.dir, &format!("{}-begins", bound.label), ranks.count() as usize)?;
-            Ok((Heap::new(job.dir, &format!("{}-evidence", bound.label))?, ranks, begins))
-        })
+        met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| Taking::new(job.dir, &bound.label, met))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
@@ -95,13 +69,8 @@ fn take_evidence(
                 *count += 1;
                 let analysis = view.document(doc, text, &columns, row);
                 for (bound, store) in bound.iter().zip(&stores) {
-                    let (Some(check), Some((heap, ranks, begins))) = (bound.confirm(), store) else { continue };
-                    let Some(rank) = ranks.rank(doc as usize) else { continue };
-                    numbers.clear();
-                    numbers.push(0);
-                    check.evidence(&analysis, numbers);
-                    numbers[0] = numbers.len() as u64 - 1;
-                    begins.store(rank, heap.append(bytemuck::cast_slice(numbers))? + 1);
+                    let (Some(check), Some(store)) = (bound.confirm(), store) else { continue };
+                    store.take(doc, numbers, |numbers| check.evidence(&analysis, numbers))?;
                 }
                 *segmented += analysis.segmented();
             }
@@ -112,18 +81,8 @@ fn take_evidence(
             Ok(count)
         },
     )?;
-    let mut written = 0;
-    let evidence = stores
-        .into_iter()
-        .map(|store| {
-            store.map(|(heap, met, begins)| {
-                let numbers = heap.freeze()?;
-                written += numbers.bytes().len() as u64;
-                Ok(Evidence { numbers, met, begins })
-            })
-        })
-        .map(Option::transpose)
-        .collect::<Result<Vec<_>>>()?;
+    let evidence = stores.into_iter().map(|store| store.map(Taking::end).transpose()).collect::<Result<Vec<_>>>()?;
+    let written = evidence.iter().flatten().map(Evidence::bytes).sum();
     let count = read.iter().sum();
     running.end(count, count, written);
     Ok(evidence)

@@ -58,6 +58,11 @@ impl Bound<'_> {
         }
     }
 
+    /// Whether the evidence for the check is taken when a document is signed.
+    pub fn takes_evidence_early(&self) -> bool {
+        self.check.is_none() && self.signer.confirm().is_some() && self.signer.takes_evidence_early()
+    }
+
     /// Whether equal keys are pairs without a further look.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.confirm().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())

@@ -4,17 +4,24 @@ use super::recipe::Bound;
 use crate::row::Signatures;
 use crate::text::Analysis;
 
-/// Signs one document with every algorithm; `each` gets the algorithm's number and what it emitted. The scratch is reused.
+/// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for its
+/// check where that is taken along the way. The scratch is reused.
 pub fn sign<E>(
     algorithms: &[Bound<'_>],
     document: &Analysis<'_>,
-    scratch: &mut Signatures,
-    mut each: impl FnMut(usize, &Signatures) -> Result<(), E>,
+    scratch: &mut (Signatures, Vec<u64>),
+    mut each: impl FnMut(usize, &Signatures, &[u64]) -> Result<(), E>,
 ) -> Result<(), E> {
+    let (rows, evidence) = scratch;
     for (number, bound) in algorithms.iter().enumerate() {
-        scratch.clear();
-        bound.signer.sign(document, scratch);
-        each(number, scratch)?;
+        rows.clear();
+        evidence.clear();
+        if bound.takes_evidence_early() {
+            bound.signer.sign_with_evidence(document, rows, evidence);
+        } else {
+            bound.signer.sign(document, rows);
+        }
+        each(number, rows, evidence)?;
     }
     Ok(())
 }

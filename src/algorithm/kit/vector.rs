@@ -74,8 +74,7 @@ impl Weighing<'_> {
     }
 
     /// The vector in numbers: the length of its part of the text, then two numbers a term.
-    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let terms = self.vector(document);
+    pub fn evidence(terms: &[Term], out: &mut Vec<u64>) {
         let text = terms.iter().filter(|term| !is_head(term.hash)).map(|term| term.weight * term.weight).sum::<f64>();
         out.push(text.sqrt().to_bits());
         out.extend(terms.iter().flat_map(|term| {
@@ -160,7 +159,7 @@ mod tests {
         let weighing = Weighing { sublinear: true, idf: false, head, units, stats: &stats };
         let evidence = |text: &str| {
             let mut out = Vec::new();
-            weighing.evidence(&pipeline.analyse(text), &mut out);
+            Weighing::evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
             out
         };
         compare(&evidence(a), &evidence(b), 0.01)
