@@ -17,12 +17,12 @@
 //! are few and common, so its lists are long.
 
 use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer, Stats};
+use super::kit::heavy::heavy_keys;
 use super::kit::prefix::{Term, below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
-use super::kit::vector::{Weighing, compare, is_head};
+use super::kit::vector::{Weighing, compare};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
-use crate::hash::combine;
 use crate::row::{Pair, Row, RowShape, Score, Signatures};
 use crate::text::Analysis;
 
@@ -81,7 +81,10 @@ const FACTS: Facts = Facts {
             help: "leave out everything that is not of Han characters",
         },
     ],
-    presets: &[("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98")],
+    presets: &[
+        ("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98"),
+        ("versions", "tf=sublinear,head=0.1,threshold=0.68,join=heavy,margin=either:0.02:0.25"),
+    ],
 };
 
 impl Algorithm for Cosine {
@@ -130,7 +133,8 @@ impl CosineSigner<'_> {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
         }
         if let Some(most) = self.heavy {
-            return self.sign_heavy(terms, most, out);
+            let keys = heavy_keys(&terms, most, self.weighing.stats.documents() > 0);
+            return keys.into_iter().for_each(|key| out.push(0, key.into(), 0, &[]));
         }
         let rests = rests(&terms);
         let counted = self.weighing.stats.documents() > 0;
@@ -147,24 +151,6 @@ impl CosineSigner<'_> {
                 pushed = true;
             }
             before = term.hash;
-        }
-    }
-
-    /// A row for each two of the heaviest terms of the text; one for a lone term.
-    fn sign_heavy(&self, terms: Vec<Term>, most: usize, out: &mut Signatures) {
-        let counted = self.weighing.stats.documents() > 0;
-        let mut shared: Vec<Term> = terms.into_iter().filter(|term| !is_head(term.hash)).collect();
-        let first = shared.iter().map(|term| term.hash).min().unwrap_or(0);
-        shared.retain(|term| !counted || term.df > 1);
-        shared.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.hash.cmp(&b.hash)));
-        shared.truncate(most);
-        for (at, x) in shared.iter().enumerate() {
-            for y in &shared[..at] {
-                out.push(0, combine(x.hash.min(y.hash), x.hash.max(y.hash)).into(), 0, &[]);
-            }
-        }
-        if shared.len() < 2 {
-            out.push(0, shared.first().map_or(first, |term| term.hash).into(), 0, &[]);
         }
     }
 }
@@ -317,6 +303,50 @@ mod tests {
                 assert_eq!(found.numbers(), expected, "{typed} {threshold}");
             }
         }
+    }
+
+    /// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
+    #[test]
+    fn the_share_of_the_first_line_keeps_the_join_exact() {
+        // The first three words are a line of their own.
+        let plain = texts(11, 140, 30);
+        let broken: Vec<(String, String)> = plain
+            .iter()
+            .map(|text| {
+                let place = text.match_indices(' ').nth(2).map_or(text.len(), |(place, _)| place);
+                (text[..place].to_string(), format!("{}\n{}", &text[..place], text[place..].trim_start()))
+            })
+            .collect();
+        let (lines, texts): (Vec<String>, Vec<String>) = broken.into_iter().unzip();
+        let known = counts(&plain);
+        let df = |word: &str| known.iter().filter(|counts| counts.contains_key(word)).count() as f64;
+        let vectors = |texts: &[String]| -> Vec<Vec<(u64, f64)>> {
+            let vector = |counts: &BTreeMap<&str, f64>| {
+                let weigh = |word: &str, tf: f64| (1.0 + tf.ln()) * (1.0 + 140.0 / df(word)).ln();
+                let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
+                terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
+            };
+            counts(texts).iter().map(vector).collect()
+        };
+        let (bodies, heads) = (vectors(&plain), vectors(&lines));
+        for (head, threshold) in [(0.1, 0.7), (0.3, 0.8), (0.5, 0.5)] {
+            let found = run(&Cosine, &format!("tf=sublinear,head={head},threshold={threshold}"), &texts);
+            let expected = all_pairs(texts.len(), |a, b| {
+                (1.0 - head) * cosine(&bodies[a], &bodies[b]) + head * cosine(&heads[a], &heads[b]) >= threshold
+            });
+            assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
+            assert_eq!(found.numbers(), expected, "{head} {threshold}");
+        }
+    }
+
+    #[test]
+    fn heavy_terms_find_nearly_all_of_what_is_near() {
+        let texts = texts(5, 200, 30);
+        let exact = run(&Cosine, "threshold=0.8", &texts);
+        let heavy = run(&Cosine, "threshold=0.8,join=heavy,heavy=6", &texts);
+        assert!(heavy.numbers().is_subset(&exact.numbers()));
+        let (found, all) = (heavy.pairs.len(), exact.pairs.len());
+        assert!(all > 20 && found * 100 >= all * 95, "{found} of {all}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::args::AlgorithmsArguments;
 use super::{Exit, handbook, say};
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use crate::report::table;
+use crate::stage::preset::{DEFAULT, PRESETS};
 
 /// The width of tables whose last column is prose.
 const WIDTH: u16 = 120;
@@ -41,7 +42,12 @@ fn list() -> String {
         [algorithm.name().into(), aliases, algorithm.facts().inputs.into(), algorithm.facts().summary.into()]
     });
     let list = table(["name", "aliases", "inputs", "summary"], rows, Some(WIDTH));
-    format!("{list}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n")
+    let presets = PRESETS.iter().map(|one| {
+        let name = if one.name == DEFAULT { format!("{} (default)", one.name) } else { one.name.into() };
+        [name, one.algorithms.into(), one.summary.into()]
+    });
+    let presets = table(["--preset", "--algorithms", "finds"], presets, Some(WIDTH));
+    format!("{list}\n{presets}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n")
 }
 
 fn one(algorithm: &dyn Algorithm) -> String {

@@ -178,9 +178,12 @@ pub struct Settings {
     pub strict: Option<bool>,
 
     /// Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`
-    /// [default: exact,three_plus_five,minhash]
+    /// [default: those of --preset balanced]
     #[arg(long, value_name = "LIST", help_heading = "Finding duplicates")]
     pub algorithms: Option<String>,
+    /// Algorithms by need, in place of --algorithms: balanced, strict, broad or fineweb; see `dupsift algorithms`
+    #[arg(long, value_name = "NAME", help_heading = "Finding duplicates")]
+    pub preset: Option<String>,
     /// Whether exact copies count in word statistics [default: true]
     #[arg(long, value_name = SWITCH, hide_possible_values = true, help_heading = "Finding duplicates")]
     pub count_copies: Option<bool>,
@@ -250,6 +253,10 @@ impl Settings {
     /// These settings, and `other`'s where these say nothing.
     #[rustfmt::skip]
     pub fn or(self, other: Settings) -> Settings {
+        // One choice of algorithms takes the place of the other, however either was typed.
+        let chosen = self.algorithms.is_some() || self.preset.is_some();
+        let (algorithms, preset) =
+            if chosen { (self.algorithms, self.preset) } else { (other.algorithms, other.preset) };
         Settings {
             out: self.out.or(other.out),
             overwrite: self.overwrite.or(other.overwrite),
@@ -261,7 +268,8 @@ impl Settings {
             description_column: self.description_column.or(other.description_column),
             limit: self.limit.or(other.limit),
             strict: self.strict.or(other.strict),
-            algorithms: self.algorithms.or(other.algorithms),
+            algorithms,
+            preset,
             count_copies: self.count_copies.or(other.count_copies),
             max_group: self.max_group.or(other.max_group),
             max_candidates: self.max_candidates.or(other.max_candidates),
@@ -314,6 +322,9 @@ mod tests {
         let file = Settings { strict: Some(true), stem: Some(true), ..Settings::default() };
         let both = typed.or(file);
         assert_eq!((both.strict, both.stem), (Some(false), Some(true)));
+        let typed = run("dupsift run --preset broad b").settings;
+        let both = typed.or(Settings { algorithms: Some("tf".into()), ..Settings::default() });
+        assert_eq!((both.algorithms, both.preset.as_deref()), (None, Some("broad")));
         // A switch takes no word after a space: that is an input.
         assert_eq!(run("dupsift run --overwrite false").inputs, ["false"]);
     }

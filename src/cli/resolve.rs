@@ -11,11 +11,10 @@ use bytesize::ByteSize;
 use super::args::{Chain, LogFormat, Settings, Typed};
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::{Decide, Keep, RunOptions};
+use crate::stage::preset::{DEFAULT, preset};
 use crate::stage::recipe::{Chosen, Recipe};
 use crate::text::{Field, Pipeline, TextOptions, TokenizerKind};
 
-/// The algorithms of a run that names none.
-pub const DEFAULT_ALGORITHMS: &str = "exact,three_plus_five,minhash";
 /// The `--keep` of a run that names none; the document number decides last in any case.
 pub const DEFAULT_KEEP: &str = "length desc";
 /// The `--max-group` of a run that names none.
@@ -58,7 +57,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
     })?;
     let algorithms = match values.algorithms {
         Some(algorithms) => algorithms,
-        None => Recipe::parse_algorithms(DEFAULT_ALGORITHMS)?,
+        None => Recipe::parse_algorithms(preset(settings.preset.as_deref().unwrap_or(DEFAULT))?.algorithms)?,
     };
     let labels: Vec<&str> = algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let decide = Decide::parse(settings.decide.as_deref().unwrap_or("any"), &labels)?;
@@ -140,6 +139,13 @@ impl Values {
                 return Err(Error::Usage(format!("--{flag} is empty; expected the name of a column")));
             }
         }
+        if let (Some(_), Some(chosen)) = (&settings.algorithms, &settings.preset) {
+            let same = preset(chosen)?.algorithms;
+            return Err(Error::Usage(format!(
+                "--algorithms and --preset {chosen} both choose the algorithms; expected one of the two (the preset is --algorithms {same})"
+            )));
+        }
+        settings.preset.as_deref().map(preset).transpose()?;
         let threads = number("threads", &settings.threads, 1, MAX_THREADS)?;
         Ok(Values {
             algorithms: settings.algorithms.as_deref().map(Recipe::parse_algorithms).transpose()?,
@@ -258,7 +264,7 @@ mod tests {
         let resolved = resolve(vec!["a".into()], settings(|_| ())).unwrap();
         let options = resolved.options;
         let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
-        assert_eq!(labels, ["exact", "three_plus_five", "minhash"]);
+        assert_eq!(labels, ["exact", "cosine"]);
         assert_eq!(options.keep.to_string(), "length desc, doc asc");
         assert_eq!(options.decide.to_string(), "any");
         assert_eq!(
@@ -303,6 +309,9 @@ mod tests {
         assert!(fail(|s| s.tokenizer = Some("bigramm".into())).contains("did you mean \"bigram\"?; there are: dict"));
         assert!(fail(|s| s.algorithms = Some("minhsh".into())).contains("did you mean \"minhash\"?"));
         assert!(fail(|s| s.decide = Some("minhsh".into())).contains("did you mean \"minhash\"?"));
+        assert!(fail(|s| s.preset = Some("brod".into())).contains("did you mean \"broad\"?"));
+        let both = fail(|s| (s.preset, s.algorithms) = (Some("broad".into()), Some("tf".into())));
+        assert!(both.contains("expected one of the two (the preset is --algorithms exact,"), "{both}");
         assert!(fail(|s| s.keep = Some("score down".into())).contains("COLUMN desc"));
         assert!(fail(|s| s.id_column = Some(String::new())).contains("name of a column"));
         assert!(fail(|s| s.out = Some(PathBuf::new())).contains("--out DIR"));

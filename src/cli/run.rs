@@ -40,6 +40,8 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     let inputs = job::look(options)?;
+    let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
+    tracing::info!("--algorithms {}", algorithms.join(","));
     tell_estimate(&job::estimate(options, &inputs)?, resolved.log_format);
     if resolved.dry_run {
         return Ok(Exit::Done);

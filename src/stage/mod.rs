@@ -3,6 +3,7 @@
 pub mod connect;
 pub mod count;
 pub mod expand;
+pub mod preset;
 pub mod recipe;
 pub mod sift;
 pub mod sign;

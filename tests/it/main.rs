@@ -12,6 +12,7 @@ mod golden;
 mod hot_key;
 mod invariants;
 mod kit;
+mod margin;
 mod oracle;
 mod relations;
 mod stream;

@@ -8,6 +8,7 @@ pub mod bm25;
 pub mod by_count;
 pub mod digest;
 pub mod features;
+pub mod heavy;
 #[cfg(test)]
 pub mod in_memory;
 pub mod latent;

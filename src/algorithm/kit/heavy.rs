@@ -1,0 +1,64 @@
+//! Keys by which texts meet that have two of their heaviest terms in common.
+//!
+//! What a text is about stands in its few heaviest terms, and unrelated texts seldom share two of these: so what meets
+//! grows with the duplicates, not with the square of the corpus. A pair is missed if it shares at most one of them.
+//!
+//! ```text
+//! heaviest 3 of "a a a b b c d" (df 2 each): a b c -> keys ab, ac, bc
+//! ```
+
+use super::prefix::Term;
+use super::vector::is_head;
+use crate::hash::combine;
+
+/// A key for each two of the `most` heaviest terms of the text, first lines apart. Where the corpus was counted, a term of
+/// this text alone is left out, for nobody could be met there. At least one key for a text with a term.
+pub fn heavy_keys(terms: &[Term], most: usize, counted: bool) -> Vec<u64> {
+    let text = || terms.iter().filter(|term| !is_head(term.hash));
+    let mut heavy: Vec<&Term> = text().filter(|term| !counted || term.df > 1).collect();
+    heavy.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.hash.cmp(&b.hash)));
+    heavy.truncate(most);
+    let both = |(at, x): (usize, &&Term)| -> Vec<u64> {
+        heavy[..at].iter().map(|y| combine(x.hash.min(y.hash), x.hash.max(y.hash))).collect()
+    };
+    let keys: Vec<u64> = heavy.iter().enumerate().flat_map(both).collect();
+    match heavy[..] {
+        // A text without two such terms has a key of its own, by which its exact copies are known.
+        [] => text().map(|term| term.hash).min().into_iter().collect(),
+        [one] => vec![one.hash],
+        _ => keys,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(hash: u64, weight: f64, df: u64) -> Term {
+        Term { hash, weight, df }
+    }
+
+    #[test]
+    fn keys_are_of_two_of_the_heaviest() {
+        let terms = [term(2, 3.0, 2), term(4, 2.0, 2), term(6, 1.0, 2), term(8, 0.5, 2)];
+        let keys = heavy_keys(&terms, 3, true);
+        assert_eq!(keys, [combine(2, 4), combine(2, 6), combine(4, 6)]);
+        // In whatever order the weights put them.
+        let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2)];
+        let mut other = heavy_keys(&turned, 3, true);
+        other.sort_unstable();
+        let mut keys = keys;
+        keys.sort_unstable();
+        assert_eq!(other, keys);
+    }
+
+    #[test]
+    fn terms_of_one_text_and_of_first_lines_make_no_keys_but_for_want_of_others() {
+        let terms = [term(2, 9.0, 1), term(4, 2.0, 2), term(6, 1.0, 2), term(7, 8.0, 5)];
+        assert_eq!(heavy_keys(&terms, 8, true), [combine(4, 6)]);
+        assert_eq!(heavy_keys(&terms, 8, false).len(), 3);
+        assert_eq!(heavy_keys(&terms[..2], 8, true), [4]);
+        assert_eq!(heavy_keys(&terms[..1], 8, true), [2]);
+        assert!(heavy_keys(&[], 8, true).is_empty());
+    }
+}

@@ -1,0 +1,70 @@
+//! `--preset`: recipes by need, each a list of algorithms that could as well be typed.
+
+use crate::error::{Error, Result, did_you_mean};
+
+/// A recipe with a name.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// What the user types.
+    pub name: &'static str,
+    /// As `--algorithms` takes it.
+    pub algorithms: &'static str,
+    /// What it is for.
+    pub summary: &'static str,
+}
+
+/// The recipe of a run that names none.
+pub const DEFAULT: &str = "balanced";
+
+/// Every preset.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "balanced",
+        algorithms: "exact,cosine:preset=versions",
+        summary: "copies and reworked versions of a page, without the other pages of its template",
+    },
+    Preset {
+        name: "strict",
+        algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
+        summary: "next to nothing but copies: nine tenths of all word sequences in common",
+    },
+    Preset {
+        name: "broad",
+        algorithms: "exact,cosine:preset=versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
+        summary: "whatever shares half of its word sequences too, pages of one template among it",
+    },
+    Preset {
+        name: "fineweb",
+        algorithms: "minhash:preset=fineweb",
+        summary: "the setting of FineWeb, to compare with other tools",
+    },
+];
+
+/// The preset of that name.
+///
+/// # Errors
+/// An unknown name, with the nearest known one and all of them.
+pub fn preset(name: &str) -> Result<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        let names = PRESETS.iter().map(|preset| preset.name);
+        let hint = did_you_mean(name, names.clone());
+        let names = names.collect::<Vec<_>>().join(", ");
+        Error::Usage(format!("--preset: there is no preset {name:?}{hint}; there are: {names}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::recipe::Recipe;
+
+    #[test]
+    fn every_preset_is_a_recipe() {
+        for known in PRESETS {
+            assert!(Recipe::parse_algorithms(known.algorithms).is_ok(), "{}", known.name);
+            assert_eq!(preset(known.name).unwrap().algorithms, known.algorithms);
+        }
+        assert!(preset(DEFAULT).is_ok());
+        assert!(preset("fineweb2").unwrap_err().to_string().contains("did you mean \"fineweb\"?"));
+    }
+}

@@ -1,0 +1,105 @@
+//! `margin=` against its definition, over the pairs of the same method without it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kit::{Table, done, numbered, program, samples, write_docs};
+
+/// (a, b) to (similarity, distance), exact copies left out: they are folded before the rule looks.
+type Scored = BTreeMap<(i64, i64), (f32, Option<f32>)>;
+
+fn scored(algorithm: &str) -> (Scored, usize) {
+    let done = done(samples(), &["--algorithms", &format!("{algorithm},as=x")]);
+    let table = Table::read(&done.out().join("pairs/algorithm=x"));
+    let (a, b) = (table.numbers("doc_a"), table.numbers("doc_b"));
+    let (similarity, distance) = (table.floats("similarity"), table.floats("distance"));
+    let matched = table.texts("matched_by");
+    let rows = (0..a.len()).filter(|&row| matched[row] != "copy");
+    let scored = rows.map(|row| ((a[row], b[row]), (similarity[row].unwrap(), distance[row]))).collect();
+    (scored, matched.iter().filter(|matched| *matched == "copy").count())
+}
+
+/// The rule by definition: what stays of pairs of which all are known.
+fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet<(i64, i64)> {
+    let mut best: BTreeMap<i64, f32> = BTreeMap::new();
+    for (&(a, b), &(similarity, _)) in all {
+        for doc in [a, b] {
+            let known = best.entry(doc).or_insert(0.0);
+            *known = known.max(similarity);
+        }
+    }
+    let comes_within = |a: i64, b: i64, similarity: f32| {
+        let (a, b) = (best[&a], best[&b]);
+        similarity + within + 1e-6 >= if either { a.min(b) } else { a.max(b) }
+    };
+    let edges: BTreeSet<(i64, i64)> =
+        all.iter().filter(|((a, b), score)| comes_within(*a, *b, score.0)).map(|(pair, _)| *pair).collect();
+    let mut label: BTreeMap<i64, i64> = best.keys().map(|&doc| (doc, doc)).collect();
+    loop {
+        let mut changed = false;
+        for (a, b) in &edges {
+            let least = label[a].min(label[b]);
+            changed |= label.insert(*a, least) != Some(least);
+            changed |= label.insert(*b, least) != Some(least);
+        }
+        if !changed {
+            break;
+        }
+    }
+    let stays = |(&(a, b), &(similarity, distance)): (&(i64, i64), &(f32, Option<f32>))| {
+        let near = whole.is_some_and(|whole| distance.unwrap_or(1.0 - similarity) <= whole + 1e-6);
+        (edges.contains(&(a, b)) || (near && label[&a] == label[&b])).then_some((a, b))
+    };
+    all.iter().filter_map(stays).collect()
+}
+
+/// Copies of a text have the same best, so the definition may look at all of them where the program looks at one.
+#[test]
+fn what_stays_is_what_the_definition_says() {
+    for method in ["cosine:tf=sublinear,threshold=0.6", "minhash:bands=20,rows=4,verify=jaccard:0.4", "simhash:k=8"] {
+        let (all, copies) = scored(method);
+        for (typed, within, either, whole) in [
+            ("0.05", 0.05, false, None),
+            ("either:0.02", 0.02, true, None),
+            ("either:0.02:0.25", 0.02, true, Some(0.25)),
+            ("0:6", 0.0, false, Some(6.0)),
+        ] {
+            let (left, left_copies) = scored(&format!("{method},margin={typed}"));
+            let expected = rule(&all, within, either, whole);
+            assert_eq!(left.keys().copied().collect::<BTreeSet<_>>(), expected, "{method} {typed}");
+            assert_eq!(left_copies, copies);
+            assert!(left.iter().all(|(pair, score)| all[pair] == *score));
+            assert!(whole == Some(6.0) || (!expected.is_empty() && expected.len() < all.len()), "{method} {typed}");
+        }
+    }
+}
+
+/// Five versions of a page, each a step from the last one: a margin alone leaves the steps, `:D` all ten pairs.
+#[test]
+fn clusters_of_versions_stay_whole() {
+    let words: Vec<String> = (0..120).map(|n| format!("w{n}")).collect();
+    let version = |version: usize| -> String {
+        let step = |(n, word): (usize, &String)| if n / 6 < version { format!("{word}x") } else { word.clone() };
+        words.iter().enumerate().map(step).collect::<Vec<_>>().join(" ")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    write_docs(&input, &numbered((0..5).map(version)), 100);
+    let count = |margin: &str| {
+        let out = folder.path().join("out");
+        let algorithm = format!("cosine:tf=sublinear,idf=false,threshold=0.5,margin={margin},as=x");
+        let mut command = program();
+        command.arg("run").arg(&input).arg("--out").arg(&out).args(["--overwrite", "--algorithms", &algorithm]);
+        assert!(command.output().unwrap().status.success());
+        Table::read(&out.join("pairs/algorithm=x")).numbers("doc_a").len()
+    };
+    assert_eq!((count("none"), count("0.01"), count("0.01:0.2")), (10, 4, 10));
+}
+
+#[test]
+fn equal_signatures_have_no_margin() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let more = ["--algorithms", "tf:margin=0.1"];
+    crate::kit::run(&[samples()], &out, &more).ends_with(2).says(&["equal signatures have none; add verify="]);
+    crate::kit::run(&[samples()], &out, &["--algorithms", "tf:margin=0.1,verify=lcs:0.5"]).ends_with(0);
+}
