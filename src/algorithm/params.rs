@@ -286,9 +286,7 @@ mod tests {
         assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
         assert_eq!(check("margin=each:0.1").unwrap(), check("margin=0.1").unwrap());
         for wrong in ["2", "0.1:", "0.1:-1", "-0.1", "x", "neither:0.1"] {
-            assert!(
-                check(&format!("margin={wrong}")).unwrap_err().ends_with("is not none, M or M:S, M and S from 0 to 1")
-            );
+            assert!(check(&format!("margin={wrong}")).unwrap_err().contains("is not none, M or either:M"));
         }
         assert!(check("bands=1,bands=2").unwrap_err().contains("given twice"));
     }

@@ -308,7 +308,7 @@ mod tests {
     fn unknown_names_get_the_likely_one() {
         assert!(fail(|s| s.tokenizer = Some("bigramm".into())).contains("did you mean \"bigram\"?; there are: dict"));
         assert!(fail(|s| s.algorithms = Some("minhsh".into())).contains("did you mean \"minhash\"?"));
-        assert!(fail(|s| s.decide = Some("minhsh".into())).contains("did you mean \"minhash\"?"));
+        assert!(fail(|s| s.decide = Some("cosin".into())).contains("did you mean \"cosine\"?"));
         assert!(fail(|s| s.preset = Some("brod".into())).contains("did you mean \"broad\"?"));
         let both = fail(|s| (s.preset, s.algorithms) = (Some("broad".into()), Some("tf".into())));
         assert!(both.contains("expected one of the two (the preset is --algorithms exact,"), "{both}");
