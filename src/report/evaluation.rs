@@ -19,14 +19,14 @@ pub fn evaluation(report: &EvaluationReport, dir: &Path) -> String {
 
 fn headline(report: &EvaluationReport) -> String {
     let truth = &report.truth;
-    let origin = if truth.form == "pairs" { "their connected components" } else { "as given" };
+    let origin = if truth.form == "pairs" { " that the pairs connect" } else { "" };
     format!(
-        "{} held against {} of {}; {} of {} true duplicate pages, {origin}\n",
+        "{} held against {} in {}: {} in {}{origin}\n",
         counted(report.documents, "document"),
         counted(truth.pairs, "true pair"),
         counted(truth.files.len() as u64, "file"),
-        counted(truth.clusters, "true cluster"),
-        thousands(truth.pages)
+        counted(truth.pages, "duplicate page"),
+        counted(truth.clusters, "cluster"),
     )
 }
 
@@ -136,7 +136,7 @@ mod tests {
             ..EvaluationReport::default()
         };
         expect![[r#"
-            2,455 documents held against 1,501 true pairs of 1 file; 700 true clusters of 1,990 true duplicate pages, their connected components
+            2,455 documents held against 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters that the pairs connect
 
              algorithm   pairs       P       R      F1   page P   page R   page F1   gamma    B3 P    B3 R   B3 F1     ARI
             ---------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ use arrow_array::{ArrayRef, Int64Array, StringArray};
 use serde_json::Value;
 
 use crate::kit::{
-    ALL, Doc, Done, Numbers, Ran, Table, done, ended, id_pairs, labels, made_docs, names_in, numbered, program, record,
-    sample_docs, samples, write_columns, write_docs,
+    ALL, Doc, Done, Numbers, Ran, Table, done, ended, id_pairs, labels, made_docs, names_in, numbered, program, python,
+    record, sample_docs, samples, write_columns, write_docs,
 };
 
 const TRUTH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
@@ -333,4 +333,32 @@ fn what_cannot_be_evaluated_is_refused() {
         .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
     write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["not the one of this run any more"]);
+}
+
+/// Random partitions as corpora: documents of one predicted cluster have one text, so `exact` finds just these clusters.
+#[test]
+fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers(77);
+    let mut command = python("tests/measures.py");
+    // Many small clusters, few large ones, all alone, all in one, and one document.
+    let shapes =
+        [(300, 120, 90), (300, 3, 5), (120, 60, 1), (120, 1, 60), (80, 1, 1), (80, 100_000, 100_000), (1, 1, 1)];
+    let mut runs = Vec::new();
+    for (at, (documents, true_clusters, predicted_clusters)) in shapes.into_iter().enumerate() {
+        let predicted: Vec<usize> = (0..documents).map(|_| numbers.below(predicted_clusters)).collect();
+        let truth: Vec<i64> = (0..documents).map(|_| numbers.below(true_clusters) as i64).collect();
+        let docs = folder.path().join(format!("docs-{at}.parquet"));
+        write_docs(&docs, &numbered(predicted.iter().map(|cluster| format!("Текст номер {cluster}."))), 50);
+        let file = folder.path().join(format!("truth-{at}.parquet"));
+        let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..documents).map(|doc| format!("d{doc}"))));
+        let doc: ArrayRef = Arc::new(Int64Array::from_iter_values(0..documents as i64));
+        write_columns(&file, &[("doc", doc), ("cluster", Arc::new(Int64Array::from(truth))), ("id", ids)], 100);
+        let done = done(&docs, &["--algorithms", "exact,minhash"]);
+        evaluate(&done.out(), &[&file], &[]).ends_with(0);
+        command.arg(done.out()).arg(file);
+        runs.push(done);
+    }
+    let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+    assert_eq!(said, format!("checked {}\n", 2 * shapes.len()));
 }

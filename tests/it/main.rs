@@ -15,6 +15,7 @@ mod invariants;
 mod kit;
 mod oracle;
 mod relations;
+mod scripts;
 mod stream;
 mod titles;
 mod transcripts;
