@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 
 def check_threshold(one, table, threshold):
     """Ends, or says, where the run knows nothing."""
-    checked = re.search(r":(\d*\.?\d+)$", one["verify"] or "")
+    checked = re.search(r":(\d*\.?\d+)(?: |$)", one["verify"] or "")
     own = checked and float(checked[1])
     lowest = min(table["similarity"].to_pylist(), default=None)
     if own is not None and threshold < own:

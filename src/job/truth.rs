@@ -172,7 +172,7 @@ impl Truth {
         }
         if torn > 0 {
             return Err(Error::Usage(format!(
-                "the truth puts {torn} documents in more than one cluster, such as {}; expected one cluster a document",
+                "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
                 job.source.name_of(first_torn)
             )));
         }
