@@ -8,6 +8,8 @@
 //! Ids are compared as they are written, by a hash of 128 bits: two of ten billion ids collide with a chance below 1e-18.
 //! All of it is sorted by the shuffles of the job, so memory does not grow with the corpus or the truth.
 
+use std::iter::Peekable;
+
 use super::classes::{Link, number};
 use super::evaluation_report::TruthReport;
 use super::numbers::Numbers;
@@ -196,17 +198,20 @@ impl Truth {
         let listed = self.listed.as_ref().map(|listed| {
             let records = listed.bytes().chunks_exact(self.width);
             let link = self.link;
-            let pairs: Box<dyn Iterator<Item = (u64, u64)> + '_> = Box::new(records.map(move |one| link.read(one)));
+            let pairs: Listed<'_> = Box::new(records.map(move |one| link.read(one)));
             pairs.peekable()
         });
         Checker { truth: self, listed }
     }
 }
 
+/// True pairs in order.
+type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
+
 /// Tells whether pairs are true.
 pub struct Checker<'t> {
     truth: &'t Truth,
-    listed: Option<std::iter::Peekable<Box<dyn Iterator<Item = (u64, u64)> + 't>>>,
+    listed: Option<Peekable<Listed<'t>>>,
 }
 
 impl Checker<'_> {

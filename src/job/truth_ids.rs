@@ -95,7 +95,7 @@ impl TruthFiles {
 
 fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     let has = |name: &&str| names.iter().any(|there| there == name);
-    FORMS.into_iter().find(|form| form.iter().all(|name| has(name))).ok_or_else(|| {
+    FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
         let there = if names.is_empty() { "none".into() } else { names.join(", ") };
         let strange =
             || names.iter().map(String::as_str).filter(|name| !FORMS.iter().flatten().any(|known| known == name));
@@ -148,6 +148,7 @@ pub fn resolve(job: &Job<'_>, finished: &Finished, truth: &TruthFiles) -> Result
     };
     push_corpus(job, finished, &ids, width)?;
     let mut writer = ids.writer();
+    let mut record = vec![0; width];
     truth.read(|row, values| {
         job.go_on()?;
         report.rows += 1;
@@ -155,8 +156,8 @@ pub fn resolve(job: &Job<'_>, finished: &Finished, truth: &TruthFiles) -> Result
             report.null_rows += 1;
             return Ok(true);
         };
-        let mut record = vec![0; width];
         record[HASH] = 1;
+        record[AFTER_TAG + 8] = 0;
         record[AFTER_TAG..AFTER_TAG + 8].copy_from_slice(&row.to_be_bytes());
         record[..HASH].copy_from_slice(&hash128(first.as_bytes()).to_be_bytes());
         if pairs {
