@@ -119,7 +119,7 @@ def main():
     flags = gone(arguments.out, files, removed, arguments.drop_rejected)
     if arguments.to:
         write_dataset(files, flags, arguments.to)
-        print(f"{len(flags) - flags.sum():,} of {len(flags):,} rows in {len(files)} files: {arguments.to}/data")
+        print(f"{len(flags) - flags.sum():,} of {len(flags):,} rows, files: {len(files)}, in {arguments.to}/data")
         print(f'in Python: datasets.load_dataset("{arguments.to}")')
     if arguments.list:
         write_list(kept_ids(files, flags, report["options"]["id-column"]), arguments.list)

@@ -39,6 +39,8 @@ def check_threshold(one, table, threshold):
         print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
     if lowest == 1.0:
         print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold changes nothing")
+    if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
+        print("note: the margin was held at the run's own threshold; these are the pairs that it left")
     if one["pairs_written"] < one["pairs"]:
         print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
 

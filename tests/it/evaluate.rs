@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::kit::{
     ALL, Doc, Done, Numbers, Ran, Table, done, ended, id_pairs, labels, made_docs, names_in, numbered, program, python,
-    record, sample_docs, samples, write_columns, write_docs,
+    record, run, sample_docs, samples, write_columns, write_docs,
 };
 
 const TRUTH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
