@@ -39,14 +39,20 @@ TABLES = {
         "doc": "int64", "kept_doc": "int64",
     },
     "rejected": {"file": "string", "row": "int64", "id": "string", "reason": "string"},
+    "evaluation": {
+        "algorithm": "string", "pairs": "int64", "pairs_true": "int64", "pairs_not_written": "int64", "pages": "int64",
+        "pages_true": "int64", "pair_precision": "double", "pair_recall": "double", "pair_f1": "double",
+        "page_precision": "double", "page_recall": "double", "page_f1": "double", "page_gamma": "double",
+        "bcubed_precision": "double", "bcubed_recall": "double", "bcubed_f1": "double", "ari": "double",
+    },
     "stats": {"term": "int64", "df": "int64", "cf": "int64"},
 }
 
 DUCKDB = {
-    "string": "VARCHAR", "binary": "BLOB", "int32": "INTEGER", "int64": "BIGINT", "float": "FLOAT", "bool": "BOOLEAN",
+    "string": "VARCHAR", "binary": "BLOB", "int32": "INTEGER", "int64": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "bool": "BOOLEAN",
 }
 POLARS = {
-    "string": pl.String, "binary": pl.Binary, "int32": pl.Int32, "int64": pl.Int64, "float": pl.Float32, "bool": pl.Boolean,
+    "string": pl.String, "binary": pl.Binary, "int32": pl.Int32, "int64": pl.Int64, "float": pl.Float32, "double": pl.Float64, "bool": pl.Boolean,
 }
 
 

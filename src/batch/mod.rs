@@ -5,6 +5,7 @@
 
 pub mod cluster;
 pub mod document;
+pub mod evaluation;
 pub mod flag;
 pub mod id;
 pub mod id_column;
@@ -15,11 +16,12 @@ pub mod term;
 
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
+pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
 pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
 pub use pair::{PAIR_COLUMNS, PairBuilder, PairFound, PairRow, pair_schema, pairs_found};
-pub use rejected::{RejectedBuilder, rejected_schema};
+pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
 pub use term::{TermBuilder, term_schema};
 

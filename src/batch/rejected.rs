@@ -5,8 +5,10 @@
 use super::id::IdRef;
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
-use arrow_array::RecordBatch;
 use arrow_array::builder::{Int64Builder, StringBuilder};
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -76,11 +78,21 @@ impl RejectedBuilder {
     }
 }
 
+/// The columns that [`rejected_rows`] reads.
+pub const REJECTED_COLUMNS: [&str; 2] = ["file", "row"];
+
+/// The rows of a batch of [`REJECTED_COLUMNS`], each as its file and its number there, none for a whole file; none at all
+/// if a column is of another type.
+pub fn rejected_rows(batch: &RecordBatch) -> Option<Vec<(String, Option<u64>)>> {
+    let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;
+    let row = batch.column_by_name("row")?.as_primitive_opt::<Int64Type>()?;
+    let one = |at: usize| (file.value(at).to_owned(), row.is_valid(at).then(|| row.value(at) as u64));
+    Some((0..batch.num_rows()).map(one).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
 
     #[test]
     fn a_row_and_a_whole_file() {
@@ -92,5 +104,7 @@ mod tests {
         assert_eq!(batch.column(2).as_string::<i32>().value(0), "12");
         assert!(batch.column(1).is_null(1) && batch.column(2).is_null(1));
         assert!(builder.is_empty());
+        let read = rejected_rows(&batch).expect("its own columns");
+        assert_eq!(read, [("a.jsonl".to_owned(), Some(7)), ("b.parquet".to_owned(), None)]);
     }
 }

@@ -29,6 +29,8 @@ pub enum Verb {
     Run(Box<RunArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
+    /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
+    Evaluate(EvaluateArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
     Algorithms(AlgorithmsArguments),
     /// Print a completion script for a shell
@@ -89,6 +91,30 @@ pub struct StreamArguments {
     /// The options of a run, of which those about pairs say nothing here; --algorithms names one, by default exact.
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// `dupsift evaluate`.
+#[derive(Debug, Args)]
+pub struct EvaluateArguments {
+    /// The output folder of a finished run; its corpus has to stand where it was
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet or .jsonl; may be given several
+    /// times
+    #[arg(long, required = true, value_name = "FILE")]
+    pub truth: Vec<String>,
+    /// Print the record as JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Worker threads [default: as the run]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<Typed>,
+    /// Memory budget, such as 4GiB [default: as the run]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Typed>,
+    /// No progress bars
+    #[arg(long)]
+    pub no_progress: bool,
 }
 
 /// A number or a size as it was typed; the configuration file may give it with or without quotes.

@@ -9,6 +9,7 @@
 pub mod algorithms;
 pub mod args;
 pub mod config;
+pub mod evaluate;
 pub mod exit;
 mod handbook;
 pub mod log;

@@ -16,7 +16,11 @@ pub fn options(finished: &Finished, change: impl FnOnce(&mut Settings)) -> Resul
     let mut settings = settings(&finished.report, finished.dir())?;
     settings.out = Some(finished.dir().to_path_buf());
     change(&mut settings);
-    resolve(finished.report.inputs.iter().map(|file| file.path.clone()).collect(), settings)
+    let mut resolved = resolve(finished.report.inputs.iter().map(|file| file.path.clone()).collect(), settings)?;
+    // The record names every column, given or not; what the run could do without is no error now.
+    resolved.options.id_required = false;
+    resolved.options.fields_required = Default::default();
+    Ok(resolved)
 }
 
 fn settings(report: &RunReport, dir: &Path) -> Result<Settings> {

@@ -6,6 +6,7 @@
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
 pub mod find;
+pub mod id_rows;
 mod json_row;
 mod jsonl;
 mod lines;
@@ -29,6 +30,7 @@ mod read_tests;
 mod testkit;
 
 pub use find::{Format, FoundFile, find};
+pub use id_rows::{column_names, read_ids};
 pub use read::{RowFilter, Want};
 pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -4,12 +4,14 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 /// Names that an output folder may hold at its top. Whatever else is there belongs to the user.
-const OUTPUT_NAMES: [&str; 13] = [
+const OUTPUT_NAMES: [&str; 15] = [
     "_SUCCESS",
     "attributes",
     "clusters",
     "deduped",
     "evaluation",
+    "evaluation.json",
+    "evaluation.parquet",
     "filter.bloom",
     "flags",
     "pairs",
@@ -19,6 +21,13 @@ const OUTPUT_NAMES: [&str; 13] = [
     "run.json",
     "stats",
 ];
+
+/// The record of a result, one of which every finished folder has: of a run, or of the evaluation within it.
+const RECORDS: [&str; 2] = ["run.json", "evaluation.json"];
+
+/// How the hidden names begin under which an evaluation is made within its run's folder; one that died may have left such
+/// a folder, and it is ours.
+const HIDDEN: &str = ".evaluation.dupsift-";
 
 /// Checks that `out` can be given to a new result.
 ///
@@ -55,7 +64,7 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
         return Ok(Some(format!("it holds {name:?}")));
     }
     let has = |name: &str| names.iter().any(|known| known == name);
-    let finished = has("run.json") && has("_SUCCESS");
+    let finished = RECORDS.iter().any(|record| has(record)) && has("_SUCCESS");
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
@@ -65,7 +74,7 @@ pub(super) fn holds_only_ours(folder: &Path) -> Result<bool> {
 }
 
 fn foreign_name(names: &[String]) -> Option<&String> {
-    names.iter().find(|name| !OUTPUT_NAMES.contains(&name.as_str()))
+    names.iter().find(|name| !OUTPUT_NAMES.contains(&name.as_str()) && !name.starts_with(HIDDEN))
 }
 
 /// The names in the folder, sorted, so that messages do not depend on the order in which the system lists.

@@ -64,13 +64,17 @@ impl Finished {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }
 
+    /// The table of clusters of the algorithm with this label.
+    pub fn cluster_table(&self, label: &str) -> PathBuf {
+        self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
+    }
+
     /// The documents of the clusters of the algorithm with this label, cluster after cluster.
     ///
     /// # Errors
     /// As [`Finished::pairs`].
     pub fn clusters(&self, label: &str) -> Result<impl Iterator<Item = Result<Clustered>> + use<>> {
-        let path = self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"));
-        rows(path, &CLUSTER_COLUMNS, clustered)
+        rows(self.cluster_table(label), &CLUSTER_COLUMNS, clustered)
     }
 
     /// The corpus of the run, opened again with the options of its record.

@@ -214,10 +214,18 @@ impl Job<'_> {
                 end(state)
             },
         )?;
+        self.none_bad().map(|()| results)
+    }
+
+    /// Whether all files were whole so far.
+    ///
+    /// # Errors
+    /// The first damaged file, by its path.
+    pub fn none_bad(&self) -> Result<()> {
         let bad = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         match bad.iter().next() {
             Some((path, why)) => Err(Error::BadFile { path: path.clone(), why: why.clone() }),
-            None => Ok(results),
+            None => Ok(()),
         }
     }
 

@@ -3,9 +3,13 @@
 mod cosine;
 mod edit;
 mod jaccard;
+mod partition;
+mod retrieval;
 mod weights;
 
 pub use cosine::cosine;
 pub use edit::lcs_similarity;
 pub use jaccard::{common, jaccard};
+pub use partition::Partitions;
+pub use retrieval::Retrieval;
 pub use weights::weight_distance;

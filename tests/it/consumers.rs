@@ -1,25 +1,11 @@
 //! Python reads every table: pyarrow, polars, duckdb and pandas, each the same values of the documented types.
-//!
-//! The interpreter is that of `DUPSIFT_PYTHON`, else `.venv/bin/python` of the repository, which `make venv` makes.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
 
-use crate::kit::{ALL, Done, Table, done, ended, sample_docs, samples, write_columns};
-
-fn python() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let python = std::env::var_os("DUPSIFT_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
-    assert!(
-        python.is_file() || std::env::var_os("DUPSIFT_PYTHON").is_some(),
-        "{} is not there; `make venv` makes it, or set DUPSIFT_PYTHON to a Python that has pyarrow, polars, duckdb and pandas",
-        python.display()
-    );
-    python
-}
+use crate::kit::{ALL, Done, Ran, Table, done, ended, program, python, sample_docs, samples, write_columns};
 
 /// A run over the first samples with ids of another type; one text is null, so that `rejected/` has a row.
 fn with_ids(folder: &Path, name: &str, ids: ArrayRef) -> Done {
@@ -46,14 +32,14 @@ fn python_reads_every_table_alike() {
         ),
         ("binary", with_ids(folder.path(), "binary", Arc::new(bytes.collect::<BinaryArray>()))),
     ];
-    let mut command = Command::new(python());
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/consumers.py"));
+    // The tables of an evaluation are read with the others.
+    let truth = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
+    let out = runs[0].1.out();
+    Ran::of(program().arg("evaluate").arg(out).args(["--truth", truth]).output().unwrap()).ends_with(0);
+    let mut command = python("tests/consumers.py");
     for (id_type, run) in &runs {
         command.arg(id_type).arg(run.out());
     }
-    let output =
-        command.output().unwrap_or_else(|error| panic!("cannot start {:?}: {error}; try `make venv`", command));
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "\n{stdout}\n{stderr}");
-    assert!(stdout.contains("string: ") && stdout.contains("versions: "), "{stdout}");
+    let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+    assert!(said.contains("string: ") && said.contains("evaluation ") && said.contains("versions: "), "{said}");
 }

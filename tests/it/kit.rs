@@ -59,6 +59,21 @@ pub fn program() -> Command {
     command
 }
 
+/// A Python program of the repository. The interpreter is that of `DUPSIFT_PYTHON`, else `.venv/bin/python` of the
+/// repository, which `make venv` makes.
+pub fn python(program: &str) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = std::env::var_os("DUPSIFT_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
+    assert!(
+        python.is_file() || std::env::var_os("DUPSIFT_PYTHON").is_some(),
+        "{} is not there; `make venv` makes it, or set DUPSIFT_PYTHON to a Python with the packages of scripts/requirements.txt",
+        python.display()
+    );
+    let mut command = Command::new(python);
+    command.arg(root.join(program));
+    command
+}
+
 /// `dupsift run INPUTS --out OUT ...`, two threads and 512 MiB unless `more` says otherwise.
 pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();

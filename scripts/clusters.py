@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""Shows clusters with their texts: the largest ones of an algorithm, or those that certain documents are in.
+
+OUT is the output folder of `dupsift run`. The texts are read by row number from the files of the run, so documents need no ids;
+--corpus says where the files are now if they have moved. The representative comes first, marked with *, then documents from the
+least similar to it on, for these are worth a look; a document without a number is linked to it by others only.
+
+    scripts/clusters.py out/docs --algorithm minhash --largest 5
+    scripts/clusters.py out/docs --id en/about/index --corpus 'data/docs/*.parquet'
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import outputs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+
+def chosen(table, ids, largest):
+    """The ids of the clusters to show, the largest first; of equal ones the one whose document comes first."""
+    if ids:
+        # Ids are typed as text, whatever type they have; bytes as UTF-8 or, like 0xff01, in hexadecimal digits.
+        wanted, shown = set(ids), [name(value) for value in table["id"].to_pylist()]
+        rows = [row for row, value in enumerate(shown) if value in wanted]
+        for missing in sorted(wanted - {shown[row] for row in rows}):
+            outputs.fail(f"{missing!r} is in no cluster of this algorithm: it is no duplicate to it, or no id of the corpus")
+        return list(dict.fromkeys(table["cluster_id"].take(rows).to_pylist()))
+    heads = table.filter(pc.field("is_representative"))
+    order = pc.sort_indices(heads, [("cluster_size", "descending"), ("doc", "ascending")])
+    return heads["cluster_id"].take(order[:largest]).to_pylist()
+
+
+def name(value):
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "0x" + value.hex()
+
+
+def members(table, clusters, most):
+    """By cluster: its size, and the documents to show."""
+    if not clusters:
+        return {}
+    kept = table.filter(pc.is_in(table["cluster_id"], pa.array(clusters, table.schema.field("cluster_id").type)))
+    found = {cluster: [] for cluster in clusters}
+    for row in kept.to_pylist():
+        found[row["cluster_id"]].append(row)
+    far = lambda row: (not row["is_representative"], -1 if row["similarity_to_representative"] is None else row["similarity_to_representative"], row["doc"])
+    return {cluster: (len(rows), sorted(rows, key=far)[:most]) for cluster, rows in found.items()}
+
+
+def texts(files, column, docs):
+    """The texts of these documents; files without one of them are not opened."""
+    files = [file for file in files if any(file[3] <= doc < file[3] + file[2] for doc in docs)]
+    return {number: value for number, (value,) in outputs.rows(files, [column]) if number in docs}
+
+
+def whole(text):
+    return text.decode(errors="replace") if isinstance(text, bytes) else text or ""
+
+
+def plain(text, length):
+    line = " ".join(whole(text).split())
+    return line if len(line) <= length else line[:length] + " ..."
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the output folder of a run")
+    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
+    parser.add_argument("--algorithm", metavar="A", help="whose clusters [the first of the run]")
+    parser.add_argument("--id", nargs="+", metavar="ID", help="show the clusters that these documents are in")
+    parser.add_argument("--largest", type=int, default=10, metavar="N", help="else show the N largest [10]")
+    parser.add_argument("--documents", type=int, default=5, metavar="N", help="documents of each cluster [5]")
+    parser.add_argument("--chars", type=int, default=200, metavar="N", help="characters of each text [200]")
+    parser.add_argument("--json", action="store_true", help="print JSON, with whole texts")
+    arguments = parser.parse_args()
+    for option in ("largest", "documents", "chars"):
+        if getattr(arguments, option) < 1:
+            parser.error(f"--{option}: expected a number of at least 1")
+    report = outputs.record(arguments.out)
+    label = outputs.algorithm(report, arguments.algorithm)["label"]
+    table = pq.read_table(outputs.part(arguments.out, "clusters", label), partitioning=None)
+    shown = members(table, chosen(table, arguments.id, arguments.largest), arguments.documents)
+    docs = {row["doc"] for _, rows in shown.values() for row in rows}
+    found = texts(outputs.corpus_files(report, arguments.corpus), report["options"]["text-column"], docs)
+    if arguments.json:
+        document = lambda row: {"id": name(row["id"]), "doc": row["doc"], "similarity": row["similarity_to_representative"], "text": whole(found[row["doc"]])}
+        clusters = [{"cluster": name(cluster), "size": size, "documents": [document(row) for row in rows]} for cluster, (size, rows) in shown.items()]
+        print(json.dumps(clusters, ensure_ascii=False, indent=1))
+        return
+    for cluster, (size, rows) in shown.items():
+        print(f"{label}: cluster {name(cluster)} of {size:,} documents")
+        for row in rows:
+            score = row["similarity_to_representative"]
+            mark = "*" if row["is_representative"] else "-" if score is None else f"{score:.3f}"
+            print(f"  {mark:>5}  {name(row['id'])}\n         {plain(found[row['doc']], arguments.chars)}")
+        if size > len(rows):
+            print(f"         and {size - len(rows):,} more (--documents)")
+        print()
+    if not shown:
+        print(f"{label}: no clusters")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["numpy", "pyarrow"]
+# ///
+"""From the removal list of a run to a filtered dataset: the corpus without the removed rows, all columns untouched.
+
+OUT is the output folder of `dupsift run`. DIR gets one Parquet file for each file of the corpus, named as Hugging Face names them, and
+is read as a dataset with one split:
+
+    datasets.load_dataset("DIR")
+    datasets.load_dataset("parquet", data_files="DIR/data/*.parquet")
+
+Rows go by their number, so a corpus without ids works as well. Rows that the run rejected (no text) are not duplicates and stay,
+unless --drop-rejected is given. The files are streamed; memory is a byte a row of the corpus, and a row group. --removed takes
+another removal list with a column doc, such as that of rethreshold.py. --list writes the ids of what is kept, FILE#ROW for
+rows without one: a column id where FILE ends in .parquet, else one a line.
+
+    scripts/keep_list.py out/docs --to data/docs-deduped
+    scripts/keep_list.py out/docs --corpus data/docs --list keep.txt
+"""
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import outputs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def gone(out, files, removed, drop_rejected):
+    """A flag for each row of the corpus: whether it goes."""
+    rows = sum(count for _, _, count, _ in files)
+    flags = np.zeros(rows, dtype=bool)
+    for batch in pq.ParquetFile(removed).iter_batches(columns=["doc"]):
+        docs = batch.column("doc").to_numpy()
+        if len(docs) and not 0 <= docs.min() <= docs.max() < rows:
+            outputs.fail(f"{removed} names the row {docs.max()}, but the corpus has {rows}; it belongs to another run")
+        flags[docs] = True
+    if drop_rejected:
+        first = {name: first for _, name, _, first in files}
+        for row in pq.read_table(outputs.part(out, "rejected"), columns=["file", "row"]).to_pylist():
+            if row["row"] is not None:
+                flags[first[row["file"]] + row["row"]] = True
+    return flags
+
+
+def write_dataset(files, flags, folder):
+    """Streams each file without its flagged rows, under a hidden name that is renamed at the end."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        outputs.fail(f"{folder} is there already; expected a folder that is not there yet or empty as --to")
+    for path, *_ in files:
+        if path.suffix.lower() != ".parquet":
+            outputs.fail(f"{path} is no Parquet file, which is what a dataset can be made of; use --list for its ids")
+    partial = folder.parent / f".{folder.name}.partial-{os.getpid()}"
+    try:
+        (partial / "data").mkdir(parents=True)
+        for number, (path, _, count, first) in enumerate(files):
+            source = pq.ParquetFile(path)
+            name = f"train-{number:05}-of-{len(files):05}.parquet"
+            with pq.ParquetWriter(partial / "data" / name, source.schema_arrow, compression="zstd") as writer:
+                at = 0
+                # Rows beyond the --limit of the run were not looked at, and stay.
+                for batch in source.iter_batches(outputs.BATCH_ROWS):
+                    goes = np.zeros(batch.num_rows, dtype=bool)
+                    known = flags[first + min(at, count) : first + min(at + batch.num_rows, count)]
+                    goes[: len(known)] = known
+                    writer.write_batch(batch.filter(pa.array(~goes)))
+                    at += batch.num_rows
+        if folder.exists():
+            folder.rmdir()
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def kept_ids(files, flags, column):
+    names = {first: name for _, name, _, first in files}
+    name, begin = None, 0
+    for doc, (value,) in outputs.rows(files, [column]):
+        if doc in names:
+            name, begin = names[doc], doc
+        if not flags[doc]:
+            yield f"{name}#{doc - begin}" if value is None else value
+
+
+def write_list(ids, path):
+    if path.suffix != ".parquet":
+        with path.open("w") as lines:
+            for value in ids:
+                lines.write((value.decode() if isinstance(value, bytes) else str(value)) + "\n")
+        return
+    kept = list(ids)
+    # Numbers beside made names are text, as in the tables of a run.
+    if len({type(value) for value in kept}) > 1:
+        kept = [value.decode() if isinstance(value, bytes) else str(value) for value in kept]
+    pq.write_table(pa.table({"id": pa.array(kept)}), path, compression="zstd")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the output folder of a run")
+    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
+    parser.add_argument("--to", type=Path, metavar="DIR", help="the folder of the dataset, not there yet")
+    parser.add_argument("--list", type=Path, metavar="FILE", help="the ids of what is kept")
+    parser.add_argument("--removed", type=Path, metavar="FILE", help="another removal list [that of the run]")
+    parser.add_argument("--drop-rejected", action="store_true", help="leave out the rows that the run rejected, too")
+    arguments = parser.parse_args()
+    if not (arguments.to or arguments.list):
+        parser.error("nothing to write; expected --to DIR, --list FILE, or both")
+    report = outputs.record(arguments.out)
+    files = outputs.corpus_files(report, arguments.corpus)
+    removed = arguments.removed or outputs.part(arguments.out, "removed")
+    if not removed.is_file():
+        outputs.fail(f"{removed} is not there; expected a Parquet file with a column doc")
+    flags = gone(arguments.out, files, removed, arguments.drop_rejected)
+    if arguments.to:
+        write_dataset(files, flags, arguments.to)
+        print(f"{len(flags) - flags.sum():,} of {len(flags):,} rows, files: {len(files)}, in {arguments.to}/data")
+        print(f'in Python: datasets.load_dataset("{arguments.to}")')
+    if arguments.list:
+        write_list(kept_ids(files, flags, report["options"]["id-column"]), arguments.list)
+        print(f"{len(flags) - flags.sum():,} ids: {arguments.list}")
+
+
+if __name__ == "__main__":
+    main()

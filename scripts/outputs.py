@@ -1,0 +1,133 @@
+"""What the scripts that look at an output folder share: its record, its tables, the corpus it was made of, row by row."""
+
+import glob
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+ENDINGS = (".parquet", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
+BATCH_ROWS = 4096
+
+
+def fail(message):
+    sys.exit(f"error: {message}")
+
+
+def record(out):
+    """run.json of a finished run."""
+    if not (out / "_SUCCESS").is_file():
+        fail(f"{out} is no finished output of dupsift: there is no _SUCCESS in it; expected the DIR of dupsift run --out DIR")
+    report = json.loads((out / "run.json").read_text())
+    if "algorithms" not in report:
+        fail(f"{out} is the output of another verb; expected that of dupsift run")
+    return report
+
+
+def algorithm(report, label):
+    """The record of one algorithm; without a label, of the first."""
+    labels = [one["label"] for one in report["algorithms"]]
+    if label is not None and label not in labels:
+        fail(f"there is no algorithm {label!r} in this run; there are: {', '.join(labels)}")
+    return report["algorithms"][labels.index(label) if label is not None else 0]
+
+
+def part(out, kind, label=None):
+    """The file of a table."""
+    folder = out / kind if label is None else out / kind / f"algorithm={label}"
+    return folder / "part-00000.parquet"
+
+
+def corpus_files(report, inputs=None):
+    """The input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order that numbers their
+    rows: where the record says they were, or below the files, folders and globs that are given."""
+    known = report["inputs"]
+    paths = [Path(file["path"]) for file in known]
+    if inputs:
+        found = {path.resolve(): path for typed in inputs for path in below(typed)}
+        paths = sorted(found.values(), key=lambda path: str(path).encode())
+        bad = {bad["file"] for bad in report["bad_inputs"]}
+        if len(paths) == len(known) + len(bad):
+            paths = [path for path in paths if not any(str(path).endswith(name) for name in bad)]
+        if len(paths) != len(known):
+            fail(f"{len(known)} files were read by this run, {len(paths)} are there; expected its inputs as --corpus")
+    files, first = [], 0
+    for path, file in zip(paths, known):
+        if not path.is_file():
+            fail(f"{path} is not there any more; say with --corpus where the files of this run are")
+        if path.stat().st_size != file["bytes"]:
+            fail(f"{path} has {path.stat().st_size:,} bytes, and had {file['bytes']:,} when the run read it; run again")
+        files.append((path, file["file"], file["rows"], first))
+        first += file["rows"]
+    return files
+
+
+def below(typed):
+    path = Path(typed)
+    if not path.is_dir():
+        matches = [Path(match) for match in sorted(glob.glob(typed, recursive=True))]
+        if not matches:
+            fail(f"{typed} is not there; expected files, folders or globs")
+        return [file for match in matches for file in (below(match) if match.is_dir() else [match])]
+    hidden = lambda file: any(name.startswith((".", "_")) for name in file.relative_to(path).parts)
+    return [file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(ENDINGS) and not hidden(file)]
+
+
+def rows(files, columns):
+    """(number, values of the columns) of every row, in order; a column that a file lacks has no values."""
+    for path, _, count, first in files:
+        number = first
+        for values in parquet_rows(path, columns) if path.suffix.lower() == ".parquet" else json_rows(path, columns):
+            if number == first + count:
+                break
+            yield number, values
+            number += 1
+
+
+def parquet_rows(path, columns):
+    file = pq.ParquetFile(path)
+    there = [name for name in columns if name in file.schema_arrow.names]
+    for batch in file.iter_batches(BATCH_ROWS, columns=there):
+        values = {name: batch.column(name).to_pylist() for name in there}
+        for row in range(batch.num_rows):
+            yield [values[name][row] if name in values else None for name in columns]
+
+
+def json_rows(path, columns):
+    raw = pa.OSFile(str(path))
+    lines = gzip.open(raw) if path.suffix == ".gz" else pa.CompressedInputStream(raw, "zstd") if path.suffix == ".zst" else raw
+    rest = b""
+    while block := lines.read(1 << 20):
+        *whole, rest = (rest + block).split(b"\n")
+        yield from (row for line in whole if line.strip() for row in [json_row(line, columns)])
+    if rest.strip():
+        yield json_row(rest, columns)
+
+
+def json_row(line, columns):
+    try:
+        fields = json.loads(line)
+        return [fields.get(name) for name in columns]
+    except (ValueError, AttributeError):
+        # A row that the run rejected: it keeps its number.
+        return [None] * len(columns)
+
+
+def preferred(docs, report, files):
+    """The documents in the order of --keep, the best first; what is missing comes last."""
+    keys = [key.split() for key in report["options"]["keep"].split(",")]
+    text = report["options"]["text-column"]
+    wanted = list(dict.fromkeys([text, *(column for column, _ in keys if column not in ("length", "doc"))]))
+    values = {doc: dict(zip(wanted, row)) for doc, row in rows(files, wanted) if doc in docs}
+    for doc, row in values.items():
+        value = row[text]
+        row |= {"length": len(value.decode() if isinstance(value, bytes) else value), "doc": doc}
+    order = sorted(docs)
+    for column, direction in reversed(keys):
+        there = [doc for doc in order if values[doc][column] is not None]
+        there.sort(key=lambda doc: values[doc][column], reverse=direction == "desc")
+        order = there + [doc for doc in order if values[doc][column] is None]
+    return order

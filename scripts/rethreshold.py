@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""Another threshold without another run: the clusters and the removal list of one algorithm's pairs of similarity T and more.
+
+OUT is the output folder of `dupsift run`. The rules are those of the run, as its record has them: in the order of --keep a document
+is kept if it forms a pair with no document kept before it, else it is removed and stands beside the best kept document that
+it forms a pair with; --chain remove keeps one document of each cluster. The pairs that decide are those of the algorithm A
+alone, as with --decide A. DIR gets clusters.parquet and removed.parquet, with the columns of clusters/ and removed/.
+
+What a run did not write it cannot say: pairs below its own threshold were thrown away, so T can only rise; an algorithm of equal
+signatures knows no other similarity than 1; and of groups above --max-group only the pairs with the representative are
+there. The order needs the lengths, or other columns, of the documents in question: they are read from the files of the
+run, or from --corpus. The pairs are held in memory.
+
+    scripts/rethreshold.py out/docs --algorithm minhash --threshold 0.9 --to out/strict
+"""
+
+import argparse
+import re
+import struct
+from pathlib import Path
+
+import outputs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+
+def check_threshold(one, table, threshold):
+    """Ends, or says, where the run knows nothing."""
+    checked = re.search(r":(\d*\.?\d+)(?: |$)", one["verify"] or "")
+    own = checked and float(checked[1])
+    lowest = min(table["similarity"].to_pylist(), default=None)
+    if own is not None and threshold < own:
+        outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and knows no pairs below {own}; run again with a lower threshold")
+    if own is None and lowest is not None and threshold < lowest:
+        print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
+    if lowest == 1.0:
+        print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold changes nothing")
+    if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
+        print("note: the margin was held at the run's own threshold; these are the pairs that it left")
+    if one["pairs_written"] < one["pairs"]:
+        print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
+
+
+def neighbours(table, threshold):
+    """Document -> {document: (similarity, whether the texts are equal)}, and document -> id."""
+    linked, ids = {}, {}
+    columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b"]
+    for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
+        for id_a, id_b, similarity, matched_by, a, b in zip(*(column.to_pylist() for column in batch.columns)):
+            if similarity >= threshold:
+                ids[a], ids[b] = id_a, id_b
+                linked.setdefault(a, {})[b] = linked.setdefault(b, {})[a] = (similarity, "copy" in matched_by.split("+"))
+    return linked, ids
+
+
+def components(linked):
+    """Document -> the smallest document of its cluster."""
+    first = {}
+    for start in sorted(linked):
+        if start not in first:
+            first[start], waiting = start, [start]
+            while waiting:
+                for doc in linked[waiting.pop()]:
+                    if doc not in first:
+                        first[doc] = start
+                        waiting.append(doc)
+    return first
+
+
+def clusters(first, order, linked, ids):
+    best, members = {}, {}
+    for doc in order:
+        best.setdefault(first[doc], doc)
+        members.setdefault(first[doc], []).append(doc)
+    for root in sorted(members):
+        head = best[root]
+        for doc in sorted(members[root]):
+            similarity = 1.0 if doc == head else linked[doc].get(head, (None,))[0]
+            yield ids[doc], ids[head], len(members[root]), doc == head, similarity, doc
+
+
+def removals(first, order, linked, chain):
+    """Removed document -> the kept one."""
+    removed, kept, heads = {}, {}, {}
+    for rank, doc in enumerate(order):
+        if chain:
+            better = heads.setdefault(first[doc], doc)
+            if better != doc:
+                removed[doc] = better
+            continue
+        better = min((kept[other] for other in linked[doc] if other in kept), default=None)
+        if better is None:
+            kept[doc] = rank
+        else:
+            removed[doc] = order[better]
+    return removed
+
+
+def write(path, like, rows):
+    """A table with the columns of another one of the run."""
+    schema = pq.read_schema(like)
+    columns = list(zip(*rows)) or [[] for _ in schema.names]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema)]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path, compression="zstd")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the output folder of a run")
+    parser.add_argument("--algorithm", required=True, metavar="A", help="whose pairs")
+    parser.add_argument("--threshold", required=True, type=float, metavar="T", help="the least similarity, 0 to 1")
+    parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="where the two tables go; made if it is not there")
+    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
+    arguments = parser.parse_args()
+    if not 0 <= arguments.threshold <= 1:
+        parser.error("--threshold: expected a number from 0 to 1")
+    out, report = arguments.out, outputs.record(arguments.out)
+    one = outputs.algorithm(report, arguments.algorithm)
+    files = outputs.corpus_files(report, arguments.corpus)
+    table = pq.read_table(outputs.part(out, "pairs", one["label"]), partitioning=None)
+    check_threshold(one, table, arguments.threshold)
+    # Similarities are written with 32 bits: 7 / 10 stands there as a little less than 0.7.
+    linked, ids = neighbours(table, struct.unpack("f", struct.pack("f", arguments.threshold))[0])
+    order = outputs.preferred(set(ids), report, files)
+    first = components(linked)
+    chain = report["options"]["chain"] == "remove"
+    removed = removals(first, order, linked, chain)
+
+    def removal(doc):
+        kept = removed[doc]
+        similarity, copy = linked[doc].get(kept, (None, False))
+        label = "" if similarity is None else one["label"]
+        reason = "chain" if similarity is None else "copy" if copy else "pair"
+        return ids[doc], ids[kept], similarity, label, reason, report["options"]["keep"], doc, kept
+
+    arguments.to.mkdir(parents=True, exist_ok=True)
+    write(arguments.to / "clusters.parquet", outputs.part(out, "clusters", one["label"]), clusters(first, order, linked, ids))
+    write(arguments.to / "removed.parquet", outputs.part(out, "removed"), map(removal, sorted(removed)))
+    pairs = sum(map(len, linked.values())) // 2
+    print(f"{one['label']} from {arguments.threshold}: {pairs:,} of {table.num_rows:,} pairs, {len(set(first.values())):,} clusters, {len(removed):,} documents to remove")
+    print(f"written: {arguments.to}/clusters.parquet, {arguments.to}/removed.parquet")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+//! `dupsift evaluate`: a finished run held against labelled pairs or clusters.
+
+use anyhow::{Context, Result};
+
+use super::args::{EvaluateArguments, LogFormat};
+use super::run::{cancel_on_signal, ignore_file_size_signal};
+use super::{Exit, log, recorded, say};
+use crate::job::{self, Finished};
+use crate::report::evaluation;
+
+/// Runs the verb.
+///
+/// # Errors
+/// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
+pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
+    let finished = Finished::open(&arguments.dir)?;
+    let resolved = recorded::options(&finished, |settings| {
+        settings.threads = arguments.threads.clone().or(settings.threads.take());
+        settings.memory = arguments.memory.clone().or(settings.memory.take());
+    })?;
+    let progress = log::progress(!arguments.no_progress, LogFormat::Text);
+    log::start(LogFormat::Text, &progress);
+    ignore_file_size_signal();
+    let cancel = cancel_on_signal()?;
+    let report = job::evaluate(&finished, &resolved.options, &arguments.truth, &progress, &cancel)
+        .with_context(|| format!("cannot evaluate {}", arguments.dir.display()))?;
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"
+    } else {
+        evaluation(&report, &arguments.dir)
+    };
+    say(&text).context("cannot print the evaluation")?;
+    Ok(Exit::Done)
+}

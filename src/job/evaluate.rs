@@ -1,0 +1,232 @@
+//! `evaluate`: the pairs and clusters of a finished run, held against labelled ones.
+//!
+//! Pairs are compared as sets of document numbers: the tables of a run are in order, and so are the true pairs. A page (a
+//! document) counts as detected if it stands in some reported pair, and as correctly detected if one of these is true
+//! (S1). Clusters are compared cell by cell, see [`Partitions`]: documents that stand in no cluster are clusters of one.
+//! Where pairs are given, the true clusters are their connected components; where clusters are given, the true pairs are
+//! all those within them.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use super::classes::{Link, number};
+use super::evaluation_report::{EvaluatedReport, EvaluationReport};
+use super::finished::Finished;
+use super::means::work_again;
+use super::options::RunOptions;
+use super::progress::Progress;
+use super::truth::Truth;
+use super::truth_ids::{TruthFiles, resolve};
+use super::workers::Job;
+use crate::batch::{EvaluationRow, evaluation_schema, evaluation_table};
+use crate::error::{Error, Result};
+use crate::io::{Stage, TableWriter};
+use crate::measure::{Partitions, Retrieval};
+use crate::row::doc_width;
+use crate::shuffle::AtomicBits;
+
+/// Version of the record and of the table.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in
+/// the place of an earlier one.
+///
+/// # Errors
+/// [`Error::Usage`] for a truth that cannot be understood or has no id of the corpus, and for a corpus that is not the one
+/// of the run any more; [`Error::BadFile`] for a damaged file. Then the folder is as it was.
+pub fn evaluate(
+    finished: &Finished,
+    options: &RunOptions,
+    truth: &[String],
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<EvaluationReport> {
+    let files = TruthFiles::find(truth)?;
+    let inputs = finished.corpus(options)?;
+    let stage = Stage::begin(&finished.dir().join("evaluation"), true)?;
+    let report = work_again(options, &inputs.source, progress, cancel, |job| {
+        let truth = Truth::new(job, resolve(job, finished, &files)?)?;
+        let algorithms = measure_all(job, finished, &truth)?;
+        Ok(record(finished, truth, algorithms))
+    })?;
+    let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
+    stage.write_bytes("evaluation.json", &json)?;
+    let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
+    let rows: Vec<EvaluationRow<'_>> = report.algorithms.iter().map(row).collect();
+    writer.write(&evaluation_table(&rows)?)?;
+    writer.close()?;
+    stage.commit()?;
+    Ok(report)
+}
+
+fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -> EvaluationReport {
+    let run = &finished.report;
+    let mut warnings = Vec::new();
+    for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
+        warnings.push(format!(
+            "{}: {} pairs of groups above --max-group are counted, not written: the figures of pairs and pages are of the {} pairs that are",
+            one.label, one.pairs_not_written, one.pairs
+        ));
+    }
+    if truth.report.ambiguous_ids > 0 {
+        warnings.push(format!(
+            "ids of the truth that several documents have: {}; the first document of each is taken",
+            truth.report.ambiguous_ids
+        ));
+    }
+    EvaluationReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").into(),
+        recipe: run.recipe.identity.clone(),
+        documents: run.documents.used,
+        truth: truth.report,
+        algorithms,
+        warnings,
+    }
+}
+
+fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
+    let (pairs, pages, b_cubed) = (one.pairwise, one.pagewise, one.b_cubed);
+    EvaluationRow {
+        algorithm: &one.label,
+        counts: [one.pairs, one.pairs_true, one.pairs_not_written, one.pages, one.pages_true],
+        figures: [
+            pairs.precision,
+            pairs.recall,
+            pairs.f1,
+            pages.precision,
+            pages.recall,
+            pages.f1,
+            pages.gamma,
+            b_cubed.precision,
+            b_cubed.recall,
+            b_cubed.f1,
+            one.ari,
+        ],
+    }
+}
+
+/// All algorithms, several at a time, in the order of the recipe.
+fn measure_all(job: &Job<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<EvaluatedReport>> {
+    let algorithms = &finished.report.algorithms;
+    let measured = Mutex::new(Vec::new());
+    let bar = job.bar("measure", algorithms.len());
+    job.work(
+        algorithms.len(),
+        || Ok(()),
+        |(), at| {
+            let one = &algorithms[at];
+            let mut report = EvaluatedReport {
+                label: one.label.clone(),
+                pairs_not_written: one.pairs.saturating_sub(one.pairs_written),
+                ..EvaluatedReport::default()
+            };
+            measure_pairs(job, finished, truth, &mut report)?;
+            let partitions = compare_clusters(job, finished, truth, &one.label)?;
+            report.b_cubed = partitions.b_cubed().into();
+            report.ari = partitions.ari();
+            measured.lock().unwrap_or_else(PoisonError::into_inner).push((at, report));
+            bar.add(1);
+            Ok(())
+        },
+        Ok,
+    )?;
+    // A damaged table is a piece of work that is missing.
+    job.none_bad()?;
+    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    measured.sort_by_key(|(at, _)| *at);
+    Ok(measured.into_iter().map(|(_, report)| report).collect())
+}
+
+fn measure_pairs(job: &Job<'_>, finished: &Finished, truth: &Truth, report: &mut EvaluatedReport) -> Result<()> {
+    let documents = job.documents();
+    let bits = |what: &str| AtomicBits::new(job.dir, &format!("{}-{what}", report.label), documents as usize);
+    let (detected, correct) = (bits("detected")?, bits("correct")?);
+    let mut checker = truth.checker();
+    let mut before = None;
+    for pair in finished.pairs(&report.label)? {
+        job.go_on()?;
+        let pair = pair?;
+        let this = (pair.a, pair.b);
+        if pair.a >= pair.b || pair.b >= documents || before.is_some_and(|before| before >= this) {
+            return Err(Error::BadFile {
+                path: finished.pair_table(&report.label),
+                why: format!(
+                    "the pair of the documents {} and {} is not in its place; expected them in order",
+                    pair.a, pair.b
+                ),
+            });
+        }
+        before = Some(this);
+        report.pairs += 1;
+        detected.set(pair.a as usize);
+        detected.set(pair.b as usize);
+        if checker.is_true(pair.a, pair.b) {
+            report.pairs_true += 1;
+            correct.set(pair.a as usize);
+            correct.set(pair.b as usize);
+        }
+    }
+    (report.pages, report.pages_true) = (detected.count(), correct.count());
+    report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, truth.report.pairs).into();
+    report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, truth.report.pages).into();
+    Ok(())
+}
+
+/// The cells of the true and the predicted clusters: each document of a cluster is sorted by (predicted, true).
+fn compare_clusters(job: &Job<'_>, finished: &Finished, truth: &Truth, label: &str) -> Result<Partitions> {
+    let documents = job.documents();
+    let link = Link::new(job);
+    let clustered = AtomicBits::new(job.dir, &format!("{label}-clustered"), documents as usize)?;
+    let width = doc_width(documents);
+    let rows = finished.report.algorithms.iter().find(|one| one.label == label).map_or(0, |one| one.clustered);
+    let shuffle = link.shuffle(job, &format!("{label}-cells"), rows)?;
+    let mut writer = shuffle.writer();
+    let (mut cluster, mut left) = (0, 0);
+    for row in finished.clusters(label)? {
+        job.go_on()?;
+        let row = row?;
+        // The documents of a cluster follow one another.
+        if left == 0 {
+            left = row.size;
+            cluster += 1;
+        }
+        if row.doc >= documents || left == 0 || !clustered.set(row.doc as usize) {
+            return Err(Error::BadFile {
+                path: finished.cluster_table(label),
+                why: format!("the document {} is not in its place; expected each once, cluster after cluster", row.doc),
+            });
+        }
+        left -= 1;
+        link.push(&mut writer, cluster - 1, truth.first(row.doc))?;
+    }
+    writer.flush()?;
+    drop(writer);
+    let sorted = shuffle.finish()?;
+    let mut partitions = Partitions::default();
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, job.budget.a_thread)?;
+        for predicted in records.groups() {
+            job.go_on()?;
+            let size = predicted.len() as u64;
+            let true_cluster = |at: usize| number(&records.record(at)[width..]);
+            let mut start = predicted.start;
+            for at in predicted.clone() {
+                let first = true_cluster(at);
+                if at + 1 == predicted.end || true_cluster(at + 1) != first {
+                    partitions.add((at + 1 - start) as u64, truth.size(first), size);
+                    start = at + 1;
+                }
+            }
+        }
+        sorted.remove(partition)?;
+    }
+    // Then who stands in no predicted cluster, and last who is alone in both.
+    let mut both = clustered.count();
+    for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
+        partitions.add(1, truth.size(truth.first(doc as u64)), 1);
+        both += 1;
+    }
+    partitions.add_alone(finished.report.documents.used.saturating_sub(both));
+    Ok(partitions)
+}

@@ -1,0 +1,155 @@
+//! What `evaluate` tells: the figures of each algorithm, and what of the truth could not be used.
+
+use std::path::Path;
+
+use super::{counted, table_of_numbers, thousands};
+use crate::job::{EvaluatedReport, EvaluationReport, TruthReport};
+
+/// The evaluation of the run in `dir`; ends with a line break. A figure that is undefined is shown as `-`.
+pub fn evaluation(report: &EvaluationReport, dir: &Path) -> String {
+    let mut text = headline(report);
+    text += "\n";
+    text += &figures(&report.algorithms);
+    let remarks = remarks(report);
+    if !remarks.is_empty() {
+        text += &format!("\n{}\n", remarks.join("\n"));
+    }
+    text + &format!("\noutput: {}\n", dir.join("evaluation").display())
+}
+
+fn headline(report: &EvaluationReport) -> String {
+    let truth = &report.truth;
+    let origin = if truth.form == "pairs" { " that the pairs connect" } else { "" };
+    format!(
+        "{} held against {} in {}: {} in {}{origin}\n",
+        counted(report.documents, "document"),
+        counted(truth.pairs, "true pair"),
+        counted(truth.files.len() as u64, "file"),
+        counted(truth.pages, "duplicate page"),
+        counted(truth.clusters, "cluster"),
+    )
+}
+
+fn figures(algorithms: &[EvaluatedReport]) -> String {
+    let header =
+        ["algorithm", "pairs", "P", "R", "F1", "page P", "page R", "page F1", "gamma", "B3 P", "B3 R", "B3 F1", "ARI"];
+    let shown = |figure: Option<f64>| figure.map_or_else(|| "-".to_string(), |figure| format!("{figure:.3}"));
+    let rows = algorithms.iter().map(|one| {
+        let (pairs, pages, b_cubed) = (one.pairwise, one.pagewise, one.b_cubed);
+        let figures = [
+            pairs.precision,
+            pairs.recall,
+            pairs.f1,
+            pages.precision,
+            pages.recall,
+            pages.f1,
+            pages.gamma,
+            b_cubed.precision,
+            b_cubed.recall,
+            b_cubed.f1,
+            one.ari,
+        ];
+        let [p, r, f, pp, pr, pf, gamma, bp, br, bf, ari] = figures.map(shown);
+        [one.label.clone(), thousands(one.pairs), p, r, f, pp, pr, pf, gamma, bp, br, bf, ari]
+    });
+    table_of_numbers(header, rows)
+}
+
+/// Whatever was left out, and what a reader must know besides.
+fn remarks(report: &EvaluationReport) -> Vec<String> {
+    let truth: &TruthReport = &report.truth;
+    let mut remarks = Vec::new();
+    if truth.unknown_ids > 0 {
+        let named: Vec<String> = truth.unknown.iter().map(|id| format!("{id:?}")).collect();
+        let more = if truth.unknown_ids > named.len() as u64 { " ..." } else { "" };
+        remarks.push(format!(
+            "truth: {} of {} not in the corpus, so {} left out: {}{more}",
+            thousands(truth.unknown_ids),
+            counted(truth.ids, "id"),
+            counted(truth.unknown_rows, "row"),
+            named.join(", ")
+        ));
+    }
+    for (count, what) in [
+        (truth.null_rows, "with a null left out"),
+        (truth.self_pairs, "of a document with itself left out"),
+        (truth.repeated_rows, "that repeat another one"),
+    ] {
+        if count > 0 {
+            remarks.push(format!("truth: {} {what}", counted(count, "row")));
+        }
+    }
+    remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
+    remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::job::FiguresReport;
+    use crate::measure::Retrieval;
+
+    #[test]
+    fn an_evaluation_in_full() {
+        let figures = |correct, found, relevant| FiguresReport::from(Retrieval::of_counts(correct, found, relevant));
+        let report = EvaluationReport {
+            documents: 2_455,
+            truth: TruthReport {
+                form: "pairs".into(),
+                files: vec!["truth.parquet".into()],
+                rows: 1_510,
+                null_rows: 1,
+                ids: 2_000,
+                unknown_ids: 6,
+                unknown: ["a", "b", "c", "d", "e"].map(String::from).into(),
+                unknown_rows: 5,
+                repeated_rows: 2,
+                self_pairs: 1,
+                pairs: 1_501,
+                clusters: 700,
+                pages: 1_990,
+                ..TruthReport::default()
+            },
+            algorithms: vec![
+                EvaluatedReport {
+                    label: "minhash".into(),
+                    pairs: 1_000,
+                    pairs_true: 900,
+                    pairwise: figures(900, 1_000, 1_501),
+                    pagewise: figures(1_100, 1_200, 1_990),
+                    b_cubed: Retrieval::of(Some(0.97), Some(0.91)).into(),
+                    ari: Some(0.8125),
+                    ..EvaluatedReport::default()
+                },
+                EvaluatedReport {
+                    label: "opt_freq".into(),
+                    pairwise: figures(0, 0, 1_501),
+                    pagewise: figures(0, 0, 1_990),
+                    b_cubed: Retrieval::of(Some(1.0), Some(0.5)).into(),
+                    ari: Some(0.0),
+                    ..EvaluatedReport::default()
+                },
+            ],
+            warnings: vec!["minhash: 7 pairs are not written".into()],
+            ..EvaluationReport::default()
+        };
+        expect![[r#"
+            2,455 documents held against 1,501 true pairs in 1 file: 1,990 duplicate pages in 700 clusters that the pairs connect
+
+             algorithm   pairs       P       R      F1   page P   page R   page F1   gamma    B3 P    B3 R   B3 F1     ARI
+            ---------------------------------------------------------------------------------------------------------------
+             minhash     1,000   0.900   0.600   0.720    0.917    0.553     0.690   0.345   0.970   0.910   0.939   0.812
+             opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
+
+            truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
+            truth: 1 row with a null left out
+            truth: 1 row of a document with itself left out
+            truth: 2 rows that repeat another one
+            warning: minhash: 7 pairs are not written
+
+            output: out/evaluation
+        "#]].assert_eq(&evaluation(&report, Path::new("out")));
+    }
+}

@@ -1,0 +1,364 @@
+//! `dupsift evaluate`: figures of a finished run against labelled pairs and clusters, checked by brute force.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, Int64Array, StringArray};
+use serde_json::Value;
+
+use crate::kit::{
+    ALL, Doc, Done, Numbers, Ran, Table, done, ended, id_pairs, labels, made_docs, names_in, numbered, program, python,
+    record, run, sample_docs, samples, write_columns, write_docs,
+};
+
+const TRUTH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
+
+fn evaluate(out: &Path, truth: &[&Path], more: &[&str]) -> Ran {
+    let mut command = program();
+    command.arg("evaluate").arg(out).arg("--no-progress");
+    truth.iter().for_each(|file| _ = command.arg("--truth").arg(file));
+    Ran::of(command.args(more).output().unwrap())
+}
+
+fn evaluation(out: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(out.join("evaluation/evaluation.json")).unwrap()).unwrap()
+}
+
+fn figure(value: &Value) -> Option<f64> {
+    assert!(value.is_null() || value.is_f64() || value.is_i64(), "{value}");
+    value.as_f64()
+}
+
+/// Labels of documents by id, those of one component alike.
+fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
+    let number: BTreeMap<&str, usize> = docs.iter().enumerate().map(|(at, doc)| (doc.id.as_str(), at)).collect();
+    let mut labels: Vec<usize> = (0..docs.len()).collect();
+    let edges: Vec<(usize, usize)> = pairs.iter().map(|(a, b)| (number[a.as_str()], number[b.as_str()])).collect();
+    loop {
+        let before = labels.clone();
+        for &(a, b) in &edges {
+            let least = labels[a].min(labels[b]);
+            (labels[a], labels[b]) = (least, least);
+        }
+        if before == labels {
+            return labels;
+        }
+    }
+}
+
+/// B-cubed precision and recall, and the adjusted Rand index, by their definitions over all pairs of documents.
+fn partition_measures(truth: &[usize], predicted: &[usize]) -> [f64; 3] {
+    let n = truth.len();
+    let (mut precision, mut recall) = (0.0, 0.0);
+    let (mut together, mut t, mut p) = (0.0, 0.0, 0.0);
+    for d in 0..n {
+        let (mut both, mut in_truth, mut in_predicted) = (0.0, 0.0, 0.0);
+        for e in 0..n {
+            let (same_t, same_p) = (truth[d] == truth[e], predicted[d] == predicted[e]);
+            in_truth += f64::from(same_t);
+            in_predicted += f64::from(same_p);
+            both += f64::from(same_t && same_p);
+        }
+        precision += both / in_predicted;
+        recall += both / in_truth;
+        together += (both - 1.0) / 2.0;
+        t += (in_truth - 1.0) / 2.0;
+        p += (in_predicted - 1.0) / 2.0;
+    }
+    let all = (n * (n - 1) / 2) as f64;
+    let below = (t + p) / 2.0 - t * p / all;
+    let ari = if below == 0.0 { 1.0 } else { (together - t * p / all) / below };
+    [precision / n as f64, recall / n as f64, ari]
+}
+
+fn over(a: usize, b: usize) -> Option<f64> {
+    (b > 0).then(|| a as f64 / b as f64)
+}
+
+fn f1(precision: Option<f64>, recall: Option<f64>) -> Option<f64> {
+    let (p, r) = (precision?, recall?);
+    (p + r > 0.0).then(|| 2.0 * p * r / (p + r))
+}
+
+#[track_caller]
+fn near(what: &str, came: &Value, expected: Option<f64>) {
+    let came = figure(came);
+    let same = match (came, expected) {
+        (Some(came), Some(expected)) => (came - expected).abs() < 1e-9,
+        (came, expected) => came == expected,
+    };
+    assert!(same, "{what}: {came:?} is not {expected:?}");
+}
+
+/// Every figure of every algorithm against what its own tables say.
+fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, true_labels: &[usize]) {
+    let report = evaluation(out);
+    let pages = |pairs: &BTreeSet<(String, String)>| {
+        pairs.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect::<BTreeSet<String>>()
+    };
+    let true_pages = pages(truth);
+    assert_eq!(report["truth"]["pairs"].as_u64().unwrap() as usize, truth.len());
+    assert_eq!(report["truth"]["pages"].as_u64().unwrap() as usize, true_pages.len());
+    let algorithms = report["algorithms"].as_array().unwrap();
+    assert_eq!(algorithms.len(), labels(out).len());
+    for one in algorithms {
+        let label = one["label"].as_str().unwrap();
+        let found: BTreeSet<(String, String)> = id_pairs(out, label).into_iter().collect();
+        let correct: BTreeSet<(String, String)> = found.intersection(truth).cloned().collect();
+        let count = |name: &str| one[name].as_u64().unwrap() as usize;
+        assert_eq!((count("pairs"), count("pairs_true")), (found.len(), correct.len()), "{label}");
+        let (p, r) = (over(correct.len(), found.len()), over(correct.len(), truth.len()));
+        near(label, &one["pairwise"]["precision"], p);
+        near(label, &one["pairwise"]["recall"], r);
+        near(label, &one["pairwise"]["f1"], f1(p, r));
+        let (detected, right) = (pages(&found).len(), pages(&correct).len());
+        assert_eq!((count("pages"), count("pages_true")), (detected, right), "{label}");
+        let (p, r) = (over(right, detected), over(right, true_pages.len()));
+        near(label, &one["pagewise"]["precision"], p);
+        near(label, &one["pagewise"]["recall"], r);
+        near(label, &one["pagewise"]["f1"], f1(p, r));
+        near(label, &one["pagewise"]["gamma"], f1(p, r).map(|f| f / 2.0));
+        let [precision, recall, ari] = partition_measures(true_labels, &components(docs, &found));
+        near(label, &one["b_cubed"]["precision"], Some(precision));
+        near(label, &one["b_cubed"]["recall"], Some(recall));
+        near(label, &one["b_cubed"]["f1"], f1(Some(precision), Some(recall)));
+        near(label, &one["ari"], Some(ari));
+    }
+}
+
+fn sorted_pairs(table: &Table) -> BTreeSet<(String, String)> {
+    let pairs = table.texts("id_a").into_iter().zip(table.texts("id_b"));
+    pairs.map(|(a, b)| if a < b { (a, b) } else { (b, a) }).collect()
+}
+
+#[test]
+fn the_samples_against_their_pairs() {
+    let done = done(samples(), &["--algorithms", "exact,minhash,three_plus_five,opt_freq,imatch"]);
+    let ran = evaluate(&done.out(), &[Path::new(TRUTH)], &[]).ends_with(0);
+    let docs = sample_docs();
+    let truth = sorted_pairs(&Table::read(Path::new(TRUTH)));
+    check(&done.out(), &docs, &truth, &components(&docs, &truth));
+    assert!(ran.stdout.contains("minhash") && ran.stdout.contains("gamma"), "{}", ran.stdout);
+    assert_eq!(names_in(&done.out().join("evaluation")), ["_SUCCESS", "evaluation.json", "evaluation.parquet"]);
+
+    // The table says what the record says.
+    let (report, table) = (evaluation(&done.out()), Table::read(&done.out().join("evaluation")));
+    let algorithms = report["algorithms"].as_array().unwrap();
+    let names: Vec<&str> = algorithms.iter().map(|one| one["label"].as_str().unwrap()).collect();
+    assert_eq!(table.texts("algorithm"), names);
+    for (column, part, name) in [
+        ("pair_precision", "pairwise", "precision"),
+        ("pair_recall", "pairwise", "recall"),
+        ("pair_f1", "pairwise", "f1"),
+        ("page_precision", "pagewise", "precision"),
+        ("page_recall", "pagewise", "recall"),
+        ("page_f1", "pagewise", "f1"),
+        ("page_gamma", "pagewise", "gamma"),
+        ("bcubed_precision", "b_cubed", "precision"),
+        ("bcubed_recall", "b_cubed", "recall"),
+        ("bcubed_f1", "b_cubed", "f1"),
+    ] {
+        let values = table.0.column_by_name(column).unwrap().as_primitive::<Float64Type>();
+        assert_eq!(values.len(), algorithms.len());
+        algorithms.iter().zip(values).for_each(|(one, value)| near(column, &one[part][name], value));
+    }
+    let pairs: Vec<i64> = algorithms.iter().map(|one| one["pairs"].as_i64().unwrap()).collect();
+    assert_eq!(table.numbers("pairs"), pairs);
+
+    // Again, in the place of the first; the record on stdout; and the run can still be replaced.
+    let again =
+        evaluate(&done.out(), &[Path::new(TRUTH)], &["--json", "--threads", "1", "--memory", "48MiB"]).ends_with(0);
+    assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap(), report);
+    assert_eq!(evaluation(&done.out()), report);
+    // Even if an evaluation that died left its hidden folder there.
+    std::fs::create_dir(done.out().join(".evaluation.dupsift-partial-1")).unwrap();
+    run(&[samples()], &done.out(), &["--algorithms", "exact", "--overwrite"]).ends_with(0);
+    assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
+}
+
+/// Clusters of made documents, and a run over them whose pairs differ from these.
+fn made(folder: &Path) -> (Vec<Doc>, Vec<usize>, PathBuf, Done) {
+    let docs = made_docs(400);
+    let mut numbers = Numbers(5);
+    let clusters: Vec<usize> = docs.iter().map(|_| numbers.below(150)).collect();
+    let path = folder.join("docs.parquet");
+    write_docs(&path, &docs, 64);
+    let done = done(&path, &["--algorithms", ALL]);
+    (docs, clusters, path, done)
+}
+
+#[test]
+fn clusters_as_truth_mean_all_pairs_within_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, clusters, _, done) = made(folder.path());
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
+    let names: ArrayRef = Arc::new(Int64Array::from_iter_values(clusters.iter().map(|&cluster| cluster as i64)));
+    let truth = folder.path().join("truth.parquet");
+    write_columns(&truth, &[("id", ids), ("cluster", names)], 50);
+    evaluate(&done.out(), &[&truth], &[]).ends_with(0);
+    let mut pairs = BTreeSet::new();
+    for (i, a) in docs.iter().enumerate() {
+        for (j, b) in docs.iter().enumerate().skip(i + 1) {
+            if clusters[i] == clusters[j] {
+                pairs.insert((a.id.clone().min(b.id.clone()), b.id.clone().max(a.id.clone())));
+            }
+        }
+    }
+    check(&done.out(), &docs, &pairs, &clusters);
+    let first = evaluation(&done.out());
+    // The same as JSON lines, cut into two files, with a repeated row and numbers as strings.
+    let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
+    let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
+    std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();
+    std::fs::write(&two, (199..docs.len()).map(line).collect::<String>()).unwrap();
+    evaluate(&done.out(), &[&one, &two], &[]).ends_with(0);
+    let second = evaluation(&done.out());
+    assert_eq!(first["algorithms"], second["algorithms"]);
+    assert_eq!(second["truth"]["repeated_rows"], 1);
+    // A document in two clusters is none's.
+    std::fs::write(&one, line(0) + &line(0).replace(&format!("\"{}\"", clusters[0]), "\"other\"")).unwrap();
+    evaluate(&done.out(), &[&one], &[]).ends_with(2).says(&["in more than one cluster: 1, such as docs.parquet#0"]);
+    assert_eq!(evaluation(&done.out()), second, "what was there stays");
+}
+
+#[test]
+fn what_the_truth_cannot_say_is_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    // The ids 3 and 30 stand twice, the text of 7 is null.
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4, 3, 5, 6, 7, 30, 30]));
+    let texts: Vec<Option<String>> = (0..10).map(|n| (n != 7).then(|| format!("Текст номер {}.", n / 2))).collect();
+    write_columns(&docs, &[("id", ids), ("text", Arc::new(StringArray::from(texts)))], 3);
+    let done = ended(&docs, &["--algorithms", "exact"], 3);
+    assert_eq!(record(&done.out())["algorithms"][0]["pairs"], 4);
+    let truth = folder.path().join("truth.jsonl");
+    let lines = [
+        "{\"id_a\": \"1\", \"id_b\": 2}",
+        "{\"id_a\": 2, \"id_b\": 1}",
+        "{\"id_a\": 4, \"id_b\": 4}",
+        "{\"id_a\": 4, \"id_b\": \"3\"}",
+        "{\"id_a\": 5, \"id_b\": 99}",
+        "{\"id_a\": 98, \"id_b\": \"Ж\"}",
+        "{\"id_a\": 7, \"id_b\": 6}",
+        "{\"id_a\": null, \"id_b\": 6}",
+        "{\"id_a\": 97, \"id_b\": 96}",
+        "{\"id_a\": 95, \"id_b\": 99}",
+    ];
+    std::fs::write(&truth, lines.join("\n")).unwrap();
+    let ran = evaluate(&done.out(), &[&truth], &[]).ends_with(0);
+    let told = evaluation(&done.out());
+    let expected = serde_json::json!({
+        "form": "pairs", "files": [truth.display().to_string()], "rows": 10, "null_rows": 1, "ids": 13, "unknown_ids": 7,
+        "unknown": ["99", "98", "Ж", "7", "97"], "ambiguous_ids": 1, "unknown_rows": 5, "repeated_rows": 1,
+        "self_pairs": 1, "pairs": 2, "clusters": 2, "pages": 4,
+    });
+    assert_eq!(told["truth"], expected);
+    assert_eq!(told["documents"], 9);
+    // Found: 0-1, 2-3, 4-5, 8-9; true: 1-2 and 3-4, that is 0-1 and 2-3, for the first document with an id is meant.
+    assert_eq!(told["algorithms"][0]["pairs_true"], 2);
+    near("P", &told["algorithms"][0]["pairwise"]["precision"], Some(0.5));
+    near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
+    for said in [
+        "truth: 7 of 13 ids not in the corpus, so 5 rows left out: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
+        "truth: 1 row with a null left out",
+        "truth: 1 row of a document with itself left out",
+        "truth: 1 row that repeat another one",
+        "ids of the truth that several documents have: 1; the first document of each is taken",
+    ] {
+        assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
+    }
+    std::fs::write(&truth, "{\"id_a\": \"x\", \"id_b\": \"y\"}").unwrap();
+    evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids of the truth", "\"x\", \"y\""]);
+}
+
+#[test]
+fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = |from: usize| (from..from + 10).map(|n| Some(format!("Текст номер {}.", n % 3))).collect::<Vec<_>>();
+    for (name, from) in [("a", 0), ("b", 10)] {
+        let path = folder.path().join(format!("docs/{name}.parquet"));
+        write_columns(&path, &[("text", Arc::new(StringArray::from(texts(from))) as ArrayRef)], 4);
+    }
+    let done = done(&folder.path().join("docs"), &["--algorithms", "exact,tf", "--max-group", "3"]);
+    let truth = folder.path().join("truth.jsonl");
+    let row = |n: usize| if n < 10 { format!("a.parquet#{n}") } else { format!("b.parquet#{}", n - 10) };
+    let line = |n: usize| format!("{{\"id\": {:?}, \"cluster\": {}}}\n", row(n), n % 3);
+    std::fs::write(&truth, (0..20).map(line).collect::<String>()).unwrap();
+    let ran = evaluate(&done.out(), &[&truth], &[]).ends_with(0);
+    let told = evaluation(&done.out());
+    assert_eq!((&told["truth"]["unknown_ids"], &told["truth"]["clusters"]), (&0.into(), &3.into()));
+    let exact = &told["algorithms"][0];
+    // Groups of 7, 7 and 6: 57 pairs, of which those with the representative are written.
+    assert_eq!((&exact["pairs"], &exact["pairs_not_written"]), (&17.into(), &40.into()));
+    near("R", &exact["pairwise"]["recall"], Some(17.0 / 57.0));
+    near("pages", &exact["pagewise"]["recall"], Some(1.0));
+    near("ARI", &exact["ari"], Some(1.0));
+    assert!(ran.stdout.contains("warning: exact: 40 pairs of groups above --max-group"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_cannot_be_evaluated_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered(["один текст", "один текст", "другой текст"]), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let truth = folder.path().join("truth.parquet");
+    let column = || Arc::new(StringArray::from(vec!["d0"])) as ArrayRef;
+    write_columns(&truth, &[("idA", column()), ("id_b", column())], 10);
+    evaluate(&done.out(), &[&truth], &[])
+        .ends_with(2)
+        .says(&["there are: idA, id_b", "\"idA\" what should be called id_a"]);
+    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["--truth", "is not there"]);
+    evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["no output of a finished run"]);
+    let clusters = folder.path().join("clusters.parquet");
+    write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);
+    let pairs = folder.path().join("pairs.jsonl");
+    std::fs::write(&pairs, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
+    evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one form"]);
+    assert!(!done.out().join("evaluation").exists());
+    assert_eq!(names_in(&done.out()), ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "run.json"]);
+    // A folder of the user's in its place stays.
+    std::fs::create_dir(done.out().join("evaluation")).unwrap();
+    std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);
+    std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(0);
+    // A damaged table, and a corpus that changed.
+    std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
+    evaluate(&done.out(), &[&pairs], &[])
+        .ends_with(1)
+        .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
+    write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
+    evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["not the one of this run any more"]);
+}
+
+/// Random partitions as corpora: documents of one predicted cluster have one text, so `exact` finds just these clusters.
+#[test]
+fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut numbers = Numbers(77);
+    let mut command = python("tests/measures.py");
+    // Many small clusters, few large ones, all alone, all in one, and one document.
+    let shapes =
+        [(300, 120, 90), (300, 3, 5), (120, 60, 1), (120, 1, 60), (80, 1, 1), (80, 100_000, 100_000), (1, 1, 1)];
+    let mut runs = Vec::new();
+    for (at, (documents, true_clusters, predicted_clusters)) in shapes.into_iter().enumerate() {
+        let predicted: Vec<usize> = (0..documents).map(|_| numbers.below(predicted_clusters)).collect();
+        let truth: Vec<i64> = (0..documents).map(|_| numbers.below(true_clusters) as i64).collect();
+        let docs = folder.path().join(format!("docs-{at}.parquet"));
+        write_docs(&docs, &numbered(predicted.iter().map(|cluster| format!("Текст номер {cluster}."))), 50);
+        let file = folder.path().join(format!("truth-{at}.parquet"));
+        let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..documents).map(|doc| format!("d{doc}"))));
+        let doc: ArrayRef = Arc::new(Int64Array::from_iter_values(0..documents as i64));
+        write_columns(&file, &[("doc", doc), ("cluster", Arc::new(Int64Array::from(truth))), ("id", ids)], 100);
+        let done = done(&docs, &["--algorithms", "exact,minhash"]);
+        evaluate(&done.out(), &[&file], &[]).ends_with(0);
+        command.arg(done.out()).arg(file);
+        runs.push(done);
+    }
+    let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+    assert_eq!(said, format!("checked {}\n", 2 * shapes.len()));
+}

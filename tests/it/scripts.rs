@@ -1,0 +1,276 @@
+//! The scripts over an output folder, each on the output of the samples: what they print and write against the tables of the
+//! run itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use serde_json::Value;
+
+use crate::kit::{
+    Done, Ran, Table, doc_pairs, done, json_lines, labels, names_in, numbered, pairs, python, record, sample_docs,
+    samples, write_columns, write_docs,
+};
+
+/// Runs one of the scripts.
+fn script(name: &str, arguments: &[&str]) -> Ran {
+    let output = python(&format!("scripts/{name}.py")).args(arguments).output();
+    Ran::of(output.unwrap_or_else(|error| panic!("cannot start Python: {error}; try `make venv`")))
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn rows(path: &Path) -> RecordBatch {
+    Table::read(path).0
+}
+
+/// Fails unless the two tables have the same columns, types and rows.
+#[track_caller]
+fn assert_same_table(left: &Path, right: &Path) {
+    let (left, right) = (rows(left), rows(right));
+    assert_eq!(left.schema().fields(), right.schema().fields());
+    assert!(left.num_rows() > 10, "too few rows to show anything");
+    assert_eq!(left, right);
+}
+
+#[test]
+fn rethreshold_at_the_runs_own_threshold_gives_the_runs_own_tables() {
+    let to = tempfile::tempdir().unwrap();
+    for (keep, chain) in [("length desc", "keep"), ("title asc, url desc", "keep"), ("length asc", "remove")] {
+        for label in ["minhash", "simhash", "tf"] {
+            let done = done(
+                samples(),
+                &["--algorithms", "minhash,simhash,tf", "--decide", label, "--keep", keep, "--chain", chain],
+            );
+            let out = done.out();
+            let verify = record(&out)["algorithms"][0]["verify"].as_str().unwrap().to_string();
+            let own = verify.strip_prefix("jaccard:").and_then(|rest| rest.split(' ').next()).unwrap();
+            let threshold = if label == "minhash" { own } else { "0" };
+            let arguments = ["--algorithm", label, "--threshold", threshold, "--to", text(to.path())];
+            let ran = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
+            assert!(ran.stdout.contains(&format!("{label} from")), "{}", ran.stdout);
+            assert_same_table(&to.path().join("clusters.parquet"), &out.join(format!("clusters/algorithm={label}")));
+            assert_same_table(&to.path().join("removed.parquet"), &out.join("removed"));
+        }
+    }
+}
+
+#[test]
+fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
+    let to = tempfile::tempdir().unwrap();
+    let of = |threshold: &str| {
+        let minhash = format!("minhash:bands=40,rows=4,verify=jaccard:{threshold}");
+        done(samples(), &["--algorithms", &minhash, "--decide", "minhash"])
+    };
+    let (loose, strict) = (of("0.6"), of("0.85"));
+    let arguments = ["--algorithm", "minhash", "--to", text(to.path()), "--threshold"];
+    let again =
+        |out: &Path, threshold: &str| script("rethreshold", &[&[text(out)], &arguments[..], &[threshold]].concat());
+    again(&loose.out(), "0.85").ends_with(0);
+    assert_same_table(&to.path().join("clusters.parquet"), &strict.out().join("clusters"));
+    assert_same_table(&to.path().join("removed.parquet"), &strict.out().join("removed"));
+    again(&strict.out(), "0.6").ends_with(1).says(&["knows no pairs below 0.85", "run again with a lower threshold"]);
+    again(&strict.out(), "1.5").ends_with(2).says(&["expected a number from 0 to 1"]);
+    let unknown = ["--algorithm", "minhsh", "--threshold", "0.9", "--to", text(to.path())];
+    let strict = strict.out();
+    script("rethreshold", &[&[text(&strict)], &unknown[..]].concat())
+        .ends_with(1)
+        .says(&["\"minhsh\"".replace('"', "'").as_str(), "there are: minhash"]);
+    script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["no finished output"]);
+}
+
+/// Whether a figure is the expected one, or both are undefined; printed decimals are read back to the last bit but one.
+fn near(told: &Value, expected: Option<f64>) -> bool {
+    match (told.as_f64(), expected) {
+        (Some(told), Some(expected)) => (told - expected).abs() < 1e-12,
+        (told, expected) => told.is_none() && expected.is_none(),
+    }
+}
+
+#[test]
+fn overlap_counts_what_the_tables_of_pairs_have_in_common() {
+    let done = done(samples(), &["--algorithms", "exact,minhash,three_plus_five,opt_freq"]);
+    let ran = script("overlap", &[text(&done.out()), "--json"]).ends_with(0);
+    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let found: BTreeMap<String, BTreeSet<(usize, usize)>> = labels(&done.out())
+        .into_iter()
+        .map(|label| (label.clone(), doc_pairs(&done.out(), &label).into_iter().collect()))
+        .collect();
+    for (a, in_a) in &found {
+        let others: BTreeSet<(usize, usize)> =
+            found.iter().filter(|(b, _)| *b != a).flat_map(|(_, b)| b).copied().collect();
+        assert_eq!(told["alone"][a].as_u64().unwrap() as usize, in_a.difference(&others).count(), "{a}");
+        for (b, in_b) in &found {
+            let common = in_a.intersection(in_b).count();
+            assert_eq!(told["common"][a][b].as_u64().unwrap() as usize, common, "{a} {b}");
+            let share = (!in_a.is_empty()).then(|| common as f64 / in_a.len() as f64);
+            assert!(near(&told["share"][a][b], share), "{a} {b}");
+            let all = in_a.union(in_b).count();
+            let jaccard = (all > 0).then(|| common as f64 / all as f64);
+            assert!(near(&told["jaccard"][a][b], jaccard), "{a} {b}");
+        }
+    }
+    let shown = script("overlap", &[text(&done.out()), "--algorithms", "minhash,exact"]).ends_with(0).stdout;
+    assert!(shown.contains("Jaccard") && !shown.contains("opt_freq"), "{shown}");
+    script("overlap", &[text(&done.out()), "--algorithms", "minhash,exct"]).ends_with(1).says(&["'exct'"]);
+}
+
+#[test]
+fn clusters_are_shown_with_the_texts_of_their_documents() {
+    let done = done(samples(), &["--algorithms", "minhash"]);
+    let docs = sample_docs();
+    let out = done.out();
+    let told = |more: &[&str]| -> Vec<Value> {
+        let ran = script("clusters", &[&[text(&out), "--json"], more].concat()).ends_with(0);
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let table = Table::read(&out.join("clusters"));
+    let (ids, clusters, sizes) = (table.texts("id"), table.texts("cluster_id"), table.numbers("cluster_size"));
+    let mut largest: Vec<i64> =
+        sizes.iter().zip(table.flags("is_representative")).filter(|(_, head)| *head).map(|(size, _)| *size).collect();
+    largest.sort_by_key(|size| std::cmp::Reverse(*size));
+    let glob = format!("{}/*.parquet", text(samples()));
+    let shown = told(&["--largest", "7", "--documents", "1000", "--corpus", &glob]);
+    let shown_sizes: Vec<i64> = shown.iter().map(|cluster| cluster["size"].as_i64().unwrap()).collect();
+    assert_eq!(shown_sizes, largest[..7]);
+    for cluster in &shown {
+        let members = cluster["documents"].as_array().unwrap();
+        assert_eq!(members.len() as u64, cluster["size"].as_u64().unwrap());
+        assert_eq!(members[0]["id"], cluster["cluster"], "the representative comes first");
+        for member in members {
+            let doc = &docs[member["doc"].as_u64().unwrap() as usize];
+            assert_eq!(
+                (member["id"].as_str(), member["text"].as_str()),
+                (Some(doc.id.as_str()), Some(doc.text.as_str()))
+            );
+        }
+    }
+    let by_id = told(&["--id", &ids[5], "--documents", "2"]);
+    assert_eq!((by_id.len(), by_id[0]["cluster"].as_str()), (1, Some(clusters[5].as_str())));
+    let page = script("clusters", &[text(&out), "--id", &ids[5], "--chars", "20"]).ends_with(0).stdout;
+    assert!(
+        page.contains(&format!("cluster {} of {} documents", clusters[5], sizes[5])) && page.contains(&ids[5]),
+        "{page}"
+    );
+    script("clusters", &[text(&out), "--id", "nobody"]).ends_with(1).says(&["'nobody' is in no cluster"]);
+    script("clusters", &[text(&out), "--corpus", text(&out)]).ends_with(1).says(&["expected its inputs as --corpus"]);
+}
+
+/// What is left of a corpus without the rows that go, file by file.
+fn kept(files: &[PathBuf], removed: &BTreeSet<usize>) -> Vec<RecordBatch> {
+    let mut first = 0;
+    let mut kept = Vec::new();
+    for file in files {
+        let whole = rows(file);
+        let stay = (first..first + whole.num_rows()).map(|doc| !removed.contains(&doc));
+        kept.push(arrow_select::filter::filter_record_batch(&whole, &stay.collect::<Vec<_>>().into()).unwrap());
+        first += whole.num_rows();
+    }
+    kept
+}
+
+fn removed_docs(done: &Done) -> BTreeSet<usize> {
+    Table::read(&done.out().join("removed")).numbers("doc").into_iter().map(|doc| doc as usize).collect()
+}
+
+#[test]
+fn a_keep_list_becomes_a_dataset_with_all_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let (to, list) = (folder.path().join("kept"), folder.path().join("keep.txt"));
+    let done = done(samples(), &["--algorithms", "exact,minhash"]);
+    let removed = removed_docs(&done);
+    assert!(!removed.is_empty());
+    let out = done.out();
+    script("keep_list", &[text(&out), "--to", text(&to), "--list", text(&list)]).ends_with(0);
+    let names = ["train-00000-of-00003.parquet", "train-00001-of-00003.parquet", "train-00002-of-00003.parquet"];
+    assert_eq!(
+        (names_in(&to), names_in(&to.join("data"))),
+        (vec!["data".to_string()], names.map(String::from).to_vec())
+    );
+    let files = ["en", "ru", "zh"].map(|language| samples().join(format!("{language}.parquet")));
+    for (expected, name) in kept(&files, &removed).into_iter().zip(names) {
+        let came = rows(&to.join("data").join(name));
+        assert_eq!(came.schema().fields(), expected.schema().fields());
+        assert!(came == expected, "{name}: other rows");
+    }
+    let docs = sample_docs();
+    let ids: Vec<&str> =
+        (0..docs.len()).filter(|doc| !removed.contains(doc)).map(|doc| docs[doc].id.as_str()).collect();
+    assert!(std::fs::read_to_string(&list).unwrap().lines().eq(ids.iter().copied()));
+    // The dataset is a corpus without duplicates.
+    let again = done_with(&to.join("data"));
+    assert_eq!(record(&again.out())["removal"]["removed"], 0);
+    // Nothing is written over.
+    script("keep_list", &[text(&out), "--to", text(&to)]).ends_with(1).says(&["is there already"]);
+    script("keep_list", &[text(&out)]).ends_with(2).says(&["expected --to DIR, --list FILE"]);
+}
+
+fn done_with(input: &Path) -> Done {
+    done(input, &["--algorithms", "exact,minhash"])
+}
+
+#[test]
+fn rows_without_ids_and_rejected_rows_go_by_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let texts = |from: usize| (from..from + 8).map(|n| (n != 5).then(|| format!("Текст номер {}.", n % 6)));
+    for (name, from) in [("a", 0), ("b", 8)] {
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(from as i64..from as i64 + 8));
+        let texts: ArrayRef = Arc::new(texts(from).collect::<StringArray>());
+        write_columns(&path(&format!("docs/{name}.parquet")), &[("text", texts), ("n", numbers)], 3);
+    }
+    let done = crate::kit::ended(&path("docs"), &["--algorithms", "exact"], 3);
+    let removed = removed_docs(&done);
+    assert_eq!(removed, BTreeSet::from_iter([6, 7, 8, 9, 10, 12, 13, 14, 15]));
+    let out = done.out();
+    let numbers = |more: &[&str], name: &str| {
+        let to = path(name);
+        script("keep_list", &[&[text(&out), "--to", text(&to)], more].concat()).ends_with(0);
+        Table::read(&to).numbers("n")
+    };
+    assert_eq!(numbers(&[], "with"), [0, 1, 2, 3, 4, 5, 11]);
+    assert_eq!(numbers(&["--drop-rejected"], "without"), [0, 1, 2, 3, 4, 11]);
+    let list = path("keep.parquet");
+    script("keep_list", &[text(&out), "--list", text(&list)]).ends_with(0);
+    let names =
+        ["a.parquet#0", "a.parquet#1", "a.parquet#2", "a.parquet#3", "a.parquet#4", "a.parquet#5", "b.parquet#3"];
+    assert_eq!(Table::read(&list).texts("id"), names);
+    // Another list, and one that belongs to another corpus.
+    let other = path("other.parquet");
+    write_columns(&other, &[("doc", Arc::new(Int64Array::from(vec![0, 15])) as ArrayRef)], 10);
+    assert_eq!(numbers(&["--removed", text(&other)], "other"), (1..15).collect::<Vec<i64>>());
+    write_columns(&other, &[("doc", Arc::new(Int64Array::from(vec![16])) as ArrayRef)], 10);
+    let arguments = [text(&out), "--list", text(&list), "--removed", text(&other)];
+    script("keep_list", &arguments).ends_with(1).says(&["belongs to another run"]);
+}
+
+#[test]
+fn json_lines_are_read_by_row_as_well() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = numbered((0..40).map(|n| format!("Текст номер {} из многих.", n % 15)));
+    let lines = String::from_utf8(json_lines(&docs)).unwrap().replacen('\n', "\n\nno json\n", 1);
+    let path = folder.path().join("docs.jsonl");
+    std::fs::write(&path, lines).unwrap();
+    let done = crate::kit::ended(&path, &["--algorithms", "exact"], 3);
+    let (to, list, out) = (folder.path().join("to"), folder.path().join("keep.txt"), done.out());
+    let arguments = ["--algorithm", "exact", "--threshold", "1", "--to", text(&to)];
+    script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
+    assert_same_table(&to.join("clusters.parquet"), &out.join("clusters"));
+    assert_same_table(&to.join("removed.parquet"), &out.join("removed"));
+    script("keep_list", &[text(&out), "--list", text(&list)]).ends_with(0);
+    let expected: Vec<String> =
+        ["d0".into(), "docs.jsonl#1".into()].into_iter().chain((1..15).map(|n| format!("d{n}"))).collect();
+    assert_eq!(std::fs::read_to_string(&list).unwrap().lines().collect::<Vec<_>>(), expected);
+    script("keep_list", &[text(&out), "--to", text(&folder.path().join("set"))])
+        .ends_with(1)
+        .says(&["is no Parquet file"]);
+    assert_eq!(pairs(&out, "exact").len(), 10 * 3 + 5);
+    write_docs(&folder.path().join("moved/docs.parquet"), &docs, 10);
+    let moved = folder.path().join("moved");
+    script("keep_list", &[text(&out), "--list", text(&list), "--corpus", text(&moved)])
+        .ends_with(1)
+        .says(&["run again"]);
+}

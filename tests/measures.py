@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Holds the cluster figures of evaluations against scikit-learn and a plain definition of B-cubed.
+
+usage: measures.py OUT TRUTH [OUT TRUTH ...]
+
+OUT is a run that `dupsift evaluate` was done on, with the clusters of TRUTH: a Parquet file with the columns doc (the number of the
+document), id and cluster that names every document of the corpus. For each algorithm of the run, B-cubed is computed
+document by document, and the adjusted Rand index by sklearn.metrics.adjusted_rand_score.
+
+needs: pyarrow scikit-learn
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import pair_confusion_matrix
+
+
+def b_cubed(truth, predicted):
+    """Precision and recall, each the mean over the documents."""
+    groups = lambda labels: {label: {d for d, other in enumerate(labels) if other == label} for label in set(labels)}
+    true_groups, predicted_groups = groups(truth), groups(predicted)
+    precision = recall = 0
+    for d in range(len(truth)):
+        true_group, predicted_group = true_groups[truth[d]], predicted_groups[predicted[d]]
+        both = len(true_group & predicted_group)
+        precision += both / len(predicted_group)
+        recall += both / len(true_group)
+    return precision / len(truth), recall / len(truth)
+
+
+def predicted_labels(out, label, documents):
+    """One label a document: documents in no cluster are alone."""
+    labels = [f"alone {doc}" for doc in range(documents)]
+    for row in pq.read_table(out / "clusters" / f"algorithm={label}" / "part-00000.parquet", partitioning=None).to_pylist():
+        labels[row["doc"]] = f"cluster {row['cluster_id']}"
+    return labels
+
+
+def check(what, expected, came):
+    if (expected is None) != (came is None) or (came is not None and abs(expected - came) > 1e-9):
+        sys.exit(f"error: {what}: expected {expected}, got {came}")
+
+
+def over(part, whole):
+    return part / whole if whole else None
+
+
+def main(arguments):
+    if not arguments or len(arguments) % 2:
+        sys.exit(__doc__)
+    checked = 0
+    for out, truth in zip(map(Path, arguments[::2]), arguments[1::2]):
+        rows = pq.read_table(truth).sort_by("doc")
+        true_labels = rows["cluster"].to_pylist()
+        for one in json.loads((out / "evaluation" / "evaluation.json").read_text())["algorithms"]:
+            predicted = predicted_labels(out, one["label"], len(true_labels))
+            precision, recall = b_cubed(true_labels, predicted)
+            what = f"{out}, {one['label']}"
+            check(f"{what}: B-cubed P", precision, one["b_cubed"]["precision"])
+            check(f"{what}: B-cubed R", recall, one["b_cubed"]["recall"])
+            check(f"{what}: B-cubed F1", 2 * precision * recall / (precision + recall), one["b_cubed"]["f1"])
+            check(f"{what}: ARI", adjusted_rand_score(true_labels, predicted), one["ari"])
+            if one["label"] == "exact":
+                # All pairs within its clusters are reported: what scikit-learn counts are ordered pairs.
+                (_, wrong), (missed, right) = pair_confusion_matrix(true_labels, predicted).tolist()
+                check(f"{what}: pairwise P", over(right, right + wrong), one["pairwise"]["precision"])
+                check(f"{what}: pairwise R", over(right, right + missed), one["pairwise"]["recall"])
+            checked += 1
+    print(f"checked {checked}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
