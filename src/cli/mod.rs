@@ -10,6 +10,7 @@ pub mod algorithms;
 pub mod args;
 pub mod config;
 pub mod exit;
+pub mod explain;
 mod handbook;
 pub mod log;
 pub mod recorded;
