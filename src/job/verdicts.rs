@@ -172,9 +172,12 @@ fn why(
             [Ok(_), Ok(_)] => String::new(),
         },
         Verdict::NoCommonKey => {
-            let never =
-                bits.map_or_else(|| "no common key: they never met".into(), |bits| format!("{bits}: they never met"));
-            look.checks.first().map_or(never.clone(), |check| format!("{never}; {}", reached(check)))
+            let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
+            match look.checks.first() {
+                Some(check) if check.passes => format!("{never}, though {}", reached(check)),
+                Some(check) => format!("{never}; {}", reached(check)),
+                None => never,
+            }
         }
         Verdict::BelowThreshold => match (failed, look.own, bits) {
             (Some(check), ..) if look.ended == Ended::Checked => format!("they met ({keys}), but {}", reached(check)),

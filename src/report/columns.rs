@@ -219,7 +219,18 @@ mod tests {
     fn words_and_characters_that_differ_are_marked() {
         let a = "The first line.\nIt sleeps all day long on the warm window sill.\n网页搜索引擎需要去除重复网页，否则用户会看到许多相同的结果。";
         let b = "The first line.\nIt sleeps all night long on the warm window sill.\n网页搜寻引擎需要去除重复网页，否则用户会看到许多相同的结果。\nOne more.";
-        expect_test::expect![[""]].assert_eq(&shown(a, b, 60, false, false));
+        expect_test::expect![[r#"
+            a                              b
+            -----------------------------------------------------------
+            The first line.                The first line.
+            It sleeps all [-day-] long   | It sleeps all {+night+} long
+            on the warm window sill.     | on the warm window sill.
+            网页搜[-索-]引擎需要去除重复 | 网页搜{+寻+}引擎需要去除重复
+            网页，否则用户会看到许多相同 | 网页，否则用户会看到许多相同
+            的结果。                     | 的结果。
+                                         > One more.
+        "#]]
+        .assert_eq(&shown(a, b, 60, false, false));
     }
 
     #[test]
@@ -228,9 +239,23 @@ mod tests {
             let lines = (0..20).map(|n| if n == 9 { format!("the {change} line") } else { format!("line {n}") });
             lines.collect::<Vec<_>>().join("\n")
         };
-        expect_test::expect![[""]].assert_eq(&shown(&lines("old"), &lines("new"), 50, false, false));
+        expect_test::expect![[r#"
+            a                         b
+            -------------------------------------------------
+            ... 8 equal lines ...
+            line 8                    line 8
+            the [-old-] line        | the {+new+} line
+            line 10                   line 10
+            ... 9 equal lines ...
+        "#]]
+        .assert_eq(&shown(&lines("old"), &lines("new"), 50, false, false));
         assert_eq!(shown(&lines("old"), &lines("new"), 50, false, true).lines().count(), 22);
-        expect_test::expect![[""]].assert_eq(&shown("a\nb\nc", "a\nb\nc", 50, false, false));
+        expect_test::expect![[r#"
+            a                         b
+            -------------------------------------------------
+            ... 3 equal lines ...
+        "#]]
+        .assert_eq(&shown("a\nb\nc", "a\nb\nc", 50, false, false));
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn measures(explained: &Explanation) -> String {
         _ => "too long for 2 LCS / (a + b)".into(),
     };
     format!(
-        "{}\ncosine of word counts {:.3}; {lcs}; {} in common\n",
+        "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
         table_of_numbers(["", "jaccard", "of a in b", "of b in a"], rows),
         measures.cosine,
         counted(measures.common_words, "word"),
@@ -184,6 +184,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
     let position = one.positions.saturating_sub(1).to_string().len();
     // Two keys, the position, the sign and what is between them.
     let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
+    let mut before = [None, None];
     for row in shown {
         let key = |key: &Option<ExplainedKey>| key.as_ref().map_or_else(|| "-".into(), |key| cut(&key.key, keys));
         let sign = if row.equal { '=' } else { ' ' };
@@ -191,12 +192,12 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         text += line.trim_end();
         text.push('\n');
         let says = [&row.a, &row.b].map(|key| key.as_ref().and_then(|key| key.says.clone()));
-        if let [a, b] = says
-            && (a.is_some() || b.is_some())
-        {
-            let said = |says: Option<String>| says.unwrap_or_else(|| "-".into());
-            text += &format!("  {:>position$}   {} | {}\n", "", said(a), said(b));
+        // What a whole document says stands under its first row.
+        if says != before && says != [None, None] {
+            let said = says.each_ref().map(|says| says.as_deref().unwrap_or("-"));
+            text += &format!("  {:>position$}   {}\n", "", said.join(" | "));
         }
+        before = says;
     }
     let left = one.rows.len().saturating_sub(most);
     if left > 0 {
@@ -304,7 +305,48 @@ mod tests {
     #[test]
     fn the_whole_answer() {
         let screen = Screen { width: 80, colours: false, full: false };
-        expect_test::expect![[""]].assert_eq(&explanation(&example(), screen));
+        expect_test::expect![[r#"
+            a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words; kept
+            b: fox-2␛[2J (document 1, pages.jsonl row 1): 25 characters, 5 words; removed for fox-1 (document 0; pair 0.950 by minhash)
+            a pair for 1 of 2 algorithms: minhash
+            note: a note
+
+             algorithm        pair       score   why
+            --------------------------------------------------------------------------------
+             minhash          yes        0.950   2 common keys, and the check jaccard:0.7
+                                                 gives 0.950
+             sentence_marks   unsigned           fox-2 has no signature: no marks
+
+            both in the cluster of fox-1 (3 documents): minhash
+
+            how alike the texts are, whatever the algorithms say
+
+                                    jaccard   of a in b   of b in a
+            --------------------------------------------------------
+             5-character shingles     0.500       0.750           -
+             5-word shingles          0.500       0.750           -
+             words                    0.500       0.750           -
+
+            cosine of word counts 0.800; 4 words in common
+            2 LCS / (a + b) of characters 0.875
+
+            signatures (keys in hexadecimal; = where both have the key)
+
+            minhash: 7 keys, 2 equal
+               1 = 00000000000000aa 00000000000000aa
+               4 = 00000000000000aa 00000000000000aa
+               0   00000000000000aa b
+               2   00000000000000aa b
+              ... 3 further rows ...
+            sentence_marks: 1 and 0 keys, 0 equal
+              b has none: no marks
+               0   01       -
+                   3 marks | -
+
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
+        "#]].assert_eq(&explanation(&example(), screen));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod consumers;
 mod cost;
 mod damage;
 mod determinism;
+mod explain;
 mod floors;
 mod golden;
 mod hot_key;
