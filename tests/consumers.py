@@ -46,6 +46,7 @@ TABLES = {
         "bcubed_precision": "double", "bcubed_recall": "double", "bcubed_f1": "double", "ari": "double",
     },
     "stats": {"term": "int64", "df": "int64", "cf": "int64"},
+    "stats/models": {"value": "int64"},
 }
 
 DUCKDB = {
@@ -141,7 +142,7 @@ def check_output(out, id_type):
     seen = {}
     for path in sorted(out.rglob("*.parquet")):
         relative = path.relative_to(out)
-        table = relative.parts[0]
+        table = "stats/models" if relative.parts[:2] == ("stats", "models") else relative.parts[0]
         if table not in TABLES:
             fail(f"{path} is no documented table")
         count = check_file(path, table, id_type)

@@ -221,6 +221,11 @@ pub trait Signer: Send + Sync {
         }
     }
 
+    /// What a row says to a person, beside its key: lengths, counts; none where there is nothing to read.
+    fn told(&self, _row: &Row<'_>) -> Option<String> {
+        None
+    }
+
     /// Bits of the signature whose chance collisions are worth counting, for run.json; none where pairs are judged.
     fn signature_bits(&self) -> Option<u32> {
         None

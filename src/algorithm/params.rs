@@ -135,6 +135,10 @@ impl fmt::Display for Kind {
     }
 }
 
+/// Parameters that say how much two documents must have in common, and nothing else: members that have a check of their
+/// own, or judge by a share, call them so.
+pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
+
 /// The checked parameters of one use of a member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
@@ -229,6 +233,22 @@ impl Params {
         }
     }
 
+    /// The same with every threshold as low as its range allows, so that a check tells the score where it would say no.
+    /// What a threshold is called stands in [`THRESHOLDS`].
+    pub fn loosened(&self, specs: &[ParamSpec]) -> Params {
+        let mut values = self.values.clone();
+        for spec in specs {
+            let Some(value) = values.get_mut(spec.name) else { continue };
+            match (spec.kind, &*value) {
+                (Kind::Verify(_), Value::Verify(Some((name, _)))) => *value = Value::Verify(Some((name, 0.0))),
+                (Kind::Real(low, _), _) if THRESHOLDS.contains(&spec.name) => *value = Value::Real(low),
+                (Kind::Int(low, _), _) if THRESHOLDS.contains(&spec.name) => *value = Value::Int(low),
+                _ => {}
+            }
+        }
+        Params { values }
+    }
+
     /// Every parameter with its value, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.values.iter().map(|(name, value)| (*name, value.to_string()))
@@ -272,6 +292,15 @@ mod tests {
             let printed = check(&format!("margin={margin}")).unwrap();
             assert_eq!(printed, format!("bands=14,chain=on,margin={margin},ratio=0.85,verify=jaccard:0.7"));
         }
+    }
+
+    #[test]
+    fn thresholds_are_loosened_and_nothing_else() {
+        let params = Params::check("minhash", SPECS, &[("ratio".into(), "0.9".into())]).unwrap();
+        assert_eq!(params.loosened(SPECS).to_string(), "bands=14,chain=on,margin=none,ratio=0.9,verify=jaccard:0");
+        let specs = [ParamSpec { name: "threshold", kind: Kind::Real(0.01, 1.0), default: "0.8", help: "" }];
+        let params = Params::check("cosine", &specs, &[]).unwrap();
+        assert_eq!(params.loosened(&specs).to_string(), "threshold=0.01");
     }
 
     #[test]

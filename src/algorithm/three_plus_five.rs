@@ -165,6 +165,11 @@ impl Signer for ThreePlusFiveSigner<'_> {
         &["first", "two_of_three"]
     }
 
+    fn told(&self, row: &Row<'_>) -> Option<String> {
+        let sentences = row.sketch.first().copied().unwrap_or_default();
+        Some(format!("{} words, {sentences} sentences", row.order))
+    }
+
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         if self.chain != Chain::Neighbours {
             return out.compare_all(window, |a, b| self.judge_lengths(a, b));

@@ -9,10 +9,12 @@ pub mod evaluation;
 pub mod flag;
 pub mod id;
 pub mod id_column;
+pub mod model;
 pub mod pair;
 pub mod rejected;
 pub mod removal;
 pub mod term;
+pub mod told;
 
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
@@ -20,10 +22,12 @@ pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
 pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
+pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use pair::{PAIR_COLUMNS, PairBuilder, PairFound, PairRow, pair_schema, pairs_found};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
-pub use term::{TermBuilder, term_schema};
+pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
+pub use told::{PAIR_TOLD_COLUMNS, PairSearch, PairTold, REMOVAL_TOLD_COLUMNS, RemovalTold, pair_told, removals_told};
 
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, RecordBatch};

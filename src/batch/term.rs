@@ -4,6 +4,8 @@ use super::{FULL_ROWS, table};
 use crate::error::Result;
 use arrow_array::RecordBatch;
 use arrow_array::builder::Int64Builder;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -58,11 +60,20 @@ impl TermBuilder {
     }
 }
 
+/// The columns that [`terms_found`] reads.
+pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
+
+/// The rows of a batch of [`TERM_COLUMNS`], as they were pushed; none if a column is of another type.
+pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
+    let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
+    let (term, df, cf) = (term?, df?, cf?);
+    let row = |row: usize| (term.value(row) as u64, df.value(row) as u64, cf.value(row) as u64);
+    Some((0..batch.num_rows()).map(row).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::Int64Type;
 
     #[test]
     fn hashes_keep_their_bits() {
@@ -71,6 +82,7 @@ mod tests {
         let batch = builder.finish().expect("a table");
         assert_eq!(batch.column(0).as_primitive::<Int64Type>().value(0) as u64, u64::MAX - 1);
         assert_eq!(batch.column(2).as_primitive::<Int64Type>().value(0), 5);
+        assert_eq!(terms_found(&batch), Some(vec![(u64::MAX - 1, 3, 5)]));
         assert!(builder.is_empty());
     }
 }

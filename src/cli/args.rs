@@ -33,6 +33,8 @@ pub enum Verb {
     Evaluate(EvaluateArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
     Algorithms(AlgorithmsArguments),
+    /// Tell why two documents of a finished run are a pair, or none: signatures, scores, a side-by-side difference
+    Explain(Box<ExplainArguments>),
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -51,6 +53,41 @@ pub struct AlgorithmsArguments {
     /// Print Markdown, as in docs/algorithms.md
     #[arg(long, conflicts_with = "json")]
     pub markdown: bool,
+}
+
+/// `dupsift explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// The output folder of a finished run
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// One document: its id, or FILE#ROW
+    #[arg(value_name = "ID_A")]
+    pub a: String,
+    /// The other one
+    #[arg(value_name = "ID_B")]
+    pub b: String,
+    /// ID_A and ID_B are document numbers, the columns doc of the tables
+    #[arg(long)]
+    pub docs: bool,
+    /// Print JSON, with all signatures
+    #[arg(long)]
+    pub json: bool,
+    /// Show all: equal lines of the texts, all rows of signatures
+    #[arg(long)]
+    pub full: bool,
+    /// Worker threads [default: the cores allowed]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<String>,
+    /// Memory budget, such as 4GiB, 512MB or a number of bytes [default: half of what machine or cgroup allows]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// Folder for work files [default: the one that DIR stands in]
+    #[arg(long, value_name = "DIR")]
+    pub work: Option<PathBuf>,
+    /// No progress bars
+    #[arg(long)]
+    pub no_progress: bool,
 }
 
 /// `dupsift run`.

@@ -11,6 +11,7 @@ pub mod args;
 pub mod config;
 pub mod evaluate;
 pub mod exit;
+pub mod explain;
 mod handbook;
 pub mod log;
 pub mod recorded;

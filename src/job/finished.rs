@@ -82,7 +82,7 @@ impl Finished {
     /// # Errors
     /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did.
     pub fn corpus(&self, options: &RunOptions) -> Result<Inputs> {
-        let inputs = look(options)?;
+        let mut inputs = look(options)?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
         let same = files.len() == known.len()
             && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)
@@ -97,6 +97,8 @@ impl Finished {
                 inputs.source.documents()
             )));
         }
+        // Files are called as the run called them, whatever they would be called one by one.
+        inputs.source.files.iter_mut().zip(known).for_each(|(file, known)| file.label.clone_from(&known.file));
         Ok(inputs)
     }
 }

@@ -146,6 +146,8 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
     let view = if counts { View::after_count(job, cuts.as_ref(), &stats) } else { View::first(job) };
     let corpus = Corpus::new(job.documents(), &stats);
     let models = learn::learn(job, &view, &corpus, copies.as_ref())?;
+    let learnt = recipe.learners(&corpus)?.into_iter().map(|(at, _)| at);
+    let learnt: Vec<_> = learnt.map(|at| (recipe.algorithms[at].label.as_str(), models[at].as_slice())).collect();
     let bound = recipe.bind(&corpus, &models)?;
     let sieve = if job.options.sift { Some(sift::sift(job, &bound, copies.as_ref(), &view)?) } else { None };
     let mut signed = sign_all(job, &bound, copies.as_ref(), &view, sieve.as_ref())?;
@@ -188,6 +190,7 @@ fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> 
         ids: &ids,
         stats: &stats,
         needs,
+        models: &learnt,
     };
     let written = tables.write(job, stage)?;
     for ((report, pairs), counts) in reports.iter_mut().zip(&written.pairs).zip(&written.clusters) {

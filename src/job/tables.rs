@@ -12,7 +12,7 @@ use super::pairs::{self, DocumentPairs};
 use super::rejected::Rejected;
 use super::workers::Job;
 use crate::algorithm::Stats;
-use crate::batch::{RejectedBuilder, TermBuilder, rejected_schema, term_schema};
+use crate::batch::{RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_schema, term_schema};
 use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
@@ -43,6 +43,8 @@ pub struct Tables<'t> {
     pub stats: &'t CorpusStats,
     /// Which of them were made.
     pub needs: Stats,
+    /// What was learnt, by the label of the algorithm.
+    pub models: &'t [(&'t str, &'t [u64])],
 }
 
 /// What was written.
@@ -102,6 +104,7 @@ impl Tables<'_> {
                     note(rows, bytes, &|_| ());
                 } else {
                     write_stats(stage, self.stats, self.needs)?;
+                    self.models.iter().try_for_each(|(label, model)| write_model(stage, label, model))?;
                 }
                 Ok(())
             },
@@ -161,6 +164,14 @@ fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     });
     let json = serde_json::to_vec_pretty(&summary).map_err(Error::table("write the statistics"))?;
     stage.write_bytes("stats/stats.json", &json)
+}
+
+/// What an algorithm has learnt: a later reading of its signatures needs that.
+fn write_model(stage: &Stage, label: &str, model: &[u64]) -> Result<()> {
+    let path = stage.path().join(format!("stats/models/{label}.parquet"));
+    let mut writer = TableWriter::create(&path, model_schema())?;
+    model_batch(model).try_for_each(|batch| writer.write(&batch?))?;
+    writer.close().map(|_| ())
 }
 
 fn write_terms(stage: &Stage, name: &str, terms: &TermTable) -> Result<()> {

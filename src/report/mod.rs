@@ -1,11 +1,16 @@
 //! What a person reads of a finished run; the same facts stand in run.json for machines.
 //!
-//! Text only, without colours: it is read in terminals, mails of cron and logs alike.
+//! Text only, and without colours but in a difference at a terminal: it is read in terminals, mails of cron and logs alike.
 
+mod columns;
+mod difference;
 mod evaluation;
+mod explanation;
 mod summary;
 
+pub use columns::{LEAST_WIDTH, Screen};
 pub use evaluation::evaluation;
+pub use explanation::explanation;
 pub use summary::summary;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};

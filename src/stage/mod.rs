@@ -3,6 +3,8 @@
 pub mod connect;
 pub mod count;
 pub mod expand;
+pub mod explain;
+pub mod likeness;
 pub mod preset;
 pub mod recipe;
 pub mod sift;

@@ -26,6 +26,13 @@ pub struct Chosen {
     pub params: Params,
 }
 
+impl Chosen {
+    /// The same algorithm with every threshold as low as it goes, see [`Params::loosened`].
+    pub fn loosened(&self) -> Chosen {
+        Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
+    }
+}
+
 /// Everything that signatures depend on.
 #[derive(Clone)]
 pub struct Recipe {
@@ -81,6 +88,11 @@ impl Check<'_> {
     pub fn name(&self) -> String {
         let second = self.second.map(|second| format!(" and {}", second.name()));
         self.first.name() + &second.unwrap_or_default()
+    }
+
+    /// The checks one by one, in their order.
+    pub fn each(&self) -> impl Iterator<Item = &dyn Confirm> {
+        [Some(self.first), self.second].into_iter().flatten()
     }
 
     /// Appends what the comparison needs of one document; of two checks the length of the first one's before all.

@@ -8,6 +8,7 @@ mod cost;
 mod damage;
 mod determinism;
 mod evaluate;
+mod explain;
 mod floors;
 mod golden;
 mod hot_key;

@@ -1,0 +1,153 @@
+//! Single rows of `pairs/` and `removed/`, read back for whoever asks about one document or two.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
+
+/// A pair as it stands in its table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairTold {
+    /// As [`PairRow::similarity`](super::PairRow::similarity).
+    pub similarity: f32,
+    /// As [`PairRow::distance`](super::PairRow::distance).
+    pub distance: Option<f32>,
+    /// Which rules found it, joined by `+`.
+    pub matched_by: String,
+    /// Whether it was checked on the texts.
+    pub verified: bool,
+}
+
+/// Where a pair is, seen from one batch of the table, which is in order of (doc_a, doc_b).
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairSearch {
+    /// Here.
+    Found(PairTold),
+    /// Not here; a later batch may have it.
+    Further,
+    /// Rows here stand behind its place: it is nowhere.
+    Nowhere,
+}
+
+/// The columns that [`pair_told`] reads.
+pub const PAIR_TOLD_COLUMNS: [&str; 6] = ["similarity", "distance", "matched_by", "verified", "doc_a", "doc_b"];
+
+/// Looks for the pair (a, b), a below b, in a batch of [`PAIR_TOLD_COLUMNS`]; none if a column is of another type.
+pub fn pair_told(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
+    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
+    let verified = batch.column_by_name("verified")?.as_boolean_opt()?;
+    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
+    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let docs = |row: usize| (doc_a.value(row) as u64, doc_b.value(row) as u64);
+    let (mut low, mut high) = (0, batch.num_rows());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if docs(middle) < (a, b) { low = middle + 1 } else { high = middle }
+    }
+    Some(match low {
+        row if row == batch.num_rows() => PairSearch::Further,
+        row if docs(row) == (a, b) => PairSearch::Found(PairTold {
+            similarity: similarity.value(row),
+            distance: distance.is_valid(row).then(|| distance.value(row)),
+            matched_by: matched_by.value(row).to_string(),
+            verified: verified.value(row),
+        }),
+        _ => PairSearch::Nowhere,
+    })
+}
+
+/// A removal as it stands in its table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemovalTold {
+    /// The removed document.
+    pub doc: u64,
+    /// The kept one that it was matched to.
+    pub kept_doc: u64,
+    /// As [`RemovalRow::similarity`](super::RemovalRow::similarity).
+    pub similarity: Option<f32>,
+    /// As [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
+    pub algorithm: String,
+    /// As [`RemovalRow::reason`](super::RemovalRow::reason).
+    pub reason: String,
+}
+
+/// The columns that [`removals_told`] reads.
+pub const REMOVAL_TOLD_COLUMNS: [&str; 5] = ["similarity", "algorithm", "reason", "doc", "kept_doc"];
+
+/// The rows of a batch of [`REMOVAL_TOLD_COLUMNS`] that are of these documents; none if a column is of another type.
+pub fn removals_told(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<RemovalTold>> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let algorithm = batch.column_by_name("algorithm")?.as_string_opt::<i32>()?;
+    let reason = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
+    let doc = batch.column_by_name("doc")?.as_primitive_opt::<Int64Type>()?;
+    let kept = batch.column_by_name("kept_doc")?.as_primitive_opt::<Int64Type>()?;
+    let rows = (0..batch.num_rows()).filter(|&row| docs.contains(&(doc.value(row) as u64)));
+    let told = rows.map(|row| RemovalTold {
+        doc: doc.value(row) as u64,
+        kept_doc: kept.value(row) as u64,
+        similarity: similarity.is_valid(row).then(|| similarity.value(row)),
+        algorithm: algorithm.value(row).to_string(),
+        reason: reason.value(row).to_string(),
+    });
+    Some(told.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::{IdRef, IdType, PairBuilder, PairRow, RemovalBuilder, RemovalRow};
+
+    #[test]
+    fn a_pair_is_found_where_it_stands() {
+        let mut builder = PairBuilder::new(IdType::Int64);
+        for (a, b) in [(1, 5), (1, 9), (3, 4)] {
+            let row = PairRow {
+                id_a: IdRef::Int(0),
+                id_b: IdRef::Int(0),
+                similarity: b as f32 / 10.0,
+                distance: (b == 4).then_some(2.0),
+                matched_by: "band",
+                verified: true,
+                doc_a: a,
+                doc_b: b,
+            };
+            builder.push(&row).expect("fits");
+        }
+        let batch = builder.finish().expect("a table");
+        let found = |a, b| pair_told(&batch, a, b).expect("the columns");
+        let told = |similarity, distance| {
+            PairSearch::Found(PairTold { similarity, distance, matched_by: "band".into(), verified: true })
+        };
+        assert_eq!((found(1, 5), found(1, 9), found(3, 4)), (told(0.5, None), told(0.9, None), told(0.4, Some(2.0))));
+        assert_eq!(
+            (found(0, 2), found(1, 6), found(3, 5)),
+            (PairSearch::Nowhere, PairSearch::Nowhere, PairSearch::Further)
+        );
+        assert_eq!(pair_told(&batch.project(&[0, 1]).expect("two columns"), 1, 5), None);
+    }
+
+    #[test]
+    fn removals_of_the_asked_documents() {
+        let mut builder = RemovalBuilder::new(IdType::Text);
+        for doc in [3, 7, 8] {
+            let row = RemovalRow {
+                id: IdRef::Text("x"),
+                kept_id: IdRef::Text("y"),
+                similarity: (doc == 7).then_some(0.5),
+                algorithm: "exact",
+                reason: "pair",
+                keep_rule: "length desc",
+                doc,
+                kept_doc: 1,
+            };
+            builder.push(&row).expect("fits");
+        }
+        let told = removals_told(&builder.finish().expect("a table"), &[7, 9]).expect("the columns");
+        assert_eq!(told.len(), 1);
+        assert_eq!(
+            (told[0].doc, told[0].kept_doc, told[0].similarity, &*told[0].algorithm),
+            (7, 1, Some(0.5), "exact")
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! `dupsift explain`: why two documents of a finished run are a pair, or none.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::{Context, Result};
+
+use super::args::{ExplainArguments, LogFormat, Typed};
+use super::run::cancel_on_signal;
+use super::{Exit, log, recorded, say};
+use crate::job::{self, Finished};
+use crate::report::{LEAST_WIDTH, Screen, explanation};
+
+/// Columns where there is no terminal to ask.
+const WIDTH: usize = 100;
+
+/// Runs the verb.
+///
+/// # Errors
+/// A folder without a finished run, a corpus that is another by now, documents that are not there.
+pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
+    let progress = log::progress(!arguments.no_progress, LogFormat::Text);
+    log::start(LogFormat::Text, &progress);
+    let cancel = cancel_on_signal()?;
+    let finished = Finished::open(&arguments.dir)?;
+    let resolved = recorded::options(&finished, |settings| {
+        // What the run was allowed to take says nothing about this machine today.
+        settings.threads = arguments.threads.map(Typed);
+        settings.memory = arguments.memory.map(Typed);
+        settings.work = arguments.work;
+    })?;
+    let asked = [arguments.a, arguments.b];
+    let explained = job::explain(&finished, &resolved.options, &asked, arguments.docs, &progress, &cancel)?;
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"
+    } else {
+        explanation(&explained, screen(arguments.full))
+    };
+    say(&text).context("cannot print the explanation")?;
+    Ok(Exit::Done)
+}
+
+/// The terminal at hand: its width, else `COLUMNS`, else 100; colours where it is one and NO_COLOR is not set.
+fn screen(full: bool) -> Screen {
+    let terminal = io::stdout().is_terminal();
+    let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));
+    let typed = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let colours = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Screen { width: size.or_else(typed).unwrap_or(WIDTH).max(LEAST_WIDTH), colours, full }
+}

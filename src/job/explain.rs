@@ -1,0 +1,256 @@
+//! explain: why two documents of a finished run are a pair, or none.
+//!
+//! What the run said stands in its tables. Why, the two documents tell once they are signed again with the statistics and
+//! models of the run: so their signatures are the run's own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use super::document::View;
+use super::explanation::*;
+use super::finished::Finished;
+use super::means::work_again;
+use super::options::RunOptions;
+use super::progress::Progress;
+use super::recall;
+use super::seek::seek;
+use super::verdicts::{Said, algorithm};
+use super::workers::Job;
+use crate::algorithm::Corpus;
+use crate::batch::{Cell, Documents, REMOVAL_TOLD_COLUMNS, RemovalTold, removals_told};
+use crate::error::{Error, Result};
+use crate::io::{RowFilter, TableReader, Want};
+use crate::stage::explain::{Look, look};
+use crate::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
+use crate::stage::recipe::{Chosen, Recipe};
+
+/// Explains two documents of the run, named by ids, or by their numbers.
+///
+/// # Errors
+/// Documents that are not there, ids that several have, a corpus or statistics that are not those of the run any more.
+pub fn explain(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &[String; 2],
+    by_number: bool,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Explanation> {
+    let inputs = finished.corpus(options)?;
+    work_again(options, &inputs.source, progress, cancel, |job| {
+        let docs = seek(job, asked, by_number)?;
+        let stats = recall::statistics(job, finished)?;
+        let corpus = Corpus::new(job.documents(), &stats);
+        let models = recall::models(job, finished, &corpus)?;
+        let mut told: Option<Told> = None;
+        let view = View::after_count(job, None, &stats);
+        both(job, &view, docs, |first, second| {
+            let texts = [first, second].map(|(batch, row)| text_of(job, batch, row));
+            let [Ok(a), Ok(b)] = texts else {
+                return texts.into_iter().find_map(Result::err).map_or(Ok(()), Err);
+            };
+            let columns = [view.columns(first.0)?, view.columns(second.0)?];
+            // The smaller number first, as in the run.
+            let analyses = [
+                view.document(first.0.doc(first.1), a, &columns[0], first.1),
+                view.document(second.0.doc(second.1), b, &columns[1], second.1),
+            ];
+            let looks = looks(&options.recipe, &corpus, &models, &docs, &analyses)?;
+            let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
+            let document = |(batch, row): (&Documents, usize), at: usize| {
+                let doc = batch.doc(row);
+                let (file, file_row) = job.source.locate(doc);
+                ExplainedDocument {
+                    id: batch.id(row).map_or_else(|| job.source.name_of(doc), |id| id.to_string()),
+                    doc,
+                    file: file.label.clone(),
+                    row: file_row,
+                    characters: analyses[at].characters(),
+                    words: analyses[at].words().len() as u64,
+                    removed: None,
+                    text: analyses[at].raw().to_string(),
+                }
+            };
+            let swap = docs[0] > docs[1];
+            let mut documents = [document(first, 0), document(second, 1)];
+            let [x, y] = &analyses;
+            let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
+            documents.sort_by_key(|document| document.doc != docs[0]);
+            told = Some(Told { documents, same, looks, measures, swap });
+            Ok(())
+        })?;
+        let told = told.ok_or_else(|| Error::Usage("the documents cannot be read any more".into()))?;
+        put_together(job, finished, told)
+    })
+}
+
+/// What the two documents say by themselves.
+struct Told {
+    /// In the order asked.
+    documents: [ExplainedDocument; 2],
+    same: bool,
+    /// By algorithm, the document with the smaller number first.
+    looks: Vec<(Look, u32)>,
+    measures: ExplainedMeasures,
+    /// Whether the larger number was asked first.
+    swap: bool,
+}
+
+/// One row of a batch.
+type At<'b> = (&'b Documents, usize);
+
+/// Reads the two documents and hands them on together, the smaller number first.
+fn both(job: &Job<'_>, view: &View<'_>, docs: [u64; 2], then: impl FnOnce(At<'_>, At<'_>) -> Result<()>) -> Result<()> {
+    let mut sorted = docs;
+    sorted.sort_unstable();
+    let filter = RowFilter::Docs(sorted.as_slice().into());
+    let want = Want { id: true, rows: Some(filter), ..view.want() };
+    let batches = job.read(
+        "read documents",
+        &want,
+        || Ok(Vec::new()),
+        |batches: &mut Vec<Documents>, batch| {
+            batches.push(batch.clone());
+            Ok(())
+        },
+        Ok,
+    )?;
+    let batches: Vec<Documents> = batches.into_iter().flatten().collect();
+    let place = |doc: u64| {
+        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+        rows.into_iter().find(|(batch, row)| batch.doc(*row) == doc)
+    };
+    match (place(sorted[0]), place(sorted[1])) {
+        (Some(first), Some(second)) => then(first, second),
+        _ => Ok(()),
+    }
+}
+
+fn text_of<'b>(job: &Job<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+    let why = match batch.text(row) {
+        Cell::Text(text) => return Ok(text),
+        Cell::Null => "null text".to_string(),
+        Cell::Bad(why) => why,
+    };
+    let doc = batch.doc(row);
+    Err(Error::Usage(format!(
+        "document {doc} ({}) took no part in the run: {why}; see rejected/",
+        job.source.name_of(doc)
+    )))
+}
+
+/// What each algorithm says, with the positions that its rows can have.
+fn looks(
+    recipe: &Recipe,
+    corpus: &Corpus<'_>,
+    models: &[Vec<u64>],
+    docs: &[u64; 2],
+    analyses: &[crate::text::Analysis<'_>; 2],
+) -> Result<Vec<(Look, u32)>> {
+    let (low, high) = (docs[0].min(docs[1]), docs[0].max(docs[1]));
+    let bound = recipe.bind(corpus, models)?;
+    // A score below the threshold may cost the product of the lengths.
+    let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
+    let each = bound.iter().enumerate().map(|(at, bound)| {
+        let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
+        // Parameters may contradict each other once a threshold is low; then no score below it is told.
+        let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
+        let documents = [(low, &analyses[0]), (high, &analyses[1])];
+        let loose = loose.as_ref().and_then(|loose| loose.first());
+        (look(bound, loose, corpus.documents, documents), bound.signer.shape().positions)
+    });
+    Ok(each.collect())
+}
+
+fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explanation> {
+    let Told { mut documents, same, looks, measures, swap } = told;
+    let docs = [documents[0].doc, documents[1].doc];
+    let removals = removals(finished, &docs)?;
+    let recipe = &job.options.recipe;
+    let mut said = Vec::new();
+    for chosen in &recipe.algorithms {
+        said.push(Said::read(finished, &chosen.label, docs)?);
+    }
+    let others = said.iter().flat_map(Said::representatives).chain(removals.iter().map(|one| one.kept_doc));
+    let mut ids: BTreeMap<u64, String> = ids_of(job, others.filter(|doc| !docs.contains(doc)).collect())?;
+    documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
+    let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| job.source.name_of(doc));
+    for document in &mut documents {
+        let removal = removals.iter().find(|removal| removal.doc == document.doc);
+        document.removed = removal.map(|removal| ExplainedRemoval {
+            kept_id: id(removal.kept_doc),
+            kept_doc: removal.kept_doc,
+            similarity: removal.similarity,
+            algorithm: removal.algorithm.clone(),
+            reason: removal.reason.clone(),
+        });
+    }
+    let reports = &finished.report.algorithms;
+    let one = |((chosen, (mut look, positions)), said): ((&Chosen, (Look, u32)), Said)| {
+        if swap {
+            look.signatures.reverse();
+        }
+        let report = reports.iter().find(|report| report.label == chosen.label);
+        algorithm(chosen, report, &documents, look, positions, said, same, &id)
+    };
+    let algorithms: Vec<ExplainedAlgorithm> = recipe.algorithms.iter().zip(looks).zip(said).map(one).collect();
+    let mut notes = Vec::new();
+    if finished.report.recipe.identity != format!("{:016x}", recipe.identity(job.pipeline)) {
+        notes.push(format!(
+            "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",
+            finished.report.dupsift
+        ));
+    }
+    let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
+    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, notes })
+}
+
+fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<RemovalTold>> {
+    let path = finished.dir().join("removed/part-00000.parquet");
+    let mut found = Vec::new();
+    for batch in TableReader::open(&path, &REMOVAL_TOLD_COLUMNS)? {
+        found.append(&mut removals_told(&batch?, docs).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })?);
+    }
+    Ok(found)
+}
+
+/// The ids of other documents, of those that have one.
+fn ids_of(job: &Job<'_>, mut docs: Vec<u64>) -> Result<BTreeMap<u64, String>> {
+    docs.sort_unstable();
+    docs.dedup();
+    if docs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
+    let ids = job.read(
+        "read ids",
+        &want,
+        || Ok(Vec::new()),
+        |ids, batch| {
+            let of = |row: usize| Some((batch.doc(row), batch.id(row)?.to_string()));
+            ids.extend((0..batch.len()).filter_map(of));
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(ids.into_iter().flatten().collect())
+}
+
+fn measures(likeness: crate::stage::likeness::Likeness) -> ExplainedMeasures {
+    let overlap = |Overlap { jaccard, a_in_b, b_in_a }| ExplainedOverlap { jaccard, a_in_b, b_in_a };
+    ExplainedMeasures {
+        five_characters: overlap(likeness.five_characters),
+        five_words: overlap(likeness.five_words),
+        words: overlap(likeness.words),
+        common_words: likeness.common_words,
+        cosine: likeness.cosine,
+        lcs: likeness.lcs.map(|lcs| lcs.0),
+        lcs_of: likeness.lcs.map(|lcs| match lcs.1 {
+            LcsOf::Characters => "characters",
+            LcsOf::Words => "words",
+        }),
+    }
+}

@@ -1,0 +1,64 @@
+//! What a finished run knew of its corpus when it signed: the statistics and models in `stats/`, read back.
+
+use super::finished::Finished;
+use super::workers::Job;
+use crate::algorithm::Corpus;
+use crate::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
+use crate::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
+use crate::error::{Error, Result};
+use crate::hash::hash64;
+use crate::io::TableReader;
+
+/// The statistics of the run, their tables in the job's work folder.
+///
+/// # Errors
+/// [`Error::Usage`] where they are not those of the run and of this version's words: signatures would be others.
+pub fn statistics(job: &Job<'_>, finished: &Finished) -> Result<CorpusStats> {
+    let Some(known) = &finished.report.statistics else { return Ok(CorpusStats::none()) };
+    let needs = job.options.recipe.needs_stats();
+    let table = |wanted: bool, name: &str| if wanted { terms(job, finished, name) } else { Ok(TermTable::empty()) };
+    let (words, features) = (table(needs.words, "words")?, table(needs.features, "features")?);
+    let identity = hash64(job.pipeline.identity().as_bytes());
+    let id = snapshot(identity, known.documents, known.tokens, &words, &features);
+    if format!("{id:016x}") != known.snapshot {
+        return Err(Error::Usage(format!(
+            "the statistics in {} are not those of this run, or this version of dupsift cuts words otherwise; run again with --overwrite",
+            finished.dir().join("stats").display()
+        )));
+    }
+    Ok(CorpusStats::new(known.documents, known.tokens, id, words, features))
+}
+
+fn terms(job: &Job<'_>, finished: &Finished, name: &str) -> Result<TermTable> {
+    let path = finished.dir().join(format!("stats/{name}/part-00000.parquet"));
+    let mut writer = TermTableWriter::create(&job.dir.join(format!("{name}.terms")))?;
+    for batch in TableReader::open(&path, &TERM_COLUMNS)? {
+        job.go_on()?;
+        let rows = terms_found(&batch?).ok_or_else(|| wrong_type(&path))?;
+        rows.into_iter().try_for_each(|(term, df, cf)| writer.push(term, df, cf))?;
+    }
+    writer.finish()
+}
+
+/// The models of the run by algorithm, empty for those that learn nothing.
+///
+/// # Errors
+/// A model that is not there or damaged.
+pub fn models(job: &Job<'_>, finished: &Finished, corpus: &Corpus<'_>) -> Result<Vec<Vec<u64>>> {
+    let recipe = &job.options.recipe;
+    let mut models = vec![Vec::new(); recipe.algorithms.len()];
+    for (at, _) in recipe.learners(corpus)? {
+        let path = finished.dir().join(format!("stats/models/{}.parquet", recipe.algorithms[at].label));
+        for batch in TableReader::open(&path, &MODEL_COLUMNS)? {
+            models[at].append(&mut model_values(&batch?).ok_or_else(|| wrong_type(&path))?);
+        }
+    }
+    Ok(models)
+}
+
+fn wrong_type(path: &std::path::Path) -> Error {
+    Error::BadFile {
+        path: path.to_path_buf(),
+        why: "a column is of another type; expected a table as dupsift writes it".into(),
+    }
+}

@@ -1,0 +1,306 @@
+//! What differs between two texts: their lines and sentences beside each other, and within a changed one its words, or its
+//! characters where it is Chinese.
+//!
+//! Lines are cut behind the ends of sentences, so that a page of one line is compared sentence by sentence. White space at
+//! the edges of lines, and empty lines, are left out of account. Everything is bounded by sizes and nothing by time, so the
+//! same texts give the same difference.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// Characters of each text that are compared.
+pub const MOST_CHARACTERS: usize = 200_000;
+/// Lines and sentences of each text that are compared.
+const MOST_LINES: usize = 20_000;
+/// Pairs of changed lines within one stretch that are weighed against each other; above it they are paired in order.
+const MOST_WEIGHED: usize = 10_000;
+/// Words of two lines that are compared; above it the lines are called different as a whole.
+const MOST_WORDS: usize = 40_000;
+/// Two changed lines stand beside each other if at least this share of their words is in common.
+const ALIKE: f64 = 0.3;
+
+/// A stretch of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The text, as it came.
+    pub text: String,
+    /// Whether the other document lacks it here.
+    pub changed: bool,
+}
+
+/// One line or sentence of each document, beside each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// In both.
+    Equal(String),
+    /// In both, with differences.
+    Changed(Vec<Piece>, Vec<Piece>),
+    /// In the first alone.
+    Left(String),
+    /// In the second alone.
+    Right(String),
+}
+
+/// The difference of two texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// In the order of the texts.
+    pub lines: Vec<Line>,
+    /// Characters at the end of each text that were left out, for it is too long.
+    pub cut: [usize; 2],
+}
+
+/// Compares two texts.
+pub fn difference(a: &str, b: &str) -> Difference {
+    let ((a, a_cut), (b, b_cut)) = (lines(a), lines(b));
+    let mut found = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
+        let (old, new) = (&a[op.old_range()], &b[op.new_range()]);
+        match op {
+            DiffOp::Equal { .. } => found.extend(old.iter().map(|line| Line::Equal(line.to_string()))),
+            DiffOp::Delete { .. } => found.extend(old.iter().map(|line| Line::Left(line.to_string()))),
+            DiffOp::Insert { .. } => found.extend(new.iter().map(|line| Line::Right(line.to_string()))),
+            DiffOp::Replace { .. } => align(old, new, &mut found),
+        }
+    }
+    Difference { lines: found, cut: [a_cut, b_cut] }
+}
+
+/// The lines and sentences of a text that are compared, and how many characters are not.
+fn lines(text: &str) -> (Vec<&str>, usize) {
+    let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
+    let mut lines = Vec::new();
+    for line in text[..end].lines() {
+        let mut from = 0;
+        for at in sentence_ends(line) {
+            lines.push(line[from..at].trim());
+            from = at;
+        }
+        lines.push(line[from..].trim());
+    }
+    lines.retain(|line| !line.is_empty());
+    let place = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    let end = lines.get(MOST_LINES).map_or(end, |line| place(line));
+    lines.truncate(MOST_LINES);
+    (lines, text[end..].chars().count())
+}
+
+/// Where a sentence of a line ends: behind a Chinese mark, or behind a mark that a space follows.
+fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
+    let mut characters = line.char_indices().peekable();
+    std::iter::from_fn(move || {
+        while let Some((at, character)) = characters.next() {
+            let next = characters.peek().map(|(_, next)| *next);
+            let closes = |next: char| matches!(next, '”' | '’' | '»' | '」' | '』' | '）' | ')' | '"');
+            let ends = match character {
+                '。' | '！' | '？' | '；' => !next.is_some_and(closes),
+                '.' | '!' | '?' | '…' => next.is_some_and(char::is_whitespace),
+                '”' | '」' | '』' => line[..at].ends_with(['。', '！', '？']),
+                _ => false,
+            };
+            if ends {
+                return Some(at + character.len_utf8());
+            }
+        }
+        None
+    })
+}
+
+/// Puts changed lines that are alike beside each other, in order, so that as much as possible is in common.
+fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
+    if old.len() * new.len() > MOST_WEIGHED {
+        let both = old.len().min(new.len());
+        old.iter().zip(new).for_each(|(a, b)| out.push(changed(a, b)));
+        out.extend(old[both..].iter().map(|line| Line::Left(line.to_string())));
+        out.extend(new[both..].iter().map(|line| Line::Right(line.to_string())));
+        return;
+    }
+    let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
+    let (old_bags, new_bags) = (bags(old), bags(new));
+    let width = new.len() + 1;
+    // best[i][j]: the most that the lines from i and from j on have in common; shares that are too small are 0.
+    let mut best = vec![0.0; (old.len() + 1) * width];
+    let alike = |i: usize, j: usize| {
+        let share = dice(&old_bags[i], &new_bags[j]);
+        if share >= ALIKE { share } else { 0.0 }
+    };
+    let shares: Vec<f64> = (0..old.len() * new.len()).map(|at| alike(at / new.len(), at % new.len())).collect();
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            let share = shares[i * new.len() + j];
+            let beside = if share > 0.0 { share + best[(i + 1) * width + j + 1] } else { 0.0 };
+            best[i * width + j] = beside.max(best[(i + 1) * width + j]).max(best[i * width + j + 1]);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() && j < new.len() {
+        let (here, share) = (best[i * width + j], shares[i * new.len() + j]);
+        if share > 0.0 && here == share + best[(i + 1) * width + j + 1] {
+            out.push(changed(old[i], new[j]));
+            (i, j) = (i + 1, j + 1);
+        } else if here == best[(i + 1) * width + j] {
+            out.push(Line::Left(old[i].to_string()));
+            i += 1;
+        } else {
+            out.push(Line::Right(new[j].to_string()));
+            j += 1;
+        }
+    }
+    out.extend(old[i..].iter().map(|line| Line::Left(line.to_string())));
+    out.extend(new[j..].iter().map(|line| Line::Right(line.to_string())));
+}
+
+/// The words of a line in alphabetical order, without spaces and marks.
+fn bag(line: &str) -> Vec<String> {
+    let mut words: Vec<String> =
+        words(line).into_iter().filter(|word| word.contains(char::is_alphanumeric)).map(str::to_lowercase).collect();
+    words.sort_unstable();
+    words
+}
+
+/// Twice the common words over all words.
+fn dice(a: &[String], b: &[String]) -> f64 {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        common += usize::from(a[i] == b[j]);
+        let (x, y) = (&a[i], &b[j]);
+        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+    }
+    if a.is_empty() && b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
+}
+
+/// Two lines beside each other, what differs marked.
+fn changed(a: &str, b: &str) -> Line {
+    let (old, new) = (words(a), words(b));
+    let whole = |text: &str| vec![Piece { text: text.to_string(), changed: true }];
+    if old.len() + new.len() > MOST_WORDS {
+        return Line::Changed(whole(a), whole(b));
+    }
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        let equal = matches!(op, DiffOp::Equal { .. });
+        push(&mut left, &old[op.old_range()], !equal);
+        push(&mut right, &new[op.new_range()], !equal);
+    }
+    Line::Changed(left, right)
+}
+
+fn push(pieces: &mut Vec<Piece>, words: &[&str], changed: bool) {
+    let text = words.concat();
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.changed == changed => last.text += &text,
+        _ => pieces.push(Piece { text, changed }),
+    }
+}
+
+/// A line cut into words, single characters of scripts without spaces, stretches of white space, and single marks.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut from = 0;
+    let mut last = None;
+    for (at, character) in line.char_indices() {
+        let kind = kind(character);
+        if at > 0 && (kind == Kind::Single || last != Some(kind)) {
+            words.push(&line[from..at]);
+            from = at;
+        }
+        last = Some(kind);
+    }
+    words.push(&line[from..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Letter,
+    Space,
+    Single,
+}
+
+fn kind(character: char) -> Kind {
+    // Han, kana, Thai and the like stand for words by themselves; marks that combine stay with their letter.
+    let unspaced = matches!(character,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
+        | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
+    let combines = matches!(character, '\u{0300}'..='\u{036F}' | '\u{200D}' | '\u{FE00}'..='\u{FE0F}');
+    if character.is_whitespace() {
+        Kind::Space
+    } else if (character.is_alphanumeric() && !unspaced) || combines {
+        Kind::Letter
+    } else {
+        Kind::Single
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(a: &str, b: &str) -> Vec<String> {
+        let pieces = |pieces: &[Piece]| -> String {
+            pieces.iter().map(|p| if p.changed { format!("[{}]", p.text) } else { p.text.clone() }).collect()
+        };
+        let line = |line: &Line| match line {
+            Line::Equal(text) => format!("= {text}"),
+            Line::Left(text) => format!("< {text}"),
+            Line::Right(text) => format!("> {text}"),
+            Line::Changed(a, b) => format!("~ {} | {}", pieces(a), pieces(b)),
+        };
+        difference(a, b).lines.iter().map(line).collect()
+    }
+
+    #[test]
+    fn words_of_changed_sentences_are_marked() {
+        let found = shown("One. It sleeps all day long. End!", "One. It sleeps all night long. Not the end. End!");
+        assert_eq!(
+            found,
+            ["= One.", "~ It sleeps all [day] long. | It sleeps all [night] long.", "> Not the end.", "= End!"]
+        );
+        let found = shown("Кот спит на окне.\n\n  Птица улетела. ", "Кот спит на крыльце.\nПтица улетела.");
+        assert_eq!(found, ["~ Кот спит на [окне]. | Кот спит на [крыльце].", "= Птица улетела."]);
+    }
+
+    #[test]
+    fn chinese_is_compared_by_characters() {
+        let found = shown("他说：“好。”网页搜索引擎很快。再见", "他说：“好。”网页搜寻引擎不快。再见");
+        assert_eq!(found, ["= 他说：“好。”", "~ 网页搜[索]引擎[很]快。 | 网页搜[寻]引擎[不]快。", "= 再见"]);
+    }
+
+    #[test]
+    fn lines_that_are_not_alike_do_not_stand_beside_each_other() {
+        let found = shown("a b c\nx y z w", "k l m\nx y z q");
+        assert_eq!(found, ["< a b c", "> k l m", "~ x y z [w] | x y z [q]"]);
+        assert_eq!(shown("", ""), Vec::<String>::new());
+        assert_eq!(shown("a", "a"), ["= a"]);
+    }
+
+    #[test]
+    fn long_texts_are_cut_and_it_is_said() {
+        let long = "слово ".repeat(MOST_CHARACTERS / 6 + 10);
+        let found = difference(&long, "слово");
+        assert_eq!(found.cut, [long.chars().count() - MOST_CHARACTERS, 0]);
+        let many = "a\n".repeat(MOST_LINES + 5);
+        assert_eq!(difference("a", &many).cut, [0, 10]);
+    }
+
+    proptest::proptest! {
+        /// Whatever is put together from one side is that side's text, but for white space.
+        #[test]
+        fn nothing_is_lost(a in "[ab .。\\n]{0,60}", b in "[ab .。\\n]{0,60}") {
+            let found = difference(&a, &b);
+            let side = |left: bool| -> String {
+                let text = found.lines.iter().map(|line| match line {
+                    Line::Equal(text) => text.clone(),
+                    Line::Left(text) => if left { text.clone() } else { String::new() },
+                    Line::Right(text) => if left { String::new() } else { text.clone() },
+                    Line::Changed(a, b) => (if left { a } else { b }).iter().map(|piece| piece.text.as_str()).collect(),
+                });
+                text.collect::<String>().chars().filter(|c| !c.is_whitespace()).collect()
+            };
+            let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            proptest::prop_assert_eq!(side(true), plain(&a));
+            proptest::prop_assert_eq!(side(false), plain(&b));
+        }
+    }
+}

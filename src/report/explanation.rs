@@ -1,0 +1,370 @@
+//! What `dupsift explain` prints: the answer, the measures, the signatures, the difference.
+
+use std::collections::BTreeMap;
+
+use super::columns::{Screen, columns, safe};
+use super::difference::difference;
+use super::{counted, table, table_of_numbers, thousands};
+use crate::job::{
+    ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
+};
+
+/// Signature rows of an algorithm that are shown where not all are asked for.
+const SHOWN_ROWS: usize = 4;
+
+/// The whole text.
+pub fn explanation(explained: &Explanation, screen: Screen) -> String {
+    let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
+    let mut text = String::new();
+    for (name, document) in ["a", "b"].iter().zip(&explained.documents) {
+        text += &format!("{name}: {}\n", head(document));
+    }
+    text += &answer(explained);
+    explained.notes.iter().for_each(|note| text += &format!("note: {}\n", safe(note)));
+
+    text.push('\n');
+    let rows = explained.algorithms.iter().map(|one| {
+        let pair = match one.verdict {
+            Verdict::Pair => "yes",
+            Verdict::PairNotWritten => "yes, not written",
+            Verdict::NoSignature => "unsigned",
+            Verdict::NoCommonKey | Verdict::BelowThreshold | Verdict::LeftOut => "no",
+        };
+        [one.label.clone(), pair.into(), score(one), safe(&why(one))]
+    });
+    text += &table(["algorithm", "pair", "score", "why"], rows, Some(width));
+    text += &clusters(explained);
+
+    text += "\nhow alike the texts are, whatever the algorithms say\n\n";
+    text += &measures(explained);
+
+    text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
+    explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
+
+    text.push('\n');
+    let [a, b] = &explained.documents;
+    let found = difference(&a.text, &b.text);
+    let headings = [a, b].map(|document| safe(&document.id));
+    if explained.exact_copies || a.text == b.text {
+        text += "the texts are equal, byte for byte\n";
+        if !screen.full {
+            return text;
+        }
+    }
+    text + &columns(&found, [&headings[0], &headings[1]], screen)
+}
+
+fn head(document: &ExplainedDocument) -> String {
+    let fate = match &document.removed {
+        None => "kept".to_string(),
+        Some(removed) => {
+            let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
+            let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);
+            format!("removed for {id} (document {doc}; {}{similarity} by {})", removed.reason, removed.algorithm)
+        }
+    };
+    format!(
+        "{} (document {}, {} row {}): {}, {}; {fate}",
+        safe(&document.id),
+        document.doc,
+        safe(&document.file),
+        document.row,
+        counted(document.characters, "character"),
+        counted(document.words, "word"),
+    )
+}
+
+fn answer(explained: &Explanation) -> String {
+    let pairs: Vec<&str> = explained
+        .algorithms
+        .iter()
+        .filter(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten))
+        .map(|one| one.label.as_str())
+        .collect();
+    let copies = if explained.exact_copies { "exact copies; " } else { "" };
+    match (pairs.len(), explained.algorithms.len()) {
+        (0, 1) => format!("{copies}no pair\n"),
+        (0, all) => format!("{copies}no pair for any of {all} algorithms\n"),
+        (1, 1) => format!("{copies}a pair\n"),
+        (some, all) if some == all => format!("{copies}a pair for all {all} algorithms\n"),
+        (some, all) => format!("{copies}a pair for {some} of {all} algorithms: {}\n", pairs.join(", ")),
+    }
+}
+
+/// The similarity in `pairs/`, else what the last check or the method reached.
+fn score(one: &ExplainedAlgorithm) -> String {
+    let reached = one.checks.last().and_then(|check| check.similarity);
+    let own = one.score.map(|score| score.similarity);
+    let similarity = one.pair.as_ref().map(|pair| pair.similarity).or(reached).or(own);
+    similarity.map_or_else(String::new, |similarity| format!("{similarity:.3}"))
+}
+
+fn why(one: &ExplainedAlgorithm) -> String {
+    let Some(pair) = &one.pair else { return one.why.clone() };
+    let distance = pair.distance.map_or(String::new(), |distance| format!("; distance {}", short(distance)));
+    let matched = if pair.matched_by == "equal" { String::new() } else { format!("; by {}", pair.matched_by) };
+    format!("{}{distance}{matched}", one.why)
+}
+
+/// A distance: bits as whole numbers, others to four places.
+fn short(distance: f32) -> String {
+    if distance.fract() == 0.0 { format!("{distance}") } else { format!("{distance:.4}") }
+}
+
+/// In which clusters the two stand, algorithms that say the same on one line.
+fn clusters(explained: &Explanation) -> String {
+    let mut lines: BTreeMap<(usize, String), Vec<&str>> = BTreeMap::new();
+    for one in &explained.algorithms {
+        let told = match &one.clusters {
+            [Some(a), Some(b)] if a == b => {
+                (0, format!("both in the cluster of {} ({})", safe(&a.representative_id), counted(a.size, "document")))
+            }
+            [Some(a), Some(b)] => (
+                1,
+                format!(
+                    "a in the cluster of {}, b in that of {}",
+                    safe(&a.representative_id),
+                    safe(&b.representative_id)
+                ),
+            ),
+            [Some(a), None] => (2, format!("only a in a cluster, that of {}", safe(&a.representative_id))),
+            [None, Some(b)] => (3, format!("only b in a cluster, that of {}", safe(&b.representative_id))),
+            [None, None] => continue,
+        };
+        lines.entry(told).or_default().push(&one.label);
+    }
+    let lines: Vec<String> =
+        lines.iter().map(|((_, told), labels)| format!("{told}: {}\n", labels.join(", "))).collect();
+    if lines.is_empty() { "\nneither stands in a cluster\n".into() } else { format!("\n{}", lines.concat()) }
+}
+
+fn measures(explained: &Explanation) -> String {
+    let measures = &explained.measures;
+    let share = |share: Option<f64>| share.map_or_else(|| "-".into(), |share| format!("{share:.3}"));
+    let row = |name: &str, ExplainedOverlap { jaccard, a_in_b, b_in_a }: ExplainedOverlap| {
+        [name.to_string(), format!("{jaccard:.3}"), share(a_in_b), share(b_in_a)]
+    };
+    let rows = [
+        row("5-character shingles", measures.five_characters),
+        row("5-word shingles", measures.five_words),
+        row("words", measures.words),
+    ];
+    let lcs = match (measures.lcs, measures.lcs_of) {
+        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) of {of} {lcs:.3}"),
+        _ => "too long for 2 LCS / (a + b)".into(),
+    };
+    format!(
+        "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
+        table_of_numbers(["", "jaccard", "of a in b", "of b in a"], rows),
+        measures.cosine,
+        counted(measures.common_words, "word"),
+    )
+}
+
+fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
+    if let [Some(a), Some(b)] = &one.unsigned {
+        let both = if a == b { a.clone() } else { format!("{a}; {b}") };
+        return format!("{}: none ({both})\n", one.label);
+    }
+    let of =
+        |side: fn(&ExplainedRow) -> &Option<ExplainedKey>| one.rows.iter().filter(|row| side(row).is_some()).count();
+    let (a, b) = (of(|row| &row.a), of(|row| &row.b));
+    let rows = if a == b { counted(a as u64, "key") } else { format!("{a} and {b} keys") };
+    let mut text = format!("{}: {rows}, {} equal\n", one.label, thousands(one.common_keys));
+    for (name, reason) in ["a", "b"].iter().zip(&one.unsigned) {
+        if let Some(reason) = reason {
+            text += &format!("  {name} has none: {reason}\n");
+        }
+    }
+    let most = if screen.full { usize::MAX } else { SHOWN_ROWS };
+    // Where they meet is what is asked about.
+    let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
+    let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().take(most).collect();
+    let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
+    let position = one.positions.saturating_sub(1).to_string().len();
+    // Two keys, the position, the sign and what is between them.
+    let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
+    let mut before = [None, None];
+    for row in shown {
+        let key = |key: &Option<ExplainedKey>| key.as_ref().map_or_else(|| "-".into(), |key| cut(&key.key, keys));
+        let sign = if row.equal { '=' } else { ' ' };
+        let line = format!("  {:>position$} {sign} {:keys$} {}", row.position, key(&row.a), key(&row.b));
+        text += line.trim_end();
+        text.push('\n');
+        let says = [&row.a, &row.b].map(|key| key.as_ref().and_then(|key| key.says.clone()));
+        // What a whole document says stands under its first row.
+        if says != before && says != [None, None] {
+            let said = says.each_ref().map(|says| says.as_deref().unwrap_or("-"));
+            text += &format!("  {:>position$}   {}\n", "", said.join(" | "));
+        }
+        before = says;
+    }
+    let left = one.rows.len().saturating_sub(most);
+    if left > 0 {
+        text += &format!("  ... {} ...\n", counted(left as u64, "further row"));
+    }
+    text
+}
+
+/// The beginning of a key that is too long to show.
+fn cut(key: &str, columns: usize) -> String {
+    if key.len() <= columns { key.to_string() } else { format!("{}..", &key[..columns.saturating_sub(2)]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{ExplainedCheck, ExplainedCluster, ExplainedMeasures, ExplainedPair, ExplainedRemoval};
+
+    fn document(id: &str, doc: u64, text: &str, removed: Option<ExplainedRemoval>) -> ExplainedDocument {
+        ExplainedDocument {
+            id: id.into(),
+            doc,
+            file: "pages.jsonl".into(),
+            row: doc,
+            characters: text.chars().count() as u64,
+            words: text.split(' ').count() as u64,
+            removed,
+            text: text.into(),
+        }
+    }
+
+    fn key(key: &str, says: Option<&str>) -> Option<ExplainedKey> {
+        Some(ExplainedKey { key: key.into(), order: 0, sketch: String::new(), says: says.map(String::from) })
+    }
+
+    fn example() -> Explanation {
+        let removed = ExplainedRemoval {
+            kept_id: "fox-1".into(),
+            kept_doc: 0,
+            similarity: Some(0.95),
+            algorithm: "minhash".into(),
+            reason: "pair".into(),
+        };
+        let cluster = || Some(ExplainedCluster { representative_id: "fox-1".into(), representative_doc: 0, size: 3 });
+        let pair = ExplainedPair { similarity: 0.95, distance: None, matched_by: "equal".into(), verified: true };
+        let row = |position, a, b, equal| ExplainedRow { position, a, b, equal };
+        let minhash = ExplainedAlgorithm {
+            label: "minhash".into(),
+            recipe: "minhash:bands=14".into(),
+            verdict: Verdict::Pair,
+            why: "2 common keys, and the check jaccard:0.7 gives 0.950".into(),
+            pair: Some(pair),
+            score: None,
+            checks: vec![ExplainedCheck { name: "jaccard:0.7".into(), passes: true, similarity: Some(0.95) }],
+            bits_apart: None,
+            unsigned: [None, None],
+            clusters: [cluster(), cluster()],
+            positions: 14,
+            common_keys: 2,
+            rows: (0..7)
+                .map(|at| {
+                    row(
+                        at,
+                        key("00000000000000aa", None),
+                        key(if at % 3 == 1 { "00000000000000aa" } else { "b" }, None),
+                        at % 3 == 1,
+                    )
+                })
+                .collect(),
+        };
+        let titles = ExplainedAlgorithm {
+            label: "sentence_marks".into(),
+            verdict: Verdict::NoSignature,
+            why: "fox-2 has no signature: no marks".into(),
+            pair: None,
+            checks: Vec::new(),
+            unsigned: [None, Some("no marks".into())],
+            clusters: [None, None],
+            common_keys: 0,
+            rows: vec![row(0, key("01", Some("3 marks")), None, false)],
+            ..minhash.clone()
+        };
+        let overlap = ExplainedOverlap { jaccard: 0.5, a_in_b: Some(0.75), b_in_a: None };
+        Explanation {
+            documents: [
+                document("fox-1", 0, "It sleeps all day long.", None),
+                document("fox-2\u{1b}[2J", 1, "It sleeps all night long.", Some(removed)),
+            ],
+            exact_copies: false,
+            pair: true,
+            algorithms: vec![minhash, titles],
+            measures: ExplainedMeasures {
+                five_characters: overlap,
+                five_words: overlap,
+                words: overlap,
+                common_words: 4,
+                cosine: 0.8,
+                lcs: Some(0.875),
+                lcs_of: Some("characters"),
+            },
+            notes: vec!["a note".into()],
+        }
+    }
+
+    #[test]
+    fn the_whole_answer() {
+        let screen = Screen { width: 80, colours: false, full: false };
+        expect_test::expect![[r#"
+            a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words; kept
+            b: fox-2␛[2J (document 1, pages.jsonl row 1): 25 characters, 5 words; removed for fox-1 (document 0; pair 0.950 by minhash)
+            a pair for 1 of 2 algorithms: minhash
+            note: a note
+
+             algorithm        pair       score   why
+            --------------------------------------------------------------------------------
+             minhash          yes        0.950   2 common keys, and the check jaccard:0.7
+                                                 gives 0.950
+             sentence_marks   unsigned           fox-2 has no signature: no marks
+
+            both in the cluster of fox-1 (3 documents): minhash
+
+            how alike the texts are, whatever the algorithms say
+
+                                    jaccard   of a in b   of b in a
+            --------------------------------------------------------
+             5-character shingles     0.500       0.750           -
+             5-word shingles          0.500       0.750           -
+             words                    0.500       0.750           -
+
+            cosine of word counts 0.800; 4 words in common
+            2 LCS / (a + b) of characters 0.875
+
+            signatures (keys in hexadecimal; = where both have the key)
+
+            minhash: 7 keys, 2 equal
+               1 = 00000000000000aa 00000000000000aa
+               4 = 00000000000000aa 00000000000000aa
+               0   00000000000000aa b
+               2   00000000000000aa b
+              ... 3 further rows ...
+            sentence_marks: 1 and 0 keys, 0 equal
+              b has none: no marks
+               0   01       -
+                   3 marks | -
+
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
+        "#]].assert_eq(&explanation(&example(), screen));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_screen_and_all_rows_are_shown_where_asked_for() {
+        let text = explanation(&example(), Screen { width: 60, colours: false, full: true });
+        assert!(!text.contains("further row") && !text.contains('\u{1b}'));
+        let from = text.find("algorithm").unwrap();
+        for line in text[from..].lines() {
+            assert!(line.chars().count() <= 60, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn equal_texts_are_not_shown_twice() {
+        let mut same = example();
+        same.documents[1].text = same.documents[0].text.clone();
+        let screen = Screen { width: 80, colours: false, full: false };
+        assert!(explanation(&same, screen).ends_with("the texts are equal, byte for byte\n"));
+        assert!(explanation(&same, Screen { full: true, ..screen }).ends_with("It sleeps all day long.\n"));
+    }
+}

@@ -1,0 +1,212 @@
+//! `dupsift explain`: what it says of two documents is what the run said, for every member of the family.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+use std::sync::atomic::AtomicBool;
+
+use dupsift::cli::recorded;
+use dupsift::job::{self, ExplainedAlgorithm, Explanation, Finished, Progress, Verdict};
+use serde_json::Value;
+
+use crate::kit::{ALL, Doc, Done, PairLine, Ran, done, labels, numbered, pairs, program, record, samples, write_docs};
+
+/// A run of all members over the samples.
+static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", ALL]));
+
+fn explain(out: &Path, a: i64, b: i64) -> Explanation {
+    let finished = Finished::open(out).unwrap();
+    let resolved = recorded::options(&finished, |_| ()).unwrap();
+    let asked = [a.to_string(), b.to_string()];
+    let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
+    job::explain(&finished, &resolved.options, &asked, true, &progress, &cancel).unwrap()
+}
+
+/// The program itself.
+fn typed(out: &Path, more: &[&str]) -> Ran {
+    Ran::of(program().arg("explain").arg(out).args(more).args(["--no-progress", "--threads", "2"]).output().unwrap())
+}
+
+type Tables = BTreeMap<String, BTreeMap<(i64, i64), PairLine>>;
+
+fn tables(out: &Path) -> Tables {
+    let table = |label: &String| {
+        let lines = pairs(out, label).into_iter().map(|line| ((line.doc_a, line.doc_b), line)).collect();
+        (label.clone(), lines)
+    };
+    labels(out).iter().map(table).collect()
+}
+
+/// The similarity that the two documents have by themselves, from their signatures and texts of today.
+fn today(one: &ExplainedAlgorithm) -> Option<f32> {
+    match one.checks.last() {
+        Some(check) => check.similarity.filter(|_| one.checks.iter().all(|check| check.passes)),
+        None => one.score.map(|score| score.similarity),
+    }
+}
+
+fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
+    let docs = [found.documents[0].doc, found.documents[1].doc].map(|doc| doc as i64);
+    let mut paired = BTreeSet::new();
+    assert_eq!(found.algorithms.len(), tables.len());
+    for one in &found.algorithms {
+        let place = format!("{} {docs:?}: {}", one.label, one.why);
+        let known = tables[&one.label].get(&(docs[0].min(docs[1]), docs[0].max(docs[1])));
+        assert_eq!(one.verdict == Verdict::Pair, known.is_some(), "{place}");
+        // A pair of two documents by themselves is one of the run, for nothing was left out of this one.
+        assert_ne!(one.verdict, Verdict::LeftOut, "{place}");
+        let Some(known) = known else { continue };
+        let pair = one.pair.as_ref().unwrap();
+        assert_eq!((pair.similarity, pair.distance, pair.verified), (known.similarity, known.distance, known.verified));
+        assert_eq!(one.unsigned, [None, None], "{place}");
+        // Documents between two others make a chain of three_plus_five, and no other pair.
+        let chained = one.why.contains("documents between them");
+        assert!(!chained || one.label == "three_plus_five", "{place}");
+        if !chained {
+            assert_eq!(today(one), Some(known.similarity), "{place}");
+            paired.insert(one.label.clone());
+        }
+    }
+    paired
+}
+
+#[test]
+fn signatures_and_scores_are_those_of_the_run_for_every_member() {
+    let out = RUN.out();
+    let tables = tables(&out);
+    let mut asked = BTreeSet::new();
+    for table in tables.values() {
+        // Exact copies are left to another test: that they are a pair says little.
+        let near: Vec<&(i64, i64)> =
+            table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
+        asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
+    }
+    let mut paired = BTreeSet::new();
+    for (a, b) in asked {
+        paired.extend(agrees(&explain(&out, a, b), &tables));
+    }
+    let found: BTreeSet<String> =
+        tables.iter().filter(|(_, table)| !table.is_empty()).map(|(label, _)| label.clone()).collect();
+    assert_eq!(paired, found, "every member with pairs was seen with one");
+}
+
+#[test]
+fn documents_that_are_no_pair_are_told_so() {
+    let out = RUN.out();
+    let tables = tables(&out);
+    let rows = record(&out)["documents"]["rows"].as_i64().unwrap();
+    let mut verdicts = BTreeSet::new();
+    for at in 0..12 {
+        // The larger number first, for a change.
+        let (a, b) = (rows - 1 - at * 17, at * 31);
+        for one in explain(&out, a, b).algorithms {
+            verdicts.insert(format!("{:?}", one.verdict));
+        }
+        agrees(&explain(&out, a, b), &tables);
+    }
+    // Pairs of one algorithm that others saw and refused.
+    let minhash: Vec<&(i64, i64)> = tables["minhash"].keys().collect();
+    let strict: Vec<_> = minhash.into_iter().filter(|docs| !tables["simhash"].contains_key(docs)).take(3).collect();
+    assert!(!strict.is_empty());
+    for (a, b) in strict {
+        let found = explain(&out, *b, *a);
+        agrees(&found, &tables);
+        verdicts.extend(found.algorithms.iter().map(|one| format!("{:?}", one.verdict)));
+        let simhash = found.algorithms.iter().find(|one| one.label == "simhash").unwrap();
+        assert!(simhash.bits_apart.is_some_and(|bits| bits > 3), "{}", simhash.why);
+    }
+    assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
+}
+
+/// The reason for a refused candidate is the score that was reached.
+#[test]
+fn a_refused_candidate_is_told_its_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    let text = |word: &str| format!("Кот видит большую птицу за высоким окном и долго ждёт её {word} на крыльце дома.");
+    write_docs(&input, &numbered([text("утром"), text("днём"), text("утром")]), 10);
+    let done = done(&input, &["--algorithms", "minhash:bands=50,rows=1,verify=jaccard:0.9,cosine"]);
+    let found = explain(&done.out(), 0, 1);
+    let minhash = &found.algorithms[0];
+    assert_eq!((minhash.verdict, minhash.checks[0].passes), (Verdict::BelowThreshold, false));
+    // Fifteen words, of which the twelfth differs: four of the eleven windows of five hold it.
+    assert_eq!(minhash.checks[0].similarity, Some(7.0 / 15.0), "{}", minhash.why);
+    assert!(minhash.why.contains("0.467 only"), "{}", minhash.why);
+    let copies = explain(&done.out(), 2, 0);
+    assert!(copies.exact_copies && copies.pair && !found.exact_copies);
+    assert!(copies.algorithms.iter().all(|one| one.why == "they are exact copies"));
+    let removed = copies.documents[0].removed.as_ref().unwrap();
+    assert_eq!((removed.kept_doc, removed.kept_id.as_str(), copies.documents[1].removed.is_none()), (0, "d0", true));
+    let cluster = copies.algorithms[0].clusters[0].as_ref().unwrap();
+    assert_eq!((cluster.representative_doc, cluster.size), (0, 2));
+}
+
+/// Above `--max-group` a pair need not stand in the table to be one.
+#[test]
+fn a_pair_that_is_not_written_is_one_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    write_docs(&input, &numbered((0..5).map(|_| "Один и тот же текст.")), 10);
+    let done = done(&input, &["--algorithms", "exact", "--max-group", "3"]);
+    let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
+    assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
+}
+
+fn with_ids(ids: &[&str]) -> Vec<Doc> {
+    let docs = numbered((0..ids.len()).map(|n| format!("Текст номер {n}, каких больше нет.")));
+    docs.into_iter().zip(ids).map(|(doc, id)| Doc { id: id.to_string(), ..doc }).collect()
+}
+
+#[test]
+fn documents_are_named_by_id_by_row_or_by_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs");
+    write_docs(&input.join("a.parquet"), &with_ids(&["кот-1", "кот-2", "twice"]), 2);
+    write_docs(&input.join("below/b.parquet"), &with_ids(&["x#1", "twice"]), 2);
+    let done = done(&input, &["--algorithms", "exact"]);
+    let out = done.out();
+    let docs = |more: &[&str]| {
+        let told: Value =
+            serde_json::from_str(&typed(&out, &[more, &["--json"]].concat()).ends_with(0).stdout).unwrap();
+        [0, 1].map(|at| told["documents"][at]["doc"].as_i64().unwrap())
+    };
+    assert_eq!(docs(&["кот-2", "кот-1"]), [1, 0]);
+    assert_eq!(docs(&["below/b.parquet#1", "x#1"]), [4, 3]);
+    assert_eq!(docs(&["--docs", "2", "4"]), [2, 4]);
+    typed(&out, &["twice", "кот-1"]).ends_with(2).says(&["2 documents have the id \"twice\"", "--docs: 2, 4"]);
+    typed(&out, &["кот-3", "кот-1"]).ends_with(2).says(&["no document has the id \"кот-3\"; did you mean \"кот-1\"?"]);
+    typed(&out, &["a.parquet#3", "кот-1"]).ends_with(2).says(&["FILE#ROW"]);
+    typed(&out, &["--docs", "5", "0"]).ends_with(2).says(&["from 0 to 4", "\"5\""]);
+    typed(&out, &["кот-1", "a.parquet#0"]).ends_with(2).says(&["one document, number 0"]);
+    typed(folder.path(), &["a", "b"]).ends_with(2).says(&["no output of a finished run"]);
+}
+
+/// Statistics of another corpus would give other signatures.
+#[test]
+fn statistics_and_models_of_another_run_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("one.parquet"), folder.path().join("two.parquet"));
+    write_docs(&one, &with_ids(&["a", "b", "c"]), 10);
+    write_docs(&two, &with_ids(&["a", "b", "c", "d"]), 10);
+    let algorithms = ["--algorithms", "tf_idf,descr_words"];
+    let (one, two) = (done(&one, &algorithms), done(&two, &algorithms));
+    typed(&one.out(), &["a", "b"]).ends_with(0);
+    let table = "stats/words/part-00000.parquet";
+    std::fs::copy(two.out().join(table), one.out().join(table)).unwrap();
+    typed(&one.out(), &["a", "b"]).ends_with(2).says(&["are not those of this run"]);
+    std::fs::remove_file(two.out().join("stats/models/descr_words.parquet")).unwrap();
+    typed(&two.out(), &["a", "b"]).ends_with(1).says(&["models/descr_words.parquet"]);
+}
+
+/// A text may hold what a terminal obeys.
+#[test]
+fn no_escape_sequence_of_a_text_reaches_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    let evil = "Красный \u{1b}[31mтекст\u{7} и \u{9b}2J конец \u{202e}строки";
+    write_docs(&input, &numbered([evil.to_string(), evil.replace("конец", "начало")]), 10);
+    let done = done(&input, &["--algorithms", "exact,minhash"]);
+    let told = typed(&done.out(), &["d0", "d1", "--full"]).ends_with(0).stdout;
+    assert!(told.contains("[-конец-]") && told.contains("{+начало+}"), "{told}");
+    assert!(!told.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{told:?}");
+}
