@@ -29,6 +29,8 @@ pub enum Verb {
     Run(Box<RunArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
+    /// Write report.html of a finished run again
+    Report(ReportArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
     Algorithms(AlgorithmsArguments),
     /// Print a completion script for a shell
@@ -89,6 +91,23 @@ pub struct StreamArguments {
     /// The options of a run, of which those about pairs say nothing here; --algorithms names one, by default exact.
     #[command(flatten)]
     pub settings: Settings,
+}
+
+/// `dupsift report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The output folder of a finished run
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Worker threads [default: as the run had]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<Typed>,
+    /// Memory budget, such as 4GiB, 512MB or a number of bytes [default: as the run had]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Typed>,
+    /// No progress bars
+    #[arg(long)]
+    pub no_progress: bool,
 }
 
 /// A number or a size as it was typed; the configuration file may give it with or without quotes.
@@ -176,6 +195,10 @@ pub struct Settings {
     #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(hide_possible_values = true, help_heading = "Files")]
     pub strict: Option<bool>,
+    /// Write no report.html; `dupsift report` makes it later
+    #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true, help_heading = "Files")]
+    pub no_report: Option<bool>,
 
     /// Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`
     /// [default: exact,three_plus_five,minhash]
@@ -261,6 +284,7 @@ impl Settings {
             description_column: self.description_column.or(other.description_column),
             limit: self.limit.or(other.limit),
             strict: self.strict.or(other.strict),
+            no_report: self.no_report.or(other.no_report),
             algorithms: self.algorithms.or(other.algorithms),
             count_copies: self.count_copies.or(other.count_copies),
             max_group: self.max_group.or(other.max_group),

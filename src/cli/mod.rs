@@ -13,6 +13,7 @@ pub mod exit;
 mod handbook;
 pub mod log;
 pub mod recorded;
+pub mod report;
 pub mod resolve;
 pub mod run;
 pub mod stream;

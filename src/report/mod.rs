@@ -1,9 +1,12 @@
 //! What a person reads of a finished run; the same facts stand in run.json for machines.
 //!
-//! Text only, without colours: it is read in terminals, mails of cron and logs alike.
+//! The summary and its tables are text only, without colours: they are read in terminals, mails of cron and logs alike.
+//! [`page()`] is the same result at length, for a browser.
 
+mod page;
 mod summary;
 
+pub use page::page;
 pub use summary::summary;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
