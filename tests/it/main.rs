@@ -14,6 +14,7 @@ mod invariants;
 mod kit;
 mod oracle;
 mod relations;
+mod report;
 mod stream;
 mod titles;
 mod transcripts;

@@ -33,11 +33,10 @@ pub fn heat(
     caption: &str,
     share: impl Fn(&Agreement, usize, usize) -> Option<f64>,
 ) -> Markup {
-    scrolling(
+    let table = scrolling(
         caption,
         html! {
             table.heat {
-                caption { (caption) }
                 thead { tr { th scope="col" { "" } @for label in labels { th scope="col" { (plain(label)) } } } }
                 tbody {
                     @for (a, label) in labels.iter().enumerate() {
@@ -49,7 +48,8 @@ pub fn heat(
                 }
             }
         },
-    )
+    );
+    html! { h3 { (caption) } (table) }
 }
 
 fn cell(share: Option<f64>, pairs: u64) -> Markup {

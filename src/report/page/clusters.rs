@@ -67,18 +67,20 @@ fn doubling(sizes: &BTreeMap<u64, u64>) -> Vec<(u64, u64, u64)> {
 }
 
 fn draw(area: &Area<'_>, bars: &[(u64, u64, u64)], largest: u64, most: u64) -> Drawn {
-    let right = (largest.max(8) as f64 * 1.5).max(20.0);
+    let right = (largest.max(8).next_power_of_two() as f64 + 0.5) * 1.1;
     let mut chart = ChartBuilder::on(area)
         .margin(6)
-        .margin_right(14)
-        .x_label_area_size(30)
-        .y_label_area_size(46)
-        .build_cartesian_2d((1.4..right).log_scale(), (FLOOR..top(most)).log_scale())?;
+        .margin_right(16)
+        .x_label_area_size(34)
+        .y_label_area_size(52)
+        .build_cartesian_2d((1.4..right).log_scale().base(2.0), (FLOOR..top(most)).log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(TRANSPARENT)
         .bold_line_style(GRID)
         .axis_style(MUTED)
+        .x_labels(8)
+        .y_labels(6)
         .x_label_formatter(&|value| short(*value))
         .y_label_formatter(&|value| short(*value))
         .label_style(label_style(SMALL))

@@ -71,11 +71,10 @@ fn study(comparison: &ComparisonReport) -> Markup {
 }
 
 fn combinations(comparison: &ComparisonReport) -> Markup {
-    scrolling(
+    let table = scrolling(
         "Unions and intersections",
         html! {
             table {
-                caption { "Unions and intersections, the best by F first" }
                 thead { tr { @for name in ["algorithms", "how", "recall", "precision", "F", "pairs", "CPU"] { th scope="col" { (name) } } } }
                 tbody {
                     @for one in &comparison.combinations {
@@ -92,7 +91,8 @@ fn combinations(comparison: &ComparisonReport) -> Markup {
                 }
             }
         },
-    )
+    );
+    html! { h3 { "Unions and intersections, the best by F first" } (table) }
 }
 
 fn known(value: Option<f64>) -> String {

@@ -7,6 +7,9 @@ use crate::job::RunReport;
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, thousands};
 
+/// Remarks that are all shown at once; of more, those that are no warnings unfold.
+const AT_ONCE: usize = 8;
+
 /// The first line.
 pub fn title(report: &RunReport) -> String {
     let documents = &report.documents;
@@ -53,14 +56,21 @@ pub fn facts(report: &RunReport) -> Markup {
 /// Guards, warnings, and everything that was cut or set aside: the remarks of the summary.
 pub fn notes(report: &RunReport) -> Markup {
     let mut remarks = remarks(report);
-    let loud = |remark: &str| ["guard:", "set aside:"].iter().any(|word| remark.starts_with(word));
+    let loud = |remark: &str| ["guard:", "set aside:", "warning:"].iter().any(|word| remark.starts_with(word));
     remarks.sort_by_key(|remark| !loud(remark));
+    let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();
+    let (first, rest) = remarks.split_at(if remarks.len() <= AT_ONCE { remarks.len() } else { loud_ones });
     html! {
         @if remarks.is_empty() {
             p.muted { "Nothing was cut or set aside, and no guard fired." }
-        } @else {
-            ul.notes {
-                @for remark in &remarks { li.warn[loud(remark)] { (plain(remark)) } }
+        }
+        @if !first.is_empty() {
+            ul.notes { @for remark in first { li.warn[loud(remark)] { (plain(remark)) } } }
+        }
+        @if !rest.is_empty() {
+            details {
+                summary { (counted(rest.len() as u64, "further remark")) }
+                ul.notes { @for remark in rest { li { (plain(remark)) } } }
             }
         }
     }

@@ -61,11 +61,10 @@ fn matrix(crossing: &Crossing, what: &str) -> Markup {
     let most = (0..count).flat_map(|a| (a..count).map(move |b| crossing.between(a, b))).max().unwrap_or(0);
     let shade = |pairs: u64| 0.6 * (1.0 + pairs as f64).ln() / (1.0 + most as f64).ln().max(1e-9);
     let caption = format!("Pairs by {what} of the two documents");
-    scrolling(
+    let table = scrolling(
         &caption,
         html! {
             table.heat {
-                caption { (caption) }
                 thead { tr { th scope="col" { "" } @for name in &crossing.names { th scope="col" { (plain(name)) } } } }
                 tbody {
                     @for (a, name) in crossing.names.iter().enumerate() {
@@ -83,5 +82,6 @@ fn matrix(crossing: &Crossing, what: &str) -> Markup {
                 }
             }
         },
-    )
+    );
+    html! { h3 { (caption) } (table) }
 }

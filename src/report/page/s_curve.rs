@@ -65,7 +65,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
         let title = format!("{}: {} bands of {} rows", plain(&one.label), banding.bands, banding.rows);
         let description = format!(
             "The probability that two documents become candidates, by their similarity: {}.",
-            [0.5, 0.6, 0.7, 0.8, 0.9].map(|s| format!("{} at {}", share(banding.lets_through(s)), share(s))).join(", ")
+            [0.5, 0.6, 0.7, 0.8, 0.9].map(|s| format!("{} at {s}", share(banding.lets_through(s)))).join(", ")
         );
         let bars = if banding.jaccard { Some(scores) } else { None };
         let chart = figure(&format!("bands-{at}"), &title, &description, LARGE, |area| draw(area, &banding, bars))?;
@@ -84,7 +84,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                         " The pairs are not drawn, for their similarity was checked by another measure than the one that bands select by."
                     }
                     @if let (Some(threshold), true) = (banding.threshold, found > 0) {
-                        " If pairs are missed as the curve says, the " (counted(found, "pair")) " found from " (share(threshold)) " on are "
+                        " If pairs are missed as the curve says, the " (counted(found, "pair")) " found from " (threshold) " on are "
                         (percent(found, expected.round() as u64)) " of all there are."
                     }
                 }
@@ -106,10 +106,10 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
 
 fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Drawn {
     let mut chart = ChartBuilder::on(area)
-        .margin(10)
-        .margin_right(20)
-        .x_label_area_size(34)
-        .y_label_area_size(44)
+        .margin(20)
+        .margin_right(40)
+        .x_label_area_size(64)
+        .y_label_area_size(80)
         .build_cartesian_2d(0.0..1.0, 0.0..1.04)?;
     chart
         .configure_mesh()
@@ -134,11 +134,11 @@ fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Dra
     if let Some(threshold) = banding.threshold {
         let dashes = (0..26).map(|at| (f64::from(at) * 0.04, f64::from(at) * 0.04 + 0.022));
         chart.draw_series(
-            dashes.map(|(from, to)| PathElement::new([(threshold, from), (threshold, to)], MUTED.stroke_width(2))),
+            dashes.map(|(from, to)| PathElement::new([(threshold, from), (threshold, to)], MUTED.stroke_width(4))),
         )?;
     }
     let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
-    chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(3)))?;
+    chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
     // Beside the curve where it is half way up, to its left: the right belongs to the bars.
     let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
     let (place, style) =

@@ -48,9 +48,9 @@ fn draw(area: &Area<'_>, scores: &[u64; BINS]) -> Drawn {
     let most = scores.iter().copied().max().unwrap_or(0);
     let mut chart = ChartBuilder::on(area)
         .margin(6)
-        .margin_right(14)
-        .x_label_area_size(30)
-        .y_label_area_size(46)
+        .margin_right(16)
+        .x_label_area_size(34)
+        .y_label_area_size(52)
         .build_cartesian_2d(0.0..1.06, (FLOOR..top(most)).log_scale())?;
     chart
         .configure_mesh()
@@ -59,6 +59,7 @@ fn draw(area: &Area<'_>, scores: &[u64; BINS]) -> Drawn {
         .bold_line_style(GRID)
         .axis_style(MUTED)
         .x_labels(6)
+        .y_labels(6)
         .x_label_formatter(&|value| if *value > 1.0 { String::new() } else { format!("{value:.1}") })
         .y_label_formatter(&|value| short(*value))
         .label_style(label_style(SMALL))

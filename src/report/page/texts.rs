@@ -51,7 +51,7 @@ pub fn samples(report: &RunReport, review: &Review) -> Markup {
         @for (bin, pairs) in review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty()) {
             h3 {
                 @let (low, high) = sample_range(bin);
-                @if bin + 1 == SAMPLE_BINS.len() { "Similarity 1" } @else { "Similarity " (share(low)) " to " (share(high)) }
+                @if bin + 1 == SAMPLE_BINS.len() { "Similarity 1" } @else { "Similarity " (low) " to " (high) }
             }
             div.shown { @for one in pairs { (pair(report, review, one)) } }
         }
