@@ -20,13 +20,13 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
         (heat(&labels, &review.agreement, "Share of the pairs of a row that the column finds, in percent", Agreement::share))
         p.how {
             "Read along a row: of all pairs that this algorithm wrote, so many percent were also found by the algorithm of the
-            column. A dark row is an algorithm whose pairs the others confirm; a dark column is one that finds what the others
-            find. – stands for an algorithm without pairs."
+            column. A row of strong colour is an algorithm whose pairs the others confirm; such a column is one that
+            finds what the others find. – stands for an algorithm without pairs."
         }
     }
 }
 
-/// A matrix of shares as a table whose cells are the darker the larger the share.
+/// A matrix of shares as a table whose cells have the more colour the larger the share.
 pub fn heat(
     labels: &[&str],
     agreement: &Agreement,

@@ -30,11 +30,11 @@ pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 /// Units of a small chart, of which many stand side by side.
 pub const SMALL: (u32, u32) = (480, 270);
 /// Units of a chart that has a row to itself.
-pub const LARGE: (u32, u32) = (1440, 800);
+pub const LARGE: (u32, u32) = (1080, 720);
 
 /// The size of letters in a chart of that width: alike on the page.
 pub fn letters(size: (u32, u32)) -> i32 {
-    if size.0 > SMALL.0 { 34 } else { 22 }
+    if size.0 > SMALL.0 { 32 } else { 22 }
 }
 
 /// Labels of axes.

@@ -71,7 +71,7 @@ fn matrix(crossing: &Crossing, what: &str) -> Markup {
                         tr {
                             th scope="row" { (plain(name)) }
                             @for b in 0..count {
-                                @if b < a { td {} } @else {
+                                @if b < a { td {} } @else if crossing.between(a, b) == 0 { td.none { "0" } } @else {
                                     td style={ "background:rgba(var(--heat)," (format!("{:.2}", shade(crossing.between(a, b)))) ")" } {
                                         (thousands(crossing.between(a, b)))
                                     }

@@ -1,3 +1,5 @@
+//! The page of a made record: what it shows, and what it lets nobody put into it.
+
 use std::collections::BTreeMap;
 
 use super::*;
