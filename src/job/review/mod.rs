@@ -108,10 +108,10 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
         }))
     });
     let mut agreement = Agreement::new(pooled);
-    let mut pairs = 0;
+    let mut pairs: u64 = 0;
     for pair in Pool::new(tables.collect::<Result<Vec<_>>>()?)? {
         let pair = pair?;
-        if pairs % 65_536 == 0 {
+        if pairs.is_multiple_of(65_536) {
             go_on()?;
         }
         pairs += 1;

@@ -80,7 +80,8 @@ pub fn figure(
 /// A count in the space of a label: `950`, `1.2k`, `3M`.
 pub fn short(count: f64) -> String {
     let scaled = |value: f64, unit: &str| {
-        let digits = usize::from(value < 10.0 && (value * 10.0).round() as u64 % 10 != 0);
+        let tenths = (value * 10.0).round() as u64;
+        let digits = usize::from(value < 10.0 && !tenths.is_multiple_of(10));
         format!("{value:.digits$}{unit}")
     };
     match count {
