@@ -109,13 +109,20 @@ fn reader(
 /// sources), for a step costs the same for a row as for a thousand.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
-    let asked = |column: &&ColumnChunkMetaData| names.contains(&column.column_path().parts()[0].as_str());
+    let asked = |column: &&ColumnChunkMetaData| {
+        column.column_path().parts().first().is_some_and(|name| names.contains(&name.as_str()))
+    };
     let of_group = |group: usize| -> u64 {
         let sizes = metadata.row_group(group).columns().iter().filter(asked);
         sizes.map(|column| column.uncompressed_size().max(0) as u64).sum()
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
-    if bytes <= plan.batch_bytes as u64 { plan.batch_rows } else { STEP_ROWS.min(plan.batch_rows) }
+    // Chosen rows are copied out of their dictionary, and may then be more than all values of the file.
+    if plan.chosen.is_none() && bytes <= plan.batch_bytes as u64 {
+        plan.batch_rows
+    } else {
+        STEP_ROWS.min(plan.batch_rows)
+    }
 }
 
 fn next(reader: &mut ParquetRecordBatchReader) -> std::result::Result<Option<RecordBatch>, String> {
