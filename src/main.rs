@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
-use dupsift::cli::{Exit, algorithms, complain, evaluate, explain, run, say, stream, version, whole_story};
+use dupsift::cli::{Exit, algorithms, complain, evaluate, explain, report, run, say, stream, version, whole_story};
 
 /// Gives memory back to the system after a stage; the budget of a run counts on that.
 #[global_allocator]
@@ -35,6 +35,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
+        Verb::Report(arguments) => report::report(arguments),
         Verb::Algorithms(arguments) => algorithms::algorithms(&arguments),
         Verb::Completions { shell } => {
             let mut script = Vec::new();

@@ -4,10 +4,10 @@ use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
-use arrow_array::RecordBatch;
 use arrow_array::builder::{BooleanBuilder, Float32Builder, Int64Builder};
 use arrow_array::cast::AsArray;
-use arrow_array::types::Int64Type;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
@@ -114,7 +114,7 @@ impl ClusterBuilder {
 }
 
 /// A document of a cluster, read back. The documents of a cluster follow one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clustered {
     /// The document's number.
     pub doc: u64,
@@ -122,20 +122,24 @@ pub struct Clustered {
     pub size: u64,
     /// Whether it is the representative.
     pub is_representative: bool,
+    /// As [`ClusterRow::similarity_to_representative`].
+    pub similarity: Option<f32>,
 }
 
 /// The columns that [`clustered`] reads.
-pub const CLUSTER_COLUMNS: [&str; 3] = ["cluster_size", "is_representative", "doc"];
+pub const CLUSTER_COLUMNS: [&str; 4] = ["cluster_size", "is_representative", "similarity_to_representative", "doc"];
 
 /// The rows of a batch of [`CLUSTER_COLUMNS`]; none if a column is of another type.
 pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
     let size = batch.column_by_name("cluster_size")?.as_primitive_opt::<Int64Type>()?;
     let representative = batch.column_by_name("is_representative")?.as_boolean_opt()?;
+    let similarity = batch.column_by_name("similarity_to_representative")?.as_primitive_opt::<Float32Type>()?;
     let doc = batch.column_by_name("doc")?.as_primitive_opt::<Int64Type>()?;
     let row = |row: usize| Clustered {
         doc: doc.value(row) as u64,
         size: size.value(row) as u64,
         is_representative: representative.value(row),
+        similarity: similarity.is_valid(row).then(|| similarity.value(row)),
     };
     Some((0..batch.num_rows()).map(row).collect())
 }
@@ -143,7 +147,6 @@ pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::Array;
     use arrow_array::cast::AsArray;
 
     #[test]

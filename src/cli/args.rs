@@ -31,6 +31,8 @@ pub enum Verb {
     Stream(Box<StreamArguments>),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
+    /// Write report.html of a finished run again
+    Report(ReportArguments),
     /// List the algorithms, or show one: inputs, parameters, source, when not to use it
     Algorithms(AlgorithmsArguments),
     /// Tell why two documents of a finished run are a pair, or none: signatures, scores, a side-by-side difference
@@ -154,6 +156,23 @@ pub struct EvaluateArguments {
     pub no_progress: bool,
 }
 
+/// `dupsift report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The output folder of a finished run
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// Worker threads [default: as the run had]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<Typed>,
+    /// Memory budget, such as 4GiB, 512MB or a number of bytes [default: as the run had]
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Typed>,
+    /// No progress bars
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
 /// A number or a size as it was typed; the configuration file may give it with or without quotes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "NumberOrText")]
@@ -239,6 +258,10 @@ pub struct Settings {
     #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(hide_possible_values = true, help_heading = "Files")]
     pub strict: Option<bool>,
+    /// Write no report.html; `dupsift report` makes it later
+    #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true, help_heading = "Files")]
+    pub no_report: Option<bool>,
 
     /// Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`
     /// [default: those of --preset balanced]
@@ -333,6 +356,7 @@ impl Settings {
             strict: self.strict.or(other.strict),
             algorithms,
             preset,
+            no_report: self.no_report.or(other.no_report),
             count_copies: self.count_copies.or(other.count_copies),
             max_group: self.max_group.or(other.max_group),
             max_candidates: self.max_candidates.or(other.max_candidates),

@@ -15,6 +15,7 @@ pub mod explain;
 mod handbook;
 pub mod log;
 pub mod recorded;
+pub mod report;
 pub mod resolve;
 pub mod run;
 pub mod stream;

@@ -100,6 +100,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         max_candidates: values.max_candidates.unwrap_or(DEFAULT_MAX_CANDIDATES),
         sift: settings.sift.unwrap_or(false),
         strict: settings.strict.unwrap_or(false),
+        report: !settings.no_report.unwrap_or(false),
         limit: values.limit,
     };
     Ok(Resolved {

@@ -9,7 +9,7 @@ use super::args::{LogFormat, RunArguments};
 use super::resolve::{Resolved, resolve};
 use super::{Exit, config, log, say, whole_story};
 use crate::job::{self, Estimate, Progress, RunReport};
-use crate::report::summary;
+use crate::report::{page, summary};
 
 /// Runs the verb.
 ///
@@ -46,7 +46,7 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     if resolved.dry_run {
         return Ok(Exit::Done);
     }
-    let report = job::run(options, inputs, progress, &cancel)?.report;
+    let report = job::run(options, inputs, progress, &cancel, &page)?.report;
     let exit = Exit::of_report(&report);
     if resolved.log_format == LogFormat::Json {
         tell_end(&report, exit);

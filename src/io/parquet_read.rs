@@ -10,13 +10,14 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
 };
+use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
 use std::fs::File;
 use std::sync::Arc;
 
-/// Rows decoded at a time: what may be in memory beyond the byte aim is this many texts.
+/// Rows decoded at a time where values are large: what may be in memory beyond the byte aim is this many texts.
 const STEP_ROWS: usize = 16;
 
 /// Which rows of which row groups, and how they are handed on.
@@ -93,7 +94,7 @@ fn reader(
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
         .with_projection(ProjectionMask::roots(footer.metadata.parquet_schema(), roots))
         .with_row_groups(plan.row_groups.clone().collect())
-        .with_batch_size(STEP_ROWS.min(plan.batch_rows));
+        .with_batch_size(step_rows(footer, plan, names));
     guarded(|| match plan.chosen {
         // Runs, not masks: between two runs nothing is decoded.
         Some(chosen) => builder
@@ -102,6 +103,26 @@ fn reader(
             .build(),
         None => builder.with_offset(plan.skip as usize).with_limit(plan.rows as usize).build(),
     })
+}
+
+/// How many rows are decoded at a time: more where all values of the columns together stay below the byte aim (ids,
+/// sources), for a step costs the same for a row as for a thousand.
+fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
+    let metadata = footer.metadata.metadata();
+    let asked = |column: &&ColumnChunkMetaData| {
+        column.column_path().parts().first().is_some_and(|name| names.contains(&name.as_str()))
+    };
+    let of_group = |group: usize| -> u64 {
+        let sizes = metadata.row_group(group).columns().iter().filter(asked);
+        sizes.map(|column| column.uncompressed_size().max(0) as u64).sum()
+    };
+    let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
+    // Chosen rows are copied out of their dictionary, and may then be more than all values of the file.
+    if plan.chosen.is_none() && bytes <= plan.batch_bytes as u64 {
+        plan.batch_rows
+    } else {
+        STEP_ROWS.min(plan.batch_rows)
+    }
 }
 
 fn next(reader: &mut ParquetRecordBatchReader) -> std::result::Result<Option<RecordBatch>, String> {

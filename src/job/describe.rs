@@ -208,6 +208,7 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
         ("max-candidates", options.max_candidates.to_string()),
         ("sift", options.sift.to_string()),
         ("strict", options.strict.to_string()),
+        ("no-report", (!options.report).to_string()),
     ]);
     if let Some(limit) = options.limit {
         typed.insert("limit", limit.to_string());

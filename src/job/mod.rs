@@ -29,12 +29,14 @@ mod margin;
 mod means;
 mod numbers;
 mod options;
+mod page;
 mod pair_list;
 mod pairs;
 mod pool;
 mod progress;
 mod recall;
 mod rejected;
+mod review;
 mod run;
 mod run_report;
 mod seek;
@@ -50,6 +52,8 @@ mod verify;
 mod workers;
 
 pub use comparison_report::*;
+// The estimate of a run before it starts has the plain name.
+pub use comparison_report::Estimate as ComparedEstimate;
 pub use estimate::{Estimate, estimate};
 pub use evaluate::evaluate;
 pub use evaluation_report::*;
@@ -57,8 +61,13 @@ pub use explain::explain;
 pub use explanation::*;
 pub use finished::Finished;
 pub use options::{Decide, Keep, KeepKey, RunOptions};
+pub use page::{PAGE, Page, write_again};
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use progress::{Bar, Progress, Unit};
+pub use review::{
+    AlgorithmReview, BINS, ClusterReview, Crossing, LargeCluster, Member, PairSample, Review, SAMPLE_BINS, ShownText,
+    SourceReview, bin_range, sample_range,
+};
 pub use run::{Inputs, look, run};
 pub use run_report::*;
 pub use stream::{StreamOptions, StreamReport, check as check_stream, stream};

@@ -51,6 +51,8 @@ pub struct RunOptions {
     pub sift: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
+    /// Whether report.html is written.
+    pub report: bool,
     /// Only this many documents from the start.
     pub limit: Option<u64>,
 }

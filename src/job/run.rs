@@ -11,8 +11,10 @@ use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
 use super::means::{Means, work_folder};
 use super::options::RunOptions;
+use super::page::{self, Page};
 use super::pair_list::PairList;
 use super::progress::Progress;
+use super::review::SOURCE_COLUMNS;
 use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
 use super::tables::Tables;
@@ -33,7 +35,7 @@ fn columns(options: &RunOptions) -> Columns {
         text: options.text_column.clone(),
         id: options.id_column.clone(),
         id_required: options.id_required,
-        others: options.keep.columns().into_iter().chain(fields(options)).collect(),
+        others: options.keep.columns().into_iter().chain(fields(options)).chain(report_columns(options)).collect(),
     }
 }
 
@@ -42,14 +44,29 @@ fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
     options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }
 
-/// Runs the whole job.
+/// The columns that the page looks for; no reading but its own asks for them.
+fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
+    SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
+}
+
+/// Runs the whole job; `page` makes report.html.
 ///
 /// A file whose damage shows only while it is read is set aside as a whole: the run starts again without it, so that none
 /// of its rows counts anywhere.
 ///
 /// # Errors
 /// Wrong options, a full disk, an interruption; with `strict` the first bad row or file. Then nothing stands at `out`.
-pub fn run(options: &RunOptions, inputs: Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Outcome> {
+pub fn run(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Outcome> {
+    let attempt = |job: &Job<'_>, stage: &Stage, bad: &[BadInput]| {
+        let report = attempt(job, stage, bad)?;
+        page::write(job, stage, report, page)
+    };
     carry_out(options, inputs, progress, cancel, attempt).map(|report| Outcome { report })
 }
 

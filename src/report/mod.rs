@@ -1,16 +1,19 @@
 //! What a person reads of a finished run; the same facts stand in run.json for machines.
 //!
-//! Text only, and without colours but in a difference at a terminal: it is read in terminals, mails of cron and logs alike.
+//! The summary and its tables are text only, without colours but in a difference at a terminal: they are read in terminals,
+//! mails of cron and logs alike. [`page()`] is the same result at length, for a browser.
 
 mod columns;
 mod difference;
 mod evaluation;
 mod explanation;
+mod page;
 mod summary;
 
 pub use columns::{LEAST_WIDTH, Screen};
 pub use evaluation::evaluation;
 pub use explanation::explanation;
+pub use page::page;
 pub use summary::summary;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};

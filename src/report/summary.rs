@@ -63,7 +63,7 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
 }
 
 /// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
-fn remarks(report: &RunReport) -> Vec<String> {
+pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     let mut remarks = Vec::new();
     for one in &report.algorithms {
         let label = &one.label;
@@ -105,7 +105,7 @@ fn remarks(report: &RunReport) -> Vec<String> {
 }
 
 /// ` (no words 10, too short 2)`, or nothing.
-fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
+pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();
     if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) }

@@ -17,6 +17,7 @@ mod kit;
 mod margin;
 mod oracle;
 mod relations;
+mod report;
 mod scripts;
 mod stream;
 mod titles;

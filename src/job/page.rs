@@ -1,0 +1,77 @@
+//! `report.html`: what the page needs is gathered here, its text comes from the caller, for a driver knows no face.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::finished::Finished;
+use super::means::work_again;
+use super::options::RunOptions;
+use super::progress::Progress;
+use super::review::{Review, review};
+use super::run_report::RunReport;
+use super::workers::Job;
+use crate::error::{Error, Result};
+use crate::io::Stage;
+
+/// The name of the page in the output folder.
+pub const PAGE: &str = "report.html";
+
+/// From a record and what stands in its tables to the text of the page.
+pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
+
+/// Writes the page into an output folder that is being built, whose tables stand; unless the options want none.
+/// Returns the record with this stage in it.
+pub(super) fn write(job: &Job<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
+    if !job.options.report {
+        return Ok(report);
+    }
+    let running = job.clock.stage("report");
+    let finished = Finished::new(stage.path(), report.clone());
+    let seen = review(&finished, Some(job), job.dir)?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
+    // The page is made of the record as it is written, so that it can be made again from that.
+    report.stages = job.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = job.clock.totals();
+    stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
+    Ok(report)
+}
+
+/// Writes the page of a finished run again. Where the corpus cannot be read any more the page has no texts; the reason is
+/// returned.
+///
+/// # Errors
+/// Tables that cannot be read; an interruption.
+pub fn write_again(
+    finished: &Finished,
+    options: Result<RunOptions>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Option<String>> {
+    let dir = std::path::absolute(finished.dir()).map_err(Error::io("find", finished.dir()))?;
+    let beside = dir.parent().unwrap_or(Path::new("/"));
+    let folder = tempfile::Builder::new().prefix(".dupsift-report-").tempdir_in(beside);
+    let folder = folder.map_err(Error::io("create a folder in", beside))?;
+    let with_texts = options.and_then(|options| {
+        let inputs = finished.corpus(&options)?;
+        work_again(&options, &inputs.source, progress, cancel, |job| review(finished, Some(job), job.dir))
+    });
+    let seen = match with_texts {
+        Ok(seen) => seen,
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        // Whatever is wrong with the tables comes up again here.
+        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path())? },
+    };
+    let text = page(&finished.report, &seen)?;
+    let (written, place) = (folder.path().join(PAGE), dir.join(PAGE));
+    let write = || {
+        let mut file = File::create(&written)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(Error::io("write", &written))?;
+    std::fs::rename(&written, &place).map_err(Error::io("replace", &place))?;
+    Ok(seen.no_texts)
+}

@@ -1,0 +1,61 @@
+//! The entries with the lowest keys of a stream, in bounded memory.
+
+/// Keeps at most so many entries, each key once.
+#[derive(Clone, Debug)]
+pub struct Lowest<K, V> {
+    most: usize,
+    /// In order of their keys.
+    entries: Vec<(K, V)>,
+}
+
+impl<K: PartialOrd + Copy, V> Lowest<K, V> {
+    /// Of at most `most` entries.
+    pub fn new(most: usize) -> Lowest<K, V> {
+        Lowest { most, entries: Vec::with_capacity(most) }
+    }
+
+    /// Takes an entry if its key is low enough; what it gives way to goes.
+    #[inline]
+    pub fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
+        let full = self.entries.len() >= self.most;
+        if full && self.entries.last().is_none_or(|(last, _)| key >= *last) {
+            return;
+        }
+        let at = self.entries.partition_point(|(known, _)| *known < key);
+        if self.entries.get(at).is_some_and(|(known, _)| *known == key) {
+            return;
+        }
+        if full {
+            self.entries.pop();
+        }
+        self.entries.insert(at, (key, value()));
+    }
+
+    /// The entries, the lowest key first.
+    pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
+        self.entries.iter()
+    }
+
+    /// The same, owned.
+    pub fn into_values(self) -> impl Iterator<Item = V> {
+        self.entries.into_iter().map(|(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_holds_the_lowest_in_any_order_of_arrival() {
+        for order in [[5, 3, 9, 1, 3, 7], [1, 3, 3, 5, 7, 9], [9, 7, 5, 3, 3, 1]] {
+            let mut lowest = Lowest::new(3);
+            order.iter().for_each(|&key| lowest.offer(key, || key * 10));
+            assert_eq!(lowest.iter().copied().collect::<Vec<_>>(), [(1, 10), (3, 30), (5, 50)]);
+            assert_eq!(lowest.into_values().collect::<Vec<_>>(), [10, 30, 50]);
+        }
+        let mut none = Lowest::new(0);
+        none.offer(1, || ());
+        assert_eq!(none.iter().count(), 0);
+    }
+}

@@ -1,0 +1,217 @@
+//! What `report.html` shows of a finished run: counts over its tables, and a few documents as text.
+//!
+//! Tables of pairs and clusters are read once, in order; of the corpus only the documents that are shown are read, and one
+//! column of sources. Samples are drawn by a seeded hash, so the same result has the same page. What is held in memory is
+//! bounded: a fixed number of bins, samples and names an algorithm, and the different sizes of clusters, of which n
+//! documents allow at most the root of 2 n.
+
+mod clusters;
+mod crossing;
+mod lowest;
+mod shown;
+mod sources;
+mod tally;
+
+pub use clusters::{ClusterReview, LargeCluster, Member};
+pub use crossing::Crossing;
+pub use shown::ShownText;
+pub use sources::{COLUMNS as SOURCE_COLUMNS, SourceReview};
+pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::comparison_report::ComparisonReport;
+use super::finished::Finished;
+use super::pool::{Agreement, MOST_POOLED, Pool};
+use super::run_report::RunReport;
+use super::workers::Job;
+use crate::error::{Error, Result};
+use crate::shuffle::AtomicBits;
+use crossing::Group;
+use sources::Sources;
+use tally::Tally;
+
+/// Everything on the page that run.json does not hold.
+#[derive(Clone, Debug, Default)]
+pub struct Review {
+    /// One entry an algorithm, in the order of the record.
+    pub algorithms: Vec<AlgorithmReview>,
+    /// Pairs in common, of the written ones; of the first [`MOST_POOLED`] algorithms.
+    pub agreement: Agreement,
+    /// Different pairs that at least one of these algorithms wrote.
+    pub pooled: u64,
+    /// These pairs by input file.
+    pub files: Crossing,
+    /// These pairs by a column of the corpus.
+    pub sources: SourceReview,
+    /// The labels whose pairs and clusters are shown as text: those that decide on removal.
+    pub deciding: Vec<String>,
+    /// The largest clusters of these, the largest first.
+    pub large: Vec<LargeCluster>,
+    /// The checked pairs with the lowest similarity, the lowest first.
+    pub least: Vec<PairSample>,
+    /// Pairs drawn by chance, by bin of similarity (see [`SAMPLE_BINS`]).
+    pub samples: Vec<Vec<PairSample>>,
+    /// The documents of all these, by number.
+    pub texts: BTreeMap<u64, ShownText>,
+    /// Why there are no texts, where there are none.
+    pub no_texts: Option<String>,
+    /// What `compare` found, where it was asked.
+    pub comparison: Option<ComparisonReport>,
+}
+
+/// Counts over the tables of one algorithm.
+#[derive(Clone, Debug, Default)]
+pub struct AlgorithmReview {
+    /// Written pairs by similarity, see [`bin_range`].
+    pub scores: [u64; BINS],
+    /// Clusters by size.
+    pub clusters: ClusterReview,
+}
+
+/// Checked pairs shown for their low similarity.
+const LEAST: usize = 10;
+/// Clusters shown.
+const LARGE: usize = 10;
+
+/// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files.
+///
+/// # Errors
+/// Tables or a corpus that cannot be read; an interruption.
+pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Result<Review> {
+    let report = &finished.report;
+    let go_on = || corpus.map_or(Ok(()), Job::go_on);
+    let deciding: Vec<bool> = report.algorithms.iter().map(|one| decides(report, &one.label)).collect();
+    let sources = match corpus {
+        Some(job) => sources::read(job, dir)?,
+        None => Sources::unknown(),
+    };
+    let mut files = Crossing::of_files(report);
+    let mut by_source = sources.crossing();
+    let paired = AtomicBits::new(dir, "paired", report.documents.rows as usize)?;
+
+    let mut tallies: Vec<Tally> = report
+        .algorithms
+        .iter()
+        .zip(&deciding)
+        .map(|(one, &decides)| Tally::new(one.verify.is_some(), decides))
+        .collect();
+    let pooled = tallies.len().min(MOST_POOLED);
+    let (first, rest) = tallies.split_at_mut(pooled);
+    let tables = first.iter_mut().zip(&report.algorithms).map(|(tally, one)| {
+        Ok(finished.pairs(&one.label)?.inspect(|pair| {
+            if let Ok(pair) = pair {
+                tally.add(pair);
+            }
+        }))
+    });
+    let mut agreement = Agreement::new(pooled);
+    let mut pairs: u64 = 0;
+    for pair in Pool::new(tables.collect::<Result<Vec<_>>>()?)? {
+        let pair = pair?;
+        if pairs.is_multiple_of(65_536) {
+            go_on()?;
+        }
+        pairs += 1;
+        agreement.add(pair.found);
+        files.add(pair.a, pair.b);
+        if let Some(crossing) = &mut by_source {
+            crossing.add(sources.of(pair.a), sources.of(pair.b));
+        }
+        paired.set(pair.a as usize);
+        paired.set(pair.b as usize);
+    }
+    for (tally, one) in rest.iter_mut().zip(&report.algorithms[pooled..]) {
+        for pair in finished.pairs(&one.label)? {
+            tally.add(&pair?);
+        }
+    }
+    for doc in paired.iter() {
+        files.count_paired(doc as u64);
+        if let Some(crossing) = &mut by_source {
+            crossing.count_paired(sources.of(doc as u64));
+        }
+    }
+
+    let mut clusters = Vec::new();
+    for one in &report.algorithms {
+        go_on()?;
+        clusters.push(clusters::read(finished.clusters(&one.label)?, LARGE)?);
+    }
+    let large = clusters::largest(&clusters, &deciding, LARGE);
+    let least = tally::least(&tallies, LEAST);
+    let samples = tally::samples(&tallies);
+    let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
+    docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
+    let texts = match corpus {
+        Some(job) => shown::read(job, report, docs)?,
+        None => BTreeMap::new(),
+    };
+    Ok(Review {
+        algorithms: tallies
+            .iter()
+            .zip(clusters)
+            .map(|(tally, (clusters, _))| AlgorithmReview { scores: tally.scores, clusters })
+            .collect(),
+        agreement,
+        pooled: pairs,
+        files: files.crossing,
+        sources: sources.review(by_source),
+        deciding: labels(report, &deciding),
+        large,
+        least,
+        samples,
+        texts,
+        no_texts: None,
+        comparison: comparison(finished)?,
+    })
+}
+
+fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
+    report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
+}
+
+/// Whether the pairs of an algorithm take part in the decision on removal.
+fn decides(report: &RunReport, label: &str) -> bool {
+    let decide = &report.removal.decide;
+    !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
+}
+
+fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
+    let path = finished.dir().join("compare/comparison.json");
+    match std::fs::read(&path) {
+        Ok(json) => serde_json::from_slice(&json).map(Some).map_err(|error| Error::BadFile {
+            path,
+            why: format!("{error}; expected the record that this version of dupsift compare writes"),
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io("read", &path)(error)),
+    }
+}
+
+/// A filter for a reading of these documents alone.
+fn only(docs: BTreeSet<u64>) -> crate::io::RowFilter {
+    crate::io::RowFilter::Docs(Arc::from_iter(docs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{AlgorithmReport, RemovalReport};
+
+    #[test]
+    fn one_named_algorithm_decides_or_all_do() {
+        let one = |label: &str| AlgorithmReport { label: label.into(), ..AlgorithmReport::default() };
+        let report = |decide: &str| RunReport {
+            algorithms: vec![one("exact"), one("minhash")],
+            removal: RemovalReport { decide: decide.into(), ..RemovalReport::default() },
+            ..RunReport::default()
+        };
+        let deciding = |decide: &str| ["exact", "minhash"].map(|label| decides(&report(decide), label));
+        assert_eq!(deciding("any"), [true, true]);
+        assert_eq!(deciding("at-least:2"), [true, true]);
+        assert_eq!(deciding("minhash"), [false, true]);
+    }
+}

@@ -1,0 +1,85 @@
+//! The heat map of agreement: which share of one algorithm's pairs another one finds.
+
+use maud::{Markup, html};
+
+use super::scrolling;
+use super::text::plain;
+use crate::job::{Agreement, Review, RunReport};
+use crate::report::{counted, thousands};
+
+/// Row A, column B.
+pub fn section(report: &RunReport, review: &Review) -> Markup {
+    let labels: Vec<&str> =
+        report.algorithms.iter().map(|one| one.label.as_str()).take(review.agreement.0.len()).collect();
+    let left_out = report.algorithms.len() - labels.len();
+    html! {
+        p {
+            (counted(review.pooled, "different pair")) " stand in the tables of all algorithms together."
+            @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run take no part in this count and in the heat map." }
+        }
+        (heat(&labels, &review.agreement, "Share of the pairs of a row that the column finds, in percent", Agreement::share))
+        p.how {
+            "Read along a row: of all pairs that this algorithm wrote, so many percent were also found by the algorithm of the
+            column. A row of strong colour is an algorithm whose pairs the others confirm; such a column is one that
+            finds what the others find. – stands for an algorithm without pairs."
+        }
+    }
+}
+
+/// A matrix of shares as a table whose cells have the more colour the larger the share.
+pub fn heat(
+    labels: &[&str],
+    agreement: &Agreement,
+    caption: &str,
+    share: impl Fn(&Agreement, usize, usize) -> Option<f64>,
+) -> Markup {
+    let table = scrolling(
+        caption,
+        html! {
+            table.heat {
+                thead { tr { th scope="col" { "" } @for label in labels { th scope="col" { (plain(label)) } } } }
+                tbody {
+                    @for (a, label) in labels.iter().enumerate() {
+                        tr {
+                            th scope="row" { (plain(label)) }
+                            @for b in 0..labels.len() { (cell(share(agreement, a, b), agreement.0[a][b])) }
+                        }
+                    }
+                }
+            }
+        },
+    );
+    html! { h3 { (caption) } (table) }
+}
+
+fn cell(share: Option<f64>, pairs: u64) -> Markup {
+    match share {
+        // At most six tenths of the colour: the number has to stay legible on it.
+        Some(share) => html! {
+            td style={ "background:rgba(var(--heat)," (format!("{:.2}", share * 0.6)) ")" } title={ (thousands(pairs)) " pairs in common" } {
+                (percent(share))
+            }
+        },
+        None => html! { td.none { "–" } },
+    }
+}
+
+/// Whole percents, of which 0 and 100 say that it is none and all.
+fn percent(share: f64) -> String {
+    match 100.0 * share {
+        all if all >= 100.0 => "100".into(),
+        most if most >= 99.5 => "> 99".into(),
+        few if few > 0.0 && few < 0.5 => "< 1".into(),
+        other => format!("{other:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn none_and_all_are_said_only_of_none_and_all() {
+        assert_eq!([0.0, 0.001, 0.5, 0.999, 1.0].map(percent), ["0", "< 1", "50", "> 99", "100"]);
+    }
+}

@@ -1,0 +1,95 @@
+//! The table of algorithms, and the documents that had no signature.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+
+use super::scrolling;
+use super::text::{plain, seconds};
+use crate::job::RunReport;
+use crate::report::thousands;
+
+/// One row an algorithm.
+pub fn section(report: &RunReport) -> Markup {
+    let header = [
+        "algorithm",
+        "signed",
+        "unsigned",
+        "candidates",
+        "pairs",
+        "written",
+        "clusters",
+        "documents in them",
+        "largest",
+        "by chance",
+        "CPU",
+    ];
+    let by_chance = |expected: Option<f64>| match expected {
+        None => "–".to_string(),
+        Some(expected) if expected >= 10.0 => thousands(expected.round() as u64),
+        Some(expected) if expected >= 0.01 => format!("{expected:.2}"),
+        Some(_) => "< 0.01".to_string(),
+    };
+    html! {
+        (scrolling("Algorithms", html! {
+            table {
+                thead { tr { @for name in header { th scope="col" { (name) } } } }
+                tbody {
+                    @for one in &report.algorithms {
+                        tr {
+                            th scope="row" title=(one.recipe) { (plain(&one.label)) }
+                            @for number in [
+                                one.signed, one.unsigned.values().sum(), one.candidates, one.pairs, one.pairs_written,
+                                one.clusters, one.clustered, one.largest_cluster,
+                            ] { td { (thousands(number)) } }
+                            td { (by_chance(one.expected_chance_collisions)) }
+                            td { (seconds(one.sign_seconds + one.pair_cpu_seconds)) }
+                        }
+                    }
+                }
+            }
+        }))
+        p.how {
+            "Candidates met by their signatures; pairs are what the method, and its check on the texts if it has one, left of
+            them, exact copies included. “By chance” is how many pairs of unrelated documents share a signature of that many
+            bits, as expected; – where the method compares. CPU is signing (estimated from a sample), grouping and checking;
+            reading and cutting the texts, which all share, is not in it."
+        }
+        (scrolling("Parameters", html! {
+            table {
+                thead { tr { th scope="col" { "algorithm" } th.text scope="col" style="text-align:left" { "as it ran" } } }
+                tbody {
+                    @for one in &report.algorithms {
+                        tr { th scope="row" { (plain(&one.label)) } td.text { code { (plain(&one.recipe)) } } }
+                    }
+                }
+            }
+        }))
+    }
+}
+
+/// One row a reason.
+pub fn unsigned(report: &RunReport) -> Markup {
+    let reasons: BTreeSet<&str> =
+        report.algorithms.iter().flat_map(|one| one.unsigned.keys().map(String::as_str)).collect();
+    html! {
+        @if reasons.is_empty() {
+            p { "Every document has a signature of every algorithm." }
+        } @else {
+            (scrolling("Documents without a signature", html! {
+                table {
+                    thead { tr { th scope="col" { "algorithm" } @for reason in &reasons { th scope="col" { (plain(reason)) } } } }
+                    tbody {
+                        @for one in report.algorithms.iter().filter(|one| !one.unsigned.is_empty()) {
+                            tr {
+                                th scope="row" { (plain(&one.label)) }
+                                @for reason in &reasons { td { (one.unsigned.get(*reason).map_or("–".to_string(), |count| thousands(*count))) } }
+                            }
+                        }
+                    }
+                }
+            }))
+            p.how { "Such a document can be no duplicate for that algorithm, except as an exact copy. Algorithms that signed all are left out." }
+        }
+    }
+}

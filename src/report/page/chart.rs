@@ -1,0 +1,125 @@
+//! What the charts share: placeholder colours, axes, and the frame that makes a drawing a part of the page.
+//!
+//! Drawings are SVG with a fixed coordinate system that the page scales to the width of a card. Colours are placeholders,
+//! one a role; the style sheet gives each its colour in light and in dark.
+
+use maud::{Markup, PreEscaped, html};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::text::plain;
+use crate::error::{Error, Result};
+
+/// Text that says something.
+pub const INK: RGBColor = RGBColor(1, 1, 1);
+/// Axes and their labels.
+pub const MUTED: RGBColor = RGBColor(2, 2, 2);
+/// Lines of the grid.
+pub const GRID: RGBColor = RGBColor(3, 3, 3);
+/// The first thing that a chart shows.
+pub const FIRST: RGBColor = RGBColor(4, 4, 4);
+/// The second one.
+pub const SECOND: RGBColor = RGBColor(5, 5, 5);
+
+/// A drawing area of the size that was asked for.
+pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// What drawing may end with.
+pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
+
+/// Units of a small chart, of which many stand side by side.
+pub const SMALL: (u32, u32) = (480, 270);
+/// Units of a chart that has a row to itself.
+pub const LARGE: (u32, u32) = (1080, 720);
+
+/// The size of letters in a chart of that width: alike on the page.
+pub fn letters(size: (u32, u32)) -> i32 {
+    if size.0 > SMALL.0 { 32 } else { 22 }
+}
+
+/// Labels of axes.
+pub fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
+    ("sans-serif", letters(size)).into_font().color(&MUTED)
+}
+
+/// A text at a place, beginning or ending there.
+pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
+    let place = Pos::new(if at_end { HPos::Right } else { HPos::Left }, VPos::Center);
+    ("sans-serif", letters(size)).into_font().color(&INK).pos(place)
+}
+
+/// Draws, and gives the drawing a name and a description for those who do not see it. `name` must be the only one of its
+/// kind on the page.
+///
+/// # Errors
+/// [`Error::Table`] if the drawing fails.
+pub fn figure(
+    name: &str,
+    title: &str,
+    description: &str,
+    size: (u32, u32),
+    draw: impl FnOnce(&Area<'_>) -> Drawn,
+) -> Result<Markup> {
+    let mut svg = String::new();
+    let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+    let drawn = draw(&area).and_then(|()| area.present());
+    drop(area);
+    drawn.map_err(Error::table("draw a chart"))?;
+    // The library's own opening says a width in pixels and names a space of names, which a page needs neither of.
+    let inner = svg.split_once('>').map_or("", |(_, rest)| rest);
+    let inner = inner.trim_end().strip_suffix("</svg>").unwrap_or(inner);
+    Ok(html! {
+        svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-labelledby={ (name) "-title " (name) "-desc" } {
+            title id={ (name) "-title" } { (plain(title)) }
+            desc id={ (name) "-desc" } { (plain(description)) }
+            (PreEscaped(inner))
+        }
+    })
+}
+
+/// A count in the space of a label: `950`, `1.2k`, `3M`.
+pub fn short(count: f64) -> String {
+    let scaled = |value: f64, unit: &str| {
+        let tenths = (value * 10.0).round() as u64;
+        let digits = usize::from(value < 10.0 && !tenths.is_multiple_of(10));
+        format!("{value:.digits$}{unit}")
+    };
+    match count {
+        small if small < 1.0 => String::new(),
+        count if count < 1e3 => format!("{count:.0}"),
+        count if count < 1e6 => scaled(count / 1e3, "k"),
+        count if count < 1e9 => scaled(count / 1e6, "M"),
+        count => scaled(count / 1e9, "G"),
+    }
+}
+
+/// The top of a logarithmic axis of counts, so that the largest has some air above it.
+pub fn top(most: u64) -> f64 {
+    (most.max(1) as f64 * 2.0).max(12.0)
+}
+
+/// Where bars on a logarithmic axis stand: low enough that one of height 1 is seen.
+pub const FLOOR: f64 = 0.6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_stands_in_the_page_without_a_word_of_the_network() {
+        let draw = |area: &Area<'_>| area.draw(&Rectangle::new([(0, 0), (9, 9)], FIRST.filled()));
+        let markup = figure("f", "a < b", "all of it", SMALL, draw).unwrap().into_string();
+        assert!(
+            markup.starts_with("<svg viewBox=\"0 0 480 270\" role=\"img\"") && markup.ends_with("</svg>"),
+            "{markup}"
+        );
+        assert!(markup.contains("<title id=\"f-title\">a &lt; b</title>") && markup.contains("fill=\"#040404\""));
+        assert!(!markup.contains("http") && markup.matches("<svg").count() == 1);
+    }
+
+    #[test]
+    fn counts_are_short() {
+        let counts = [0.5, 1.0, 999.0, 1000.0, 1234.0, 45_678.0, 3e6, 2.5e9].map(short);
+        assert_eq!(counts, ["", "1", "999", "1k", "1.2k", "46k", "3M", "2.5G"]);
+    }
+}

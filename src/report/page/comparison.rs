@@ -1,0 +1,120 @@
+//! What `compare` found: recall and precision against the pool, combinations, the exact join.
+
+use maud::{Markup, html};
+
+use super::agreement::heat;
+use super::scrolling;
+use super::text::{plain, seconds, share};
+use crate::job::{Agreement, ComparedEstimate, ComparisonReport};
+use crate::report::{counted, thousands};
+
+/// The whole section.
+pub fn section(comparison: &ComparisonReport) -> Markup {
+    let judge = &comparison.judge;
+    let labels: Vec<&str> = comparison.algorithms.iter().map(|one| one.label.as_str()).collect();
+    html! {
+        p {
+            (counted(comparison.pooled, "different pair")) " were found by at least one algorithm; the judge "
+            code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them duplicates. It judged "
+            (counted(judge.judged, "pair")) " of " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU."
+            @if judge.sampled { " Of an algorithm with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95 % intervals." }
+            @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " had texts too long for characters and were judged by words." }
+        }
+        (study(comparison))
+        p.how {
+            "Recall is the share of all duplicates of the pool that the algorithm found; precision the share of its pairs that
+            are duplicates; F is 2PR/(P+R). Alone: found by no other algorithm. – is what cannot be known."
+        }
+        @if !comparison.combinations.is_empty() { (combinations(comparison)) }
+        @if comparison.agreement.len() == labels.len() {
+            (heat(&labels, &Agreement(comparison.agreement.clone()), "Common pairs over all pairs of two algorithms (Jaccard), in percent", Agreement::jaccard))
+        }
+        @if let Some(oracle) = &comparison.oracle {
+            p {
+                "An exact join of a sample of " (counted(oracle.documents, "document")) " has " (counted(oracle.duplicates, "duplicate pair"))
+                "; " (thousands(oracle.unseen)) " of them stand in no algorithm’s pairs: that is what the pool cannot see."
+            }
+        }
+    }
+}
+
+fn study(comparison: &ComparisonReport) -> Markup {
+    let oracle = comparison.algorithms.iter().any(|one| one.oracle_recall.is_some());
+    let header = ["algorithm", "recall", "precision", "F", "pairs", "judged", "alone", "duplicates of these", "CPU"];
+    scrolling(
+        "Recall and precision",
+        html! {
+            table {
+                thead { tr {
+                    @for name in header { th scope="col" { (name) } }
+                    @if oracle { th scope="col" { "recall of the exact join" } }
+                } }
+                tbody {
+                    @for one in &comparison.algorithms {
+                        tr {
+                            th scope="row" { (plain(&one.label)) }
+                            td { (estimate(&one.recall)) }
+                            td { (estimate(&one.precision)) }
+                            td { strong { (known(one.f)) } }
+                            td { (thousands(one.pairs)) }
+                            td { (thousands(one.judged)) }
+                            td { (thousands(one.alone)) }
+                            td { (whole(&one.alone_duplicates)) }
+                            td { (seconds(one.cpu_seconds)) }
+                            @if oracle { td { (one.oracle_recall.as_ref().map_or_else(|| "–".to_string(), estimate)) } }
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
+
+fn combinations(comparison: &ComparisonReport) -> Markup {
+    let table = scrolling(
+        "Unions and intersections",
+        html! {
+            table {
+                thead { tr { @for name in ["algorithms", "how", "recall", "precision", "F", "pairs", "CPU"] { th scope="col" { (name) } } } }
+                tbody {
+                    @for one in &comparison.combinations {
+                        tr {
+                            th scope="row" { (plain(&one.labels.join(" + "))) }
+                            td { (plain(&one.how)) }
+                            td { (known(one.recall)) }
+                            td { (known(one.precision)) }
+                            td { strong { (known(one.f)) } }
+                            td { (thousands(one.pairs)) }
+                            td { (seconds(one.cpu_seconds)) }
+                        }
+                    }
+                }
+            }
+        },
+    );
+    html! { h3 { "Unions and intersections, the best by F first" } (table) }
+}
+
+fn known(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_string(), share)
+}
+
+/// `.874`, with the interval where there is one.
+fn estimate(estimate: &ComparedEstimate) -> String {
+    interval(estimate, share)
+}
+
+/// The same of a count.
+fn whole(estimate: &ComparedEstimate) -> String {
+    interval(estimate, |count: f64| thousands(count.round() as u64))
+}
+
+fn interval(estimate: &ComparedEstimate, told: impl Fn(f64) -> String) -> String {
+    let Some(value) = estimate.value else { return "–".into() };
+    match (estimate.low, estimate.high) {
+        (Some(low), Some(high)) if low < value || high > value => {
+            format!("{} ({}–{})", told(value), told(low), told(high))
+        }
+        _ => told(value),
+    }
+}

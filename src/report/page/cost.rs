@@ -1,0 +1,37 @@
+//! What each stage cost.
+
+use maud::{Markup, html};
+
+use super::scrolling;
+use super::text::{bytes, plain, seconds};
+use crate::job::RunReport;
+use crate::report::thousands;
+
+/// One row a stage.
+pub fn section(report: &RunReport) -> Markup {
+    let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to work files", "memory at the peak"];
+    html! {
+        (scrolling("Stages", html! {
+            table {
+                thead { tr { @for name in header { th scope="col" { (name) } } } }
+                tbody {
+                    @for stage in &report.stages {
+                        tr {
+                            th scope="row" { (plain(&stage.stage)) }
+                            td { (seconds(stage.seconds)) }
+                            td { (seconds(stage.cpu_seconds)) }
+                            td { (thousands(stage.rows_in)) }
+                            td { (thousands(stage.rows_out)) }
+                            td { (bytes(stage.spilled_bytes)) }
+                            td { (bytes(stage.peak_memory_bytes)) }
+                        }
+                    }
+                }
+            }
+        }))
+        p.how {
+            "Stages in the order in which they ran. Memory is the anonymous memory of the process, sampled while the stage ran;
+            work files are read and written through the cache of the system and do not count."
+        }
+    }
+}

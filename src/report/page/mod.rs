@@ -1,0 +1,105 @@
+//! `report.html`: a finished run as one page that needs neither network nor script.
+//!
+//! One part a section; each takes the record and the [`Review`] and gives its markup. Templates escape what they are given;
+//! whatever comes from a corpus goes through [`text::plain`] besides, so that no control character reaches the page. Charts
+//! are drawn in placeholder colours, which the style sheet turns into those of light and dark.
+
+mod agreement;
+mod algorithms;
+mod chart;
+mod clusters;
+mod comparison;
+mod cost;
+mod headline;
+mod origin;
+mod s_curve;
+mod scores;
+mod text;
+mod texts;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::error::Result;
+use crate::job::{Review, RunReport};
+
+const STYLE: &str = include_str!("style.css");
+
+/// A section of the page.
+struct Section {
+    /// What links name it by.
+    anchor: &'static str,
+    title: &'static str,
+    body: Markup,
+}
+
+/// The page of a run.
+///
+/// # Errors
+/// A chart that cannot be drawn.
+pub fn page(report: &RunReport, review: &Review) -> Result<String> {
+    let section = |anchor, title, body| Section { anchor, title, body };
+    let mut sections = vec![
+        section("algorithms", "What each algorithm found", algorithms::section(report)),
+        section("agreement", "Who finds whose pairs", agreement::section(report, review)),
+    ];
+    if let Some(comparison) = &review.comparison {
+        sections.insert(
+            0,
+            section("comparison", "Recall and precision of each algorithm", comparison::section(comparison)),
+        );
+    }
+    sections.push(section("similarity", "Pairs by similarity", scores::section(report, review)?));
+    if let Some(curve) = s_curve::section(report, review)? {
+        sections.push(section("bands", "What the bands of minhash let through", curve));
+    }
+    sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?));
+    sections.push(section("origin", "Where duplicates come from", origin::section(review)));
+    sections.push(section("large", "The largest clusters", texts::large(report, review)));
+    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)));
+    sections.push(section("samples", "Sample pairs by similarity", texts::samples(report, review)));
+    sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)));
+    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(report)));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "dupsift: " (headline::title(report)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (headline::title(report)) }
+                    p.muted { (headline::subtitle(report)) }
+                    nav aria-label="Contents" {
+                        ul { @for section in &sections { li { a href={ "#" (section.anchor) } { (section.title) } } } }
+                    }
+                }
+                main {
+                    (headline::facts(report))
+                    (headline::notes(report))
+                    @for section in &sections {
+                        section aria-labelledby=(section.anchor) {
+                            h2 id=(section.anchor) { (section.title) }
+                            (section.body)
+                        }
+                    }
+                }
+                footer {
+                    "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
+                    ". The same facts stand in run.json, the pairs and clusters in the tables beside this page."
+                }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+/// A table that scrolls in its own box where it is wider than the page.
+fn scrolling(label: &str, table: Markup) -> Markup {
+    html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
+}
+
+#[cfg(test)]
+mod tests;

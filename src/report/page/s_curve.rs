@@ -1,0 +1,175 @@
+//! The S-curve of banding: how likely the bands of `minhash` let a pair of a similarity through, and the pairs that came.
+//!
+//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r of a
+//! band with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
+
+use maud::{Markup, html};
+use plotters::prelude::*;
+
+use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label_style, words};
+use super::text::{percent, plain, share};
+use crate::error::Result;
+use crate::job::{BINS, Review, RunReport, bin_range};
+use crate::report::{counted, thousands};
+use crate::stage::recipe::Recipe;
+
+/// One use of minhash.
+struct Banding {
+    bands: i32,
+    rows: i32,
+    /// The threshold of its check, where that measures the same similarity.
+    threshold: Option<f64>,
+    /// Whether its similarities are Jaccard's, measured or estimated.
+    jaccard: bool,
+}
+
+impl Banding {
+    /// From the recipe of an algorithm; none for another one.
+    fn of(recipe: &str) -> Option<Banding> {
+        let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
+        if chosen.algorithm.name() != "minhash" {
+            return None;
+        }
+        let check = chosen.params.verify("verify");
+        Some(Banding {
+            bands: chosen.params.count("bands") as i32,
+            rows: chosen.params.count("rows") as i32,
+            threshold: check.filter(|(name, _)| *name == "jaccard").map(|(_, threshold)| threshold),
+            jaccard: check.is_none_or(|(name, _)| name == "jaccard"),
+        })
+    }
+
+    /// The probability that a pair of that similarity becomes a candidate.
+    fn lets_through(&self, similarity: f64) -> f64 {
+        1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
+    }
+
+    /// How many pairs there should be in each bin if those found are what the curve lets through; of bins from the threshold
+    /// on.
+    fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
+        let from = self.threshold.unwrap_or(0.0);
+        let bins = scores.iter().enumerate().map(|(bin, &found)| (bin_range(bin), found));
+        let bins = bins.filter(|((low, _), found)| *found > 0 && *low + 1e-9 >= from);
+        bins.fold((0, 0.0), |(all, expected), ((low, high), found)| {
+            (all + found, expected + found as f64 / self.lets_through((low + high) / 2.0).max(1e-9))
+        })
+    }
+}
+
+/// A curve for each use of minhash; none where there is none.
+pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
+    let mut parts = Vec::new();
+    for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
+        let Some(banding) = Banding::of(&one.recipe) else { continue };
+        let scores = &seen.scores;
+        let title = format!("{}: {} bands of {} rows", plain(&one.label), banding.bands, banding.rows);
+        let description = format!(
+            "The probability that two documents become candidates, by their similarity: {}.",
+            [0.5, 0.6, 0.7, 0.8, 0.9].map(|s| format!("{} at {s}", share(banding.lets_through(s)))).join(", ")
+        );
+        let bars = if banding.jaccard { Some(scores) } else { None };
+        let chart = figure(&format!("bands-{at}"), &title, &description, LARGE, |area| draw(area, &banding, bars))?;
+        let highest = scores[..BINS - 1].iter().copied().max().unwrap_or(0);
+        let (found, expected) = banding.expected(scores);
+        parts.push(html! {
+            figure.card.wide {
+                h3 { (title) }
+                (chart)
+                figcaption.muted {
+                    (description)
+                    @if banding.jaccard {
+                        " Bars: pairs found, by similarity; the highest stands for " (counted(highest, "pair")) "; "
+                        (thousands(scores[BINS - 1])) " of similarity 1 are not drawn."
+                    } @else {
+                        " The pairs are not drawn, for their similarity was checked by another measure than the one that bands select by."
+                    }
+                    @if let (Some(threshold), true) = (banding.threshold, found > 0) {
+                        " If pairs are missed as the curve says, the " (counted(found, "pair")) " found from " (threshold) " on are "
+                        (percent(found, expected.round() as u64)) " of all there are."
+                    }
+                }
+            }
+        });
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(html! {
+        p.how {
+            "The curve is the setting of this run: b bands of r rows let a pair of similarity s through with probability
+            1 − (1 − s" sup { "r" } ")" sup { "b" } ". Where it is low, pairs are missed; where it is high left of the threshold (dashed), texts
+            are compared in vain. Tall bars where the curve is still low are a reason for more bands or fewer rows."
+        }
+        @for part in &parts { (part) }
+    }))
+}
+
+fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Drawn {
+    let mut chart = ChartBuilder::on(area)
+        .margin(20)
+        .margin_right(40)
+        .x_label_area_size(64)
+        .y_label_area_size(80)
+        .build_cartesian_2d(0.0..1.0, 0.0..1.04)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(MUTED)
+        .x_labels(11)
+        .y_labels(6)
+        .x_label_formatter(&|value| format!("{value:.1}"))
+        .y_label_formatter(&|value| if *value > 1.0 { String::new() } else { format!("{value:.1}") })
+        .label_style(label_style(LARGE))
+        .draw()?;
+    if let Some(scores) = scores {
+        let scores = &scores[..BINS - 1];
+        let highest = scores.iter().copied().max().unwrap_or(0).max(1) as f64;
+        let bars = scores.iter().enumerate().filter(|(_, count)| **count > 0);
+        chart.draw_series(bars.map(|(bin, &count)| {
+            let (low, high) = bin_range(bin);
+            Rectangle::new([(low + 0.004, 0.0), (high - 0.004, count as f64 / highest)], FIRST.mix(0.55).filled())
+        }))?;
+    }
+    if let Some(threshold) = banding.threshold {
+        let dashes = (0..26).map(|at| (f64::from(at) * 0.04, f64::from(at) * 0.04 + 0.022));
+        chart.draw_series(
+            dashes.map(|(from, to)| PathElement::new([(threshold, from), (threshold, to)], MUTED.stroke_width(4))),
+        )?;
+    }
+    let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
+    chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
+    // Beside the curve where it is half way up, to its left: the right belongs to the bars.
+    let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
+    let (place, style) =
+        if middle > 0.4 { (middle - 0.03, words(LARGE, true)) } else { (middle + 0.05, words(LARGE, false)) };
+    chart.draw_series(std::iter::once(Text::new("P(candidate)", (place, 0.5), style)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curve_is_the_published_one() {
+        let banding = Banding::of("minhash:bands=14,rows=8,verify=jaccard:0.7").unwrap();
+        let at = [0.5, 0.7, 0.8, 0.9].map(|s| format!("{:.2}", banding.lets_through(s)));
+        assert_eq!(at, ["0.05", "0.57", "0.92", "1.00"]);
+        assert_eq!((banding.lets_through(0.0), banding.lets_through(1.0)), (0.0, 1.0));
+        assert_eq!(banding.threshold, Some(0.7));
+        let other = Banding::of("minhash:bands=20,rows=5,verify=lcs:0.8,as=loose").unwrap();
+        assert!(!other.jaccard && other.threshold.is_none());
+        assert!(Banding::of("simhash").is_none() && Banding::of("nonsense:").is_none());
+    }
+
+    #[test]
+    fn what_is_missed_follows_from_the_curve() {
+        let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.5").unwrap();
+        let mut scores = [0; BINS];
+        (scores[8], scores[10], scores[BINS - 1]) = (1000, 21, 4);
+        // One band of one row lets a pair through with its similarity: 21 / .525 + 4.
+        let (found, expected) = banding.expected(&scores);
+        assert!(found == 25 && (expected - 44.0).abs() < 1e-6, "{found} {expected}");
+    }
+}

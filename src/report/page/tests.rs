@@ -1,0 +1,175 @@
+//! The page of a made record: what it shows, and what it lets nobody put into it.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::job::{
+    Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedEstimate, ComparedReport,
+    ComparisonReport, Crossing, DocumentsReport, InputReport, JudgeReport, LargeCluster, Member, OracleReport,
+    PairSample, RemovalReport, ShownText, SourceReview, StageReport,
+};
+
+const EVIL: &str = "<script>alert('x')</script> \"quoted\" & \u{202E}turned\u{0}\u{1B}[31m";
+
+fn report() -> RunReport {
+    let one = |label: &str, recipe: &str| AlgorithmReport {
+        label: label.into(),
+        recipe: recipe.into(),
+        verify: Some("jaccard:0.7".into()),
+        signed: 9,
+        unsigned: BTreeMap::from([("no shingles".to_string(), 1)]),
+        pairs: 4,
+        pairs_written: 4,
+        clusters: 1,
+        clustered: 3,
+        largest_cluster: 3,
+        expected_chance_collisions: Some(0.001),
+        ..AlgorithmReport::default()
+    };
+    RunReport {
+        dupsift: "0.1.0".into(),
+        inputs: vec![InputReport { file: EVIL.into(), rows: 10, ..InputReport::default() }],
+        documents: DocumentsReport { rows: 10, used: 10, ..DocumentsReport::default() },
+        algorithms: vec![one("minhash", "minhash:bands=14,rows=8,verify=jaccard:0.7"), one("tf", "tf:")],
+        removal: RemovalReport {
+            keep: "length desc".into(),
+            decide: "any".into(),
+            removed: 2,
+            kept: 8,
+            ..Default::default()
+        },
+        stages: vec![StageReport { stage: "sign".into(), rows_in: 10, ..StageReport::default() }],
+        guards: vec![format!("more than half of {EVIL} is removed")],
+        ..RunReport::default()
+    }
+}
+
+fn review() -> Review {
+    let mut scores = [0; BINS];
+    (scores[15], scores[BINS - 1]) = (3, 1);
+    let text = |id: &str| ShownText { id: id.into(), text: EVIL.into(), longer: true };
+    let mut seen = AlgorithmReview { scores, ..AlgorithmReview::default() };
+    seen.clusters.sizes.insert(3, 1);
+    let pair = PairSample { algorithm: 0, a: 1, b: 2, similarity: 0.7512 };
+    let crossing = Crossing {
+        names: vec![EVIL.into(), "(none)".into()],
+        documents: vec![7, 3],
+        paired: vec![2, 1],
+        pairs: vec![vec![3, 1], vec![0, 0]],
+        others: 0,
+    };
+    Review {
+        algorithms: vec![seen.clone(), seen],
+        agreement: Agreement(vec![vec![4, 2], vec![2, 4]]),
+        pooled: 6,
+        files: crossing.clone(),
+        sources: SourceReview { column: Some("source".into()), crossing: Some(crossing), notes: Vec::new() },
+        deciding: vec!["minhash".into(), "tf".into()],
+        large: vec![LargeCluster {
+            algorithm: 1,
+            size: 3,
+            representative: 1,
+            members: vec![Member { doc: 2, similarity: None }],
+        }],
+        least: vec![pair],
+        samples: vec![vec![], vec![pair]],
+        texts: BTreeMap::from([(1, text("a")), (2, text(EVIL))]),
+        ..Review::default()
+    }
+}
+
+fn estimate(value: f64, low: f64, high: f64) -> ComparedEstimate {
+    ComparedEstimate { value: Some(value), low: Some(low), high: Some(high) }
+}
+
+#[test]
+fn the_page_shows_texts_and_is_moved_by_none() {
+    let page = page(&report(), &review()).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">") && page.ends_with("</html>"));
+    assert!(!page.contains("<script") && !page.contains("http") && !page.contains("src="), "{page}");
+    assert!(page.contains("&lt;script&gt;alert('x')&lt;/script&gt; &quot;quoted&quot; &amp; [U+202E]turned␀␛[31m"));
+    assert!(page.chars().all(|letter| letter == '\n' || letter == '\t' || !letter.is_control()));
+    for told in [
+        "2 of 10 documents removed",
+        "guard: more than half of",
+        "Pairs by similarity",
+        "Similarity .751, minhash",
+        "no pair with the first",
+        "14 bands of 8 rows",
+        "no shingles",
+        "By the column source",
+    ] {
+        assert!(page.contains(told), "{told} is missing");
+    }
+    assert!(!page.contains("NaN") && !page.contains("inf"));
+    assert_eq!(page, super::page(&report(), &review()).unwrap());
+}
+
+#[test]
+fn every_link_of_the_contents_leads_somewhere() {
+    let page = page(&report(), &review()).unwrap();
+    let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.len() >= 11);
+    for link in links {
+        assert_eq!(page.matches(&format!(" id=\"{link}\"")).count(), 1, "{link}");
+    }
+}
+
+#[test]
+fn an_empty_run_has_a_page() {
+    let page = page(&RunReport::default(), &Review::default()).unwrap();
+    assert!(page.contains("0 of 0 documents removed") && page.contains("There are no clusters."));
+    assert!(!page.contains("NaN") && !page.contains("inf") && !page.contains("id=\"bands\""));
+}
+
+#[test]
+fn without_texts_the_page_says_why() {
+    let review = Review { texts: BTreeMap::new(), no_texts: Some("the corpus is gone".into()), ..review() };
+    let page = page(&report(), &review).unwrap();
+    assert!(page.contains("The texts could not be read: the corpus is gone") && page.contains("document 1"));
+}
+
+#[test]
+fn a_comparison_is_shown_with_its_intervals() {
+    let compared = |label: &str, recall| ComparedReport {
+        label: label.into(),
+        pairs: 1200,
+        judged: 400,
+        recall,
+        precision: ComparedEstimate::default(),
+        f: Some(0.755),
+        alone_duplicates: estimate(12.0, 12.0, 12.0),
+        oracle_recall: Some(estimate(0.5, 0.5, 0.5)),
+        ..ComparedReport::default()
+    };
+    let comparison = ComparisonReport {
+        judge: JudgeReport { name: "lcs:0.85".into(), sampled: true, sample: 400, ..JudgeReport::default() },
+        pooled: 2000,
+        duplicates: estimate(1500.0, 1400.0, 1600.0),
+        algorithms: vec![compared("minhash", estimate(0.61, 0.58, 0.64)), compared("tf", estimate(0.5, 0.5, 0.5))],
+        agreement: vec![vec![4, 1], vec![1, 2]],
+        combinations: vec![CombinationReport {
+            labels: vec!["minhash".into(), "tf".into()],
+            how: "union".into(),
+            f: Some(0.9),
+            ..CombinationReport::default()
+        }],
+        oracle: Some(OracleReport { documents: 100, duplicates: 30, unseen: 7 }),
+    };
+    let page = page(&report(), &Review { comparison: Some(comparison), ..review() }).unwrap();
+    for told in [
+        "lcs:0.85",
+        "1,500 (1,400–1,600)",
+        ".610 (.580–.640)",
+        "<td>.500</td>",
+        "<td>–</td>",
+        ".755",
+        "minhash + tf",
+        "95 % intervals",
+        "30 duplicate pairs",
+        "7 of them stand in no algorithm",
+        ">20</td>",
+    ] {
+        assert!(page.contains(told), "{told} is missing");
+    }
+}

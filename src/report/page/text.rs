@@ -1,0 +1,114 @@
+//! Text and numbers as they stand on the page.
+
+use std::borrow::Cow;
+
+use crate::report::thousands;
+
+/// A text from outside without what a browser would not show or would obey: control characters become their pictures, marks
+/// that turn the direction of writing are spelled out, so that nobody reads another text than is there.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(letter) = rest.next() {
+        match letter {
+            // The end of a line in the manner of Windows is the end of a line.
+            '\r' if rest.peek() == Some(&'\n') => {}
+            '\u{0}'..='\u{1F}' if is_unsafe(letter) => safe.extend(char::from_u32(0x2400 + letter as u32)),
+            '\u{7F}' => safe.push('\u{2421}'),
+            letter if is_unsafe(letter) => safe += &format!("[U+{:04X}]", letter as u32),
+            letter => safe.push(letter),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+fn is_unsafe(letter: char) -> bool {
+    let direction =
+        matches!(letter, '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    let code = letter as u32;
+    let no_character = (0xFDD0..=0xFDEF).contains(&code) || code & 0xFFFE == 0xFFFE;
+    (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
+}
+
+/// The language of a text as far as its letters tell, for the choice of fonts and for readers aloud; empty: unknown.
+pub fn language(text: &str) -> &'static str {
+    let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
+    for letter in text.chars() {
+        match letter {
+            '\u{3040}'..='\u{30FF}' => kana += 1,
+            '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => han += 1,
+            '\u{400}'..='\u{4FF}' => cyrillic += 1,
+            letter if letter.is_alphabetic() => latin += 1,
+            _ => {}
+        }
+    }
+    match () {
+        () if kana > 0 && 10 * kana > han => "ja",
+        // A character of Chinese says as much as some letters.
+        () if 3 * han > cyrillic.max(latin) => "zh",
+        () if cyrillic > latin => "ru",
+        () => "",
+    }
+}
+
+/// `.874`, `1`, or `?` where nothing is known: a share or a similarity.
+pub fn share(value: impl Into<f64>) -> String {
+    let value = value.into();
+    if !value.is_finite() {
+        return "?".into();
+    }
+    if value >= 1.0 {
+        return "1".into();
+    }
+    // Never rounded up to 1: a pair of .9996 is not equal.
+    format!("{:.3}", value.min(0.999)).trim_start_matches('0').to_string()
+}
+
+/// `12.3 %`; nothing where there is nothing to share.
+pub fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { String::new() } else { format!("{:.1} %", 100.0 * part as f64 / whole as f64) }
+}
+
+/// Seconds as people read them: `0.25 s`, `12.3 s`, `3 min 20 s`.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        below if below < 10.0 => format!("{below:.2} s"),
+        below if below < 120.0 => format!("{below:.1} s"),
+        more if more < 7200.0 => format!("{} min {} s", more as u64 / 60, more as u64 % 60),
+        more => format!("{} h {} min", thousands(more as u64 / 3600), more as u64 / 60 % 60),
+    }
+}
+
+/// `37.2 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    bytesize::ByteSize(bytes).display().iec().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_text_steers_the_page() {
+        assert!(matches!(plain("два\n字\tb"), Cow::Borrowed(_)));
+        assert_eq!(plain("a\u{0}b\u{1B}[31m\r\nc\rd\u{7F}"), "a␀b␛[31m\nc␍d␡");
+        assert_eq!(plain("x\u{202E}y\u{2069}\u{200F}"), "x[U+202E]y[U+2069][U+200F]");
+        assert_eq!(plain("\u{85}\u{FFFE}\u{1FFFF}"), "[U+0085][U+FFFE][U+1FFFF]");
+    }
+
+    #[test]
+    fn letters_tell_languages() {
+        let languages = ["网页 search 引擎", "поиск по web", "plain text", "検索エンジンの話", "", "123"].map(language);
+        assert_eq!(languages, ["zh", "ru", "", "ja", "", ""]);
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!([0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share), [".000", ".700", ".874", ".999", "1", "?"]);
+        assert_eq!([0.254, 12.34, 200.0, 7261.0].map(seconds), ["0.25 s", "12.3 s", "3 min 20 s", "2 h 1 min"]);
+        assert_eq!((percent(1, 8), percent(0, 0)), ("12.5 %".into(), String::new()));
+    }
+}

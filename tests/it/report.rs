@@ -1,0 +1,155 @@
+//! report.html: one file that needs nothing, the same whenever and however it is made.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, StringArray};
+
+use crate::kit::{
+    ALL, Done, Ran, SEVEN, done, files_below, names_in, numbered, program, record, run, samples, write_columns,
+    write_docs,
+};
+
+fn page(out: &Path) -> String {
+    std::fs::read_to_string(out.join("report.html")).unwrap()
+}
+
+fn report(out: &Path, more: &[&str]) -> Ran {
+    Ran::of(program().arg("report").arg(out).args(more).output().unwrap())
+}
+
+/// Fails unless every element is closed in its order.
+#[track_caller]
+fn assert_well_formed(page: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    for part in page.split('<').skip(1) {
+        let Some((tag, _)) = part.split_once('>') else { panic!("no end of {part:?}") };
+        let name = tag.split([' ', '\n']).next().unwrap();
+        match name {
+            "!DOCTYPE" | "meta" => {}
+            _ if tag.ends_with('/') => {}
+            _ if name.starts_with('/') => assert_eq!(open.pop(), Some(&name[1..]), "before {part:.80}"),
+            _ => open.push(name),
+        }
+    }
+    assert!(open.is_empty(), "{open:?} stay open");
+}
+
+#[test]
+fn a_run_and_the_report_verb_write_the_same_page() {
+    let run = done(samples(), &["--algorithms", ALL]);
+    let first = page(&run.out());
+    assert_well_formed(&first);
+    for told in ["By the column source", "By input file", "What the bands of minhash let through", "similarity 1"] {
+        assert!(first.contains(told), "{told} is missing");
+    }
+    assert!(!first.contains("http://www.w3.org") && !first.contains("<script") && !first.contains(" src="));
+    assert!(!first.contains("url(") && !first.contains("@import"));
+    std::fs::write(run.out().join("report.html"), "old").unwrap();
+    let told = report(&run.out(), &["--threads", "1"]).ends_with(0);
+    assert_eq!(told.stdout.trim_end(), run.out().join("report.html").display().to_string());
+    assert!(first == page(&run.out()), "another page");
+    assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
+}
+
+/// Sets what differs from run to run to one value.
+fn timeless(out: &Path) {
+    fn clear(value: &mut serde_json::Value) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    match name.as_str() {
+                        "seconds" | "cpu_seconds" | "sign_seconds" | "pair_cpu_seconds" => *value = 1.5.into(),
+                        "peak_memory_bytes" | "spilled_bytes" => *value = 7.into(),
+                        _ => clear(value),
+                    }
+                }
+            }
+            serde_json::Value::Array(values) => values.iter_mut().for_each(clear),
+            _ => {}
+        }
+    }
+    let mut record = record(out);
+    clear(&mut record);
+    std::fs::write(out.join("run.json"), record.to_string()).unwrap();
+}
+
+#[test]
+fn threads_and_memory_do_not_show_on_the_page() {
+    let pages = [("1", "48MiB"), ("2", "1GiB"), ("5", "96MiB")].map(|(threads, memory)| {
+        let run = done(samples(), &["--algorithms", SEVEN, "--threads", threads, "--memory", memory]);
+        timeless(&run.out());
+        report(&run.out(), &["--threads", threads]).ends_with(0);
+        page(&run.out())
+    });
+    assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
+}
+
+/// Two near copies of a text, and one of something else.
+fn hostile(folder: &Path) -> Done {
+    let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
+    let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(&docs));
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values(["<b>1</b>", "\u{2066}2", "3"]));
+    let sources: ArrayRef = Arc::new(StringArray::from(vec![Some("<i>here</i>"), None, Some("there")]));
+    let file = folder.join("a&b <c>.parquet");
+    write_columns(&file, &[("id", ids), ("text", texts), ("source", sources)], 2);
+    done(&file, &["--algorithms", "minhash:verify=jaccard:0.3,bands=50,rows=1"])
+}
+
+#[test]
+fn nothing_of_a_corpus_becomes_markup() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = hostile(folder.path());
+    let page = page(&run.out());
+    assert_well_formed(&page);
+    assert!(
+        page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &quot;one&quot; &amp; 'two' [U+202E]turned ␛[31m red")
+    );
+    for (raw, told) in
+        [("<script", "&lt;i&gt;here&lt;/i&gt;"), ("<b>", "&lt;b&gt;1"), ("<c>", "a&amp;b &lt;c&gt;.parquet")]
+    {
+        assert!(!page.contains(raw) && page.contains(told), "{raw} {told}");
+    }
+    assert!(page.contains("(none)") && page.contains("[U+2066]2"));
+    assert!(page.chars().all(|letter| !letter.is_control() || letter == '\n' || letter == '\t'));
+}
+
+#[test]
+fn without_its_corpus_a_run_still_has_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = hostile(folder.path());
+    std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
+    report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
+    let bare = page(&run.out());
+    assert_well_formed(&bare);
+    assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));
+    // Another corpus in its place is as good as none.
+    write_docs(&folder.path().join("a&b <c>.parquet"), &numbered(["one", "two", "three", "four"]), 10);
+    report(&run.out(), &[]).ends_with(0).says(&["not the one of this run any more"]);
+    assert!(!page(&run.out()).contains("three"));
+}
+
+#[test]
+fn a_run_writes_no_page_if_none_is_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (corpus, out) = (folder.path().join("c.parquet"), folder.path().join("out"));
+    write_docs(&corpus, &numbered(["a b c d e f g", "a b c d e f g", "h i j k l m"]), 10);
+    run(&[&corpus], &out, &["--no-report"]).ends_with(0);
+    assert!(!out.join("report.html").exists());
+    assert_eq!(record(&out)["options"]["no-report"], "true");
+    report(&out, &[]).ends_with(0);
+    assert!(page(&out).contains("1 of 3 documents removed"));
+    // The page belongs to an output: it stands in the way of no new one.
+    run(&[&corpus], &out, &["--overwrite"]).ends_with(0);
+    assert!(files_below(&out).contains(&out.join("report.html")));
+}
+
+#[test]
+fn a_damaged_table_is_an_error_and_leaves_the_page() {
+    let run = done(samples(), &["--algorithms", "exact"]);
+    let before = page(&run.out());
+    std::fs::write(run.out().join("pairs/algorithm=exact/part-00000.parquet"), b"PAR1").unwrap();
+    report(&run.out(), &[]).ends_with(1).says(&["part-00000.parquet"]);
+    assert!(before == page(&run.out()));
+}
