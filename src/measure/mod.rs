@@ -6,6 +6,6 @@ mod jaccard;
 mod weights;
 
 pub use cosine::cosine;
-pub use edit::lcs_similarity;
+pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, jaccard};
 pub use weights::weight_distance;

@@ -2,8 +2,10 @@
 //!
 //! Text only, without colours: it is read in terminals, mails of cron and logs alike.
 
+mod comparison;
 mod summary;
 
+pub use comparison::comparison;
 pub use summary::summary;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};

@@ -1,8 +1,10 @@
 //! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod compare;
 pub mod connect;
 pub mod count;
 pub mod expand;
+pub mod judge;
 pub mod recipe;
 pub mod sift;
 pub mod sign;

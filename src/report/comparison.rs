@@ -1,0 +1,203 @@
+//! The table of the study, for a terminal: how good each algorithm is, where they agree, which are better together, and on what
+//! all that rests.
+//!
+//! The same record gives the same text, but for the CPU seconds.
+
+use std::path::Path;
+
+use super::{counted, table_of_numbers, thousands};
+use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport};
+
+/// Algorithms whose agreement is shown as a table; that of more does not fit a terminal.
+const MOST_AGREEING: usize = 8;
+/// Combinations of one size that are shown.
+const MOST_SHOWN: usize = 3;
+
+/// The study of a run whose output stands in `out`; ends with a line break.
+pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> String {
+    let mut text = headline(report);
+    text += "\n";
+    text += &study(report);
+    if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
+        text += "\nof the pairs of the algorithm on the left, % that the one above finds\n";
+        text += &agreement(report);
+    }
+    text += &together(report);
+    let notes = notes(report, run);
+    if !notes.is_empty() {
+        text += &format!("\n{}\n", notes.join("\n"));
+    }
+    text + &format!("\noutput: {}\nall figures: {}\n", out.display(), out.join("compare/comparison.json").display())
+}
+
+fn headline(report: &ComparisonReport) -> String {
+    let judge = &report.judge;
+    let mut text = format!(
+        "{} found by {}; {} of them duplicates by {}\n",
+        counted(report.pooled, "pair"),
+        counted(report.algorithms.len() as u64, "algorithm"),
+        number_of(&report.duplicates),
+        judge.name
+    );
+    text += &format!(
+        "judged: {} of {}, {:.1} CPU seconds\n",
+        counted(judge.judged, "pair"),
+        counted(judge.documents, "document"),
+        judge.cpu_seconds
+    );
+    if let Some(oracle) = &report.oracle {
+        text += &format!(
+            "held each against each: {}; {} found, {} of them by no algorithm; {} judged for it\n",
+            counted(oracle.documents, "document"),
+            counted(oracle.duplicates, "duplicate pair"),
+            thousands(oracle.unseen),
+            counted(oracle.judged, "pair")
+        );
+    }
+    text
+}
+
+/// The best by F first.
+fn study(report: &ComparisonReport) -> String {
+    let mut order: Vec<&ComparedReport> = report.algorithms.iter().collect();
+    order.sort_by(|a, b| b.f.unwrap_or(-1.0).total_cmp(&a.f.unwrap_or(-1.0)));
+    let row = |one: &&ComparedReport| {
+        [
+            one.label.clone(),
+            share_of(&one.recall),
+            share_of(&one.precision),
+            share(one.f),
+            thousands(one.pairs),
+            thousands(one.alone),
+            number_of(&one.alone_duplicates),
+            format!("{:.1}", one.cpu_seconds),
+        ]
+    };
+    let header = ["algorithm", "recall", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
+    if report.oracle.is_none() {
+        return table_of_numbers(header, order.iter().map(row));
+    }
+    let [a, b, c, d, e, f, g, h] = header;
+    let with_oracle = |one: &&ComparedReport| {
+        let [a, b, c, d, e, f, g, h] = row(one);
+        [a, b, c, d, e, f, g, h, one.oracle_recall.as_ref().map_or_else(|| "-".into(), share_of)]
+    };
+    table_of_numbers([a, b, c, d, e, f, g, h, "exact recall"], order.iter().map(with_oracle))
+}
+
+/// Each row as one cell of text for each column: the number of columns is not known before.
+fn agreement(report: &ComparisonReport) -> String {
+    let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
+    let first = labels.iter().map(|label| label.len()).max().unwrap_or(0);
+    let mut text = format!(" {:first$}", "");
+    labels.iter().for_each(|label| text += &format!("   {label:>5}"));
+    text += "\n";
+    for (a, (label, row)) in labels.iter().zip(&report.agreement).enumerate() {
+        text += &format!(" {label:first$}");
+        for (pairs, above) in row.iter().zip(&labels) {
+            let of = row[a];
+            let cell = if of > 0 { format!("{:.1}", 100.0 * *pairs as f64 / of as f64) } else { "-".into() };
+            text += &format!("   {cell:>width$}", width = above.len().max(5));
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// The best combinations of two and of three beside the best algorithm by itself.
+fn together(report: &ComparisonReport) -> String {
+    let best = report.algorithms.iter().filter(|one| one.f.is_some());
+    let Some(best) = best.max_by(|a, b| a.f.unwrap_or(0.0).total_cmp(&b.f.unwrap_or(0.0))) else {
+        return String::new();
+    };
+    let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
+    let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
+    if better.is_empty() {
+        return "\nno union and no intersection of two or three has a larger F than its parts\n".into();
+    }
+    let alone = [
+        best.label.clone(),
+        share(best.recall.value),
+        share(best.precision.value),
+        share(best.f),
+        thousands(best.pairs),
+        format!("{:.1}", best.cpu_seconds),
+    ];
+    let row = |one: &&CombinationReport| {
+        let between = if one.how == "union" { " or " } else { " and " };
+        [
+            one.labels.join(between),
+            share(one.recall),
+            share(one.precision),
+            share(one.f),
+            thousands(one.pairs),
+            format!("{:.1}", one.cpu_seconds),
+        ]
+    };
+    let header = ["together", "recall", "precision", "F", "pairs", "CPU s"];
+    format!("\n{}", table_of_numbers(header, std::iter::once(alone).chain(better.iter().map(row))))
+}
+
+/// What the figures rest on, and what they leave out.
+fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
+    let judge = &report.judge;
+    let mut notes = Vec::new();
+    if judge.sampled {
+        notes.push(format!(
+            "sampled: of algorithms with more than {} about so many are judged (--judge-sample); +- is half of the 95 % interval, seed {}",
+            counted(judge.sample, "pair"),
+            judge.seed
+        ));
+    }
+    if judge.by_words > 0 {
+        notes.push(format!(
+            "judged by words, for a text is too long for characters: {}",
+            counted(judge.by_words, "pair")
+        ));
+    }
+    for one in &run.algorithms {
+        if one.pairs > one.pairs_written {
+            notes.push(format!(
+                "{}: {} of {} take part; of groups above --max-group those with the representative alone are written",
+                one.label,
+                thousands(one.pairs_written),
+                counted(one.pairs, "pair")
+            ));
+        }
+        if one.left_out > 0 {
+            notes.push(format!("{}: {} left out by --max-candidates", one.label, counted(one.left_out, "comparison")));
+        }
+    }
+    notes.push(
+        "recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found"
+            .into(),
+    );
+    if report.algorithms.len() > MOST_AGREEING {
+        notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
+    }
+    notes.extend(run.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+    if run.documents.rejected > 0 {
+        notes.push(format!("{} rejected, see rejected/", counted(run.documents.rejected, "row")));
+    }
+    notes.extend(run.guards.iter().map(|guard| format!("guard: {guard}")));
+    notes
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+}
+
+fn half(figure: &Figure) -> f64 {
+    figure.high.zip(figure.low).map_or(0.0, |(high, low)| (high - low) / 2.0)
+}
+
+fn share_of(figure: &Figure) -> String {
+    let half = half(figure);
+    share(figure.value) + &if half > 0.0 { format!(" +-{half:.3}") } else { String::new() }
+}
+
+fn number_of(figure: &Figure) -> String {
+    let half = half(figure);
+    let value = figure.value.map_or_else(|| "-".into(), |value| thousands(value.round() as u64));
+    value + &if half >= 0.5 { format!(" +-{}", thousands(half.round() as u64)) } else { String::new() }
+}
