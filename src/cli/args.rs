@@ -77,7 +77,7 @@ pub struct CompareArguments {
     /// [default: lcs:0.85]
     #[arg(long, value_name = "JUDGE", help_heading = "Judging")]
     pub judge: Option<String>,
-    /// Of an algorithm with more pairs than these judge a sample of about so many [default: 5000]
+    /// Of an algorithm with more pairs than these judge a sample of about so many [default: 100000]
     #[arg(long, value_name = "N", help_heading = "Judging")]
     pub judge_sample: Option<Typed>,
     /// Documents to hold each against each, for the duplicates that no algorithm found [default: 0, none]

@@ -12,8 +12,9 @@ use crate::stage::judge::Judge;
 
 /// The `--judge` of a comparison that names none: that of the study of 2007.
 const DEFAULT_JUDGE: &str = "lcs:0.85";
-/// The `--judge-sample` of a comparison that names none: what keeps the cost of judging about that of the run.
-const DEFAULT_JUDGE_SAMPLE: u64 = 5_000;
+/// The `--judge-sample` of a comparison that names none: judging costs about as much as the run then, or less, and a share of
+/// the pairs of such an algorithm is known to a third of a percent.
+const DEFAULT_JUDGE_SAMPLE: u64 = 100_000;
 /// The most documents of `--oracle-sample`: half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 

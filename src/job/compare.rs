@@ -16,16 +16,17 @@ use super::comparison_report::{ComparisonReport, JudgeReport};
 use super::figures::figures;
 use super::finished::Finished;
 use super::found::{FoundList, FoundWriter};
-use super::judged::{Texts, judge};
+use super::judged::{Texts, Verdicts, judge};
 use super::options::RunOptions;
 use super::oracle;
-use super::pool::MOST_POOLED;
+use super::pool::{MOST_POOLED, Pooled};
 use super::progress::Progress;
 use super::run::{Inputs, attempt, carry_out};
 use super::run_report::RunReport;
 use super::workers::Job;
+use crate::batch::{JudgedBuilder, judged_schema};
 use crate::error::{Error, Result};
-use crate::io::Stage;
+use crate::io::{Stage, TableWriter};
 use crate::shuffle::AtomicBits;
 use crate::stage::compare::{Sampling, Tally};
 use crate::stage::judge::Judge;
@@ -110,6 +111,8 @@ fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport
     let verdicts = judge(job, &options.judge, &texts, &chosen)?;
     (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
     tally.settle();
+    let labels: Vec<&str> = run.algorithms.iter().map(|one| one.label.as_str()).collect();
+    write(stage, &labels, &chosen, &verdicts)?;
     let mut report = figures(&tally, &run.algorithms);
     if let Some(sample) = &oracle {
         let (joined, recalls) = oracle::join(job, &options.judge, &texts, sample, &within, pairs.len())?;
@@ -159,4 +162,20 @@ fn pool(
     tally.settle();
     running.end(tally.all().pairs(), chosen.len() as u64, (chosen.len() + within.len()) as u64 * 24);
     Ok(Pooling { tally, chosen, within })
+}
+
+/// The table of the judged pairs, `compare/pairs.parquet`.
+fn write(stage: &Stage, labels: &[&str], pairs: &FoundList, verdicts: &Verdicts) -> Result<()> {
+    let mut writer = TableWriter::create(&stage.file("compare/pairs.parquet")?, judged_schema())?;
+    let mut builder = JudgedBuilder::default();
+    for at in 0..pairs.len() {
+        let Pooled { a, b, found } = pairs.get(at);
+        let finders = labels.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1).map(|(_, label)| *label);
+        builder.push(a, b, &finders.collect::<Vec<_>>().join(","), verdicts.of(at));
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close().map(drop)
 }

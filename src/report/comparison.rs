@@ -193,11 +193,98 @@ fn half(figure: &Figure) -> f64 {
 
 fn share_of(figure: &Figure) -> String {
     let half = half(figure);
-    share(figure.value) + &if half > 0.0 { format!(" +-{half:.3}") } else { String::new() }
+    // Below that it would read 0.000.
+    share(figure.value) + &if half >= 0.0005 { format!(" +-{half:.3}") } else { String::new() }
 }
 
 fn number_of(figure: &Figure) -> String {
     let half = half(figure);
     let value = figure.value.map_or_else(|| "-".into(), |value| thousands(value.round() as u64));
     value + &if half >= 0.5 { format!(" +-{}", thousands(half.round() as u64)) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::job::{AlgorithmReport, JudgeReport, OracleReport};
+
+    fn figure(value: f64, half: f64) -> Figure {
+        Figure { value: Some(value), low: Some(value - half), high: Some(value + half) }
+    }
+
+    fn compared(label: &str, recall: f64, precision: f64, half: f64) -> ComparedReport {
+        ComparedReport {
+            label: label.into(),
+            pairs: 12_000,
+            judged: 5_012,
+            recall: figure(recall, half),
+            precision: figure(precision, half),
+            f: Some(2.0 * recall * precision / (recall + precision)),
+            alone: 1_000,
+            alone_duplicates: figure(250.0, 1_000.0 * half),
+            cpu_seconds: 1.25,
+            oracle_recall: None,
+        }
+    }
+
+    fn study_of(algorithms: Vec<ComparedReport>) -> ComparisonReport {
+        let count = algorithms.len() as u64;
+        let row = |a: u64| (0..count).map(|b| if a == b { 12_000 } else { 3_000 }).collect();
+        ComparisonReport {
+            judge: JudgeReport {
+                name: "lcs:0.85".into(),
+                documents: 9_000,
+                judged: 9_876,
+                sample: 5_000,
+                sampled: true,
+                seed: 7,
+                by_words: 3,
+                cpu_seconds: 2.5,
+            },
+            pooled: 21_000,
+            duplicates: figure(11_000.0, 120.0),
+            agreement: (0..count).map(row).collect(),
+            combinations: vec![CombinationReport {
+                labels: vec!["exact".into(), "minhash".into()],
+                how: "union".into(),
+                pairs: 21_000,
+                recall: Some(0.9),
+                precision: Some(0.95),
+                f: Some(0.924),
+                cpu_seconds: 2.5,
+            }],
+            algorithms,
+            oracle: None,
+        }
+    }
+
+    #[test]
+    fn a_study_in_full() {
+        let mut study = study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123)]);
+        study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1 });
+        study.algorithms[1].oracle_recall = Some(figure(0.775, 0.05));
+        let run = RunReport {
+            algorithms: vec![AlgorithmReport {
+                label: "exact".into(),
+                pairs: 500_000,
+                pairs_written: 12_000,
+                left_out: 4,
+                ..Default::default()
+            }],
+            ..RunReport::default()
+        };
+        expect![[r#""#]].assert_eq(&comparison(&study, &run, Path::new("out")));
+    }
+
+    #[test]
+    fn many_algorithms_and_none_at_all_fit() {
+        let many = study_of((0..9).map(|n| compared(&format!("a{n}"), 0.5, 0.5, 0.0)).collect());
+        let text = comparison(&many, &RunReport::default(), Path::new("out"));
+        assert!(text.contains("under \"agreement\"") && !text.contains("above finds"), "{text}");
+        let nothing = ComparisonReport { algorithms: vec![ComparedReport::default()], ..ComparisonReport::default() };
+        let text = comparison(&nothing, &RunReport::default(), Path::new("out"));
+        assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains("sampled"), "{text}");
+    }
 }
