@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The pool is read in order and never held; what is chosen from it stands in a work file. What the figures mean and how they
-//! are estimated from a sample: [`crate::stage::compare`].
+//! are estimated from a sample: [`crate::stage::compare`], [`crate::stage::estimate`].
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -2,7 +2,8 @@
 
 use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use super::run_report::AlgorithmReport;
-use crate::stage::compare::{Number, Part, Tally};
+use crate::stage::compare::Tally;
+use crate::stage::estimate::{Number, Part};
 
 /// Combinations of one size that are reported.
 const MOST_COMBINATIONS: usize = 20;

@@ -14,7 +14,7 @@ use super::workers::Job;
 use crate::error::Result;
 use crate::hash::{combine, mix64};
 use crate::shuffle::AtomicBits;
-use crate::stage::compare::wilson;
+use crate::stage::estimate::wilson;
 use crate::stage::judge::Judge;
 
 /// What keeps the numbers of documents apart from those of pairs.

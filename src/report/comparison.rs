@@ -275,7 +275,35 @@ mod tests {
             }],
             ..RunReport::default()
         };
-        expect![[r#""#]].assert_eq(&comparison(&study, &run, Path::new("out")));
+        expect![[r#"
+            21,000 pairs found by 2 algorithms; 11,000 +-120 of them duplicates by lcs:0.85
+            judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
+            held each against each: 300 documents; 40 duplicate pairs found, 1 of them by no algorithm; 4,000 pairs judged for it
+
+             algorithm          recall       precision       F    pairs   alone   of them right   CPU s    exact recall
+            ------------------------------------------------------------------------------------------------------------
+             minhash     0.800 +-0.012   0.900 +-0.012   0.847   12,000   1,000        250 +-12     1.2   0.775 +-0.050
+             exact               0.230           1.000   0.374   12,000   1,000             250     1.2               -
+
+            of the pairs of the algorithm on the left, % that the one above finds
+                       exact   minhash
+             exact     100.0      25.0
+             minhash    25.0     100.0
+
+             together           recall   precision       F    pairs   CPU s
+            ----------------------------------------------------------------
+             minhash             0.800       0.900   0.847   12,000     1.2
+             exact or minhash    0.900       0.950   0.924   21,000     2.5
+
+            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample); +- is half of the 95 % interval, seed 7
+            judged by words, for a text is too long for characters: 3 pairs
+            exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
+            exact: 4 comparisons left out by --max-candidates
+            recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found
+
+            output: out
+            all figures: out/compare/comparison.json
+        "#]].assert_eq(&comparison(&study, &run, Path::new("out")));
     }
 
     #[test]

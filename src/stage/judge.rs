@@ -164,6 +164,7 @@ impl<'e> Units<'e> {
 mod tests {
     use super::*;
     use crate::text::{Pipeline, TextOptions};
+    use std::sync::LazyLock;
 
     fn judged(judge: &str, a: &str, b: &str) -> (Option<f32>, bool) {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
@@ -219,7 +220,9 @@ mod tests {
         /// The bound never rejects what the alignment would take, on Chinese as on letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+            // Made once: it costs more than all that is asked of it here.
+            static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
+            let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t };
             let (mut x, mut y) = (Vec::new(), Vec::new());
             judge.evidence(&pipeline.analyse(&a), &mut x);

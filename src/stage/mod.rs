@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod connect;
 pub mod count;
+pub mod estimate;
 pub mod expand;
 pub mod judge;
 pub mod recipe;

@@ -44,9 +44,9 @@ fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     pool
 }
 
-/// Seven members and a loose one, so that not every pair is one of duplicates.
-fn eight() -> String {
-    format!("{SEVEN},minhash:bands=40,rows=1,verify=none,as=loose")
+/// Seven members and a loose one of so many bands, so that not every pair is one of duplicates.
+fn eight(bands: &str) -> String {
+    format!("{SEVEN},minhash:{bands},verify=none,as=loose")
 }
 
 /// 2 LCS / (a + b) of canonical texts, by the table that every textbook has.
@@ -78,7 +78,8 @@ fn the_study_is_what_a_plain_count_gives() {
     let (input, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
     let docs = made_docs(400);
     write_docs(&input, &docs, 100);
-    let told = compare(&input, &out, &["--algorithms", &eight(), "--oracle-sample", "100000"]).ends_with(0);
+    let told =
+        compare(&input, &out, &["--algorithms", &eight("bands=10,rows=2"), "--oracle-sample", "100000"]).ends_with(0);
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let texts: Vec<Vec<char>> =
         docs.iter().map(|doc| pipeline.analyse(&doc.text).canonical().chars().collect()).collect();
@@ -193,7 +194,7 @@ fn threads_do_not_show() {
 fn a_sample_is_one_of_what_there_is() {
     let folder = tempfile::tempdir().unwrap();
     let judged = |name: &str, most: &str| {
-        let (out, algorithms) = (folder.path().join(name), eight());
+        let (out, algorithms) = (folder.path().join(name), eight("bands=40,rows=1"));
         let told = compare(samples(), &out, &["--algorithms", &algorithms, "--judge-sample", most, "--seed", "1"]);
         (lasting(study(&out)), told.ends_with(0).stdout)
     };
