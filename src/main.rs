@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
-use dupsift::cli::{Exit, algorithms, complain, evaluate, explain, report, run, say, stream, version, whole_story};
+use dupsift::cli::{
+    Exit, algorithms, compare, complain, evaluate, explain, report, run, say, stream, version, whole_story,
+};
 
 /// Gives memory back to the system after a stage; the budget of a run counts on that.
 #[global_allocator]
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
 fn verb(verb: Verb) -> Result<Exit> {
     match verb {
         Verb::Run(arguments) => run::run(*arguments),
+        Verb::Compare(arguments) => compare::compare(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),

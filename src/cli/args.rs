@@ -27,6 +27,8 @@ pub struct Arguments {
 pub enum Verb {
     /// Find duplicates: pairs, clusters and a removal list
     Run(Box<RunArguments>),
+    /// Run many algorithms and judge their pairs: recall, precision and F of each, and how they agree
+    Compare(Box<CompareArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
@@ -102,6 +104,33 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// All options that may stand in the configuration file too.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// `dupsift compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst
+    #[arg(required = true, value_name = "INPUT")]
+    pub inputs: Vec<String>,
+    /// What makes two texts duplicates: lcs:T (2 LCS / (a + b) on characters), words:T (the same on words) or jaccard:T
+    /// [default: lcs:0.85]
+    #[arg(long, value_name = "JUDGE", help_heading = "Judging")]
+    pub judge: Option<String>,
+    /// Of an algorithm with more pairs than these judge a sample of about so many [default: 100000]
+    #[arg(long, value_name = "N", help_heading = "Judging")]
+    pub judge_sample: Option<Typed>,
+    /// Documents to hold each against each, for the duplicates that no algorithm found [default: 0, none]
+    #[arg(long, value_name = "N", help_heading = "Judging")]
+    pub oracle_sample: Option<Typed>,
+    /// Seed of the samples [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Judging")]
+    pub seed: Option<Typed>,
+    /// Read options from this TOML file; what the command line says wins
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The options of a run; --algorithms is by default all.
     #[command(flatten)]
     pub settings: Settings,
 }

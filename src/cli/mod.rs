@@ -8,6 +8,7 @@
 
 pub mod algorithms;
 pub mod args;
+pub mod compare;
 pub mod config;
 pub mod evaluate;
 pub mod exit;

@@ -55,7 +55,7 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     Ok(exit)
 }
 
-fn tell_estimate(estimate: &Estimate, format: LogFormat) {
+pub(super) fn tell_estimate(estimate: &Estimate, format: LogFormat) {
     let Estimate { documents, input_bytes, disk_bytes, memory_bytes, ref lines } = *estimate;
     for line in lines {
         tracing::info!("{line}");
@@ -65,7 +65,7 @@ fn tell_estimate(estimate: &Estimate, format: LogFormat) {
     }
 }
 
-fn tell_end(report: &RunReport, exit: Exit) {
+pub(super) fn tell_end(report: &RunReport, exit: Exit) {
     tracing::info!(
         exit_code = exit.code(),
         documents = report.documents.used,

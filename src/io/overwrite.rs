@@ -4,10 +4,11 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 /// Names that an output folder may hold at its top. Whatever else is there belongs to the user.
-const OUTPUT_NAMES: [&str; 15] = [
+const OUTPUT_NAMES: [&str; 16] = [
     "_SUCCESS",
     "attributes",
     "clusters",
+    "compare",
     "deduped",
     "evaluation",
     "evaluation.json",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A share or a number that may rest on a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct Estimate {
+pub struct Figure {
     /// The value; null where it is undefined.
     pub value: Option<f64>,
     /// The lower end of the 95 % interval; equal to the value where nothing was sampled.
@@ -24,12 +24,13 @@ pub struct ComparisonReport {
     /// Different pairs that at least one algorithm found.
     pub pooled: u64,
     /// Those of them that are duplicates.
-    pub duplicates: Estimate,
+    pub duplicates: Figure,
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<ComparedReport>,
     /// Row A, column B: pairs that both found; on the diagonal the pairs of A.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three algorithms, the best by F first.
+    /// Unions and intersections of two and three algorithms that have a larger F than any part of them, the best first: at
+    /// most 20 of two and 20 of three.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, where one was asked for.
     pub oracle: Option<OracleReport>,
@@ -44,7 +45,8 @@ pub struct JudgeReport {
     pub documents: u64,
     /// Pairs judged.
     pub judged: u64,
-    /// The most pairs of one algorithm that are judged; beyond it a sample of that size.
+    /// The most pairs of one algorithm that are all judged; of more a sample of about that size, and those that are judged
+    /// for the sake of another algorithm.
     pub sample: u64,
     /// Whether the sample left pairs out.
     pub sampled: bool,
@@ -66,19 +68,19 @@ pub struct ComparedReport {
     /// Those of them that were judged.
     pub judged: u64,
     /// Duplicates that it found over all duplicates of the pool.
-    pub recall: Estimate,
+    pub recall: Figure,
     /// Duplicates over its pairs.
-    pub precision: Estimate,
+    pub precision: Figure,
     /// 2 P R / (P + R).
     pub f: Option<f64>,
     /// Pairs that no other algorithm found.
     pub alone: u64,
     /// Duplicates among these.
-    pub alone_duplicates: Estimate,
+    pub alone_duplicates: Figure,
     /// CPU seconds that it cost by itself: signing, grouping, checking.
     pub cpu_seconds: f64,
     /// Duplicates that it found over all duplicates of the exact join.
-    pub oracle_recall: Option<Estimate>,
+    pub oracle_recall: Option<Figure>,
 }
 
 /// Several algorithms together.
@@ -103,8 +105,10 @@ pub struct CombinationReport {
 /// The exact join.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OracleReport {
-    /// Documents in the sample.
+    /// Documents in the sample, of those with words.
     pub documents: u64,
+    /// Pairs of these whose similarity was computed, for no bound rejected them.
+    pub judged: u64,
     /// Pairs of these that the judge calls duplicates.
     pub duplicates: u64,
     /// Those of them that stand in no algorithm's pairs: what pooling cannot see.

@@ -139,7 +139,7 @@ fn check_fields(job: &Job<'_>) -> Result<()> {
 }
 
 /// One attempt over the files that are whole as far as is known.
-fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
+pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
     check_fields(job)?;
     let recipe = &job.options.recipe;
     let needs = recipe.needs_stats();

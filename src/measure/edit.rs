@@ -1,8 +1,9 @@
 //! Similarity by the smallest number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value is the one of Myers' O(ND) algorithm; it is computed bit-parallel with an early stop (rapidfuzz, `indel`).
+//! The value is the one of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold leaves
+//! (Hyyrö 2004, Ukkonen 1985; rapidfuzz, `lcs_seq`). A [`Profile`] bounds it from above for the price of two look-ups.
 
-use rapidfuzz::distance::indel;
+use rapidfuzz::distance::lcs_seq;
 
 /// 2 LCS / (|a| + |b|) of two sequences, where it reaches `threshold` (0 to 1); 1 for two empty ones.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
@@ -11,40 +12,101 @@ pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
         return Some(1.0);
     }
     // LCS cannot exceed the shorter sequence, so lengths alone decide most unrelated pairs.
-    let bound = 2.0 * a.len().min(b.len()) as f64 / all as f64;
-    if bound < threshold {
+    if !may_reach(a.len().min(b.len()), all, threshold) {
         return None;
     }
-    // One more than the threshold allows, so that rounding never decides; the last line does.
-    let most = ((1.0 - threshold) * all as f64).floor() as usize + 1;
-    let args = indel::Args::default().score_cutoff(most);
-    let edits = indel::distance_with_args(a.iter().copied(), b.iter().copied(), &args)?;
-    let similarity = (all - edits) as f64 / all as f64;
+    // One less than the threshold asks for, so that rounding never decides; the last line does.
+    let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
+    let args = lcs_seq::Args::default().score_cutoff(least);
+    let common = lcs_seq::similarity_with_args(a.iter().copied(), b.iter().copied(), &args)?;
+    let similarity = 2.0 * common as f64 / all as f64;
     (similarity >= threshold).then_some(similarity)
+}
+
+/// Whether two sequences of `all` elements together that have at most `common` in common may reach the threshold.
+pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
+    all == 0 || 2.0 * common as f64 / all as f64 >= threshold
+}
+
+/// How often the elements of a sequence fall into each of 256 classes by a hash.
+///
+/// Two sequences have at most so many elements in common, in whatever order, as both have in the same class: the sum of
+/// the smaller counts bounds their LCS. It rejects most pairs of unrelated Chinese texts without an alignment, and few
+/// of Russian or English ones, whose letters are always the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Profile(pub [u32; 256]);
+
+impl Profile {
+    /// Of a sequence. O(n).
+    pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
+        let mut counts = [0; 256];
+        // The upper bits of a product by the golden ratio: neighbours, as the letters of an alphabet are, part.
+        elements.into_iter().for_each(|element| counts[(element.wrapping_mul(0x9E37_79B9) >> 24) as usize] += 1);
+        Profile(counts)
+    }
+}
+
+/// An upper bound of the LCS of two sequences with these profiles.
+pub fn most_common(a: &[u32], b: &[u32]) -> usize {
+    a.iter().zip(b).map(|(&a, &b)| u64::from(a.min(b))).sum::<u64>() as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn quadratic(a: &[u32], b: &[u32]) -> f64 {
+    fn quadratic(a: &[u32], b: &[u32]) -> usize {
         let mut table = vec![vec![0usize; b.len() + 1]; a.len() + 1];
         for i in 0..a.len() {
             for j in 0..b.len() {
                 table[i + 1][j + 1] = if a[i] == b[j] { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
             }
         }
-        let all = a.len() + b.len();
-        if all == 0 { 1.0 } else { 2.0 * table[a.len()][b.len()] as f64 / all as f64 }
+        table[a.len()][b.len()]
+    }
+
+    fn agree(a: &[u32], b: &[u32], threshold: f64) -> Result<(), proptest::test_runner::TestCaseError> {
+        let (common, all) = (quadratic(a, b), a.len() + b.len());
+        let exact = if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 };
+        proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), (exact >= threshold).then_some(exact));
+        let bound = most_common(&Profile::of(a.iter().copied()).0, &Profile::of(b.iter().copied()).0);
+        proptest::prop_assert!(bound >= common, "{} < {}", bound, common);
+        proptest::prop_assert!(may_reach(bound, all, threshold) || exact < threshold);
+        Ok(())
+    }
+
+    /// A sequence and one made of it by some changes: pairs near and above the thresholds that are asked for.
+    fn edited() -> impl proptest::strategy::Strategy<Value = (Vec<u32>, Vec<u32>)> {
+        use proptest::prelude::*;
+        let change = (0usize..400, 0u32..3, 0u32..60);
+        (proptest::collection::vec(0u32..60, 0..400), proptest::collection::vec(change, 0..60)).prop_map(
+            |(a, changes)| {
+                let mut b = a.clone();
+                for (at, how, letter) in changes {
+                    let at = at.min(b.len());
+                    match how {
+                        0 => b.insert(at, letter * 1_000),
+                        1 if at < b.len() => drop(b.remove(at)),
+                        _ if at < b.len() => b[at] = letter,
+                        _ => {}
+                    }
+                }
+                (a, b)
+            },
+        )
     }
 
     proptest::proptest! {
         #[test]
         fn equals_the_quadratic_definition(a in proptest::collection::vec(0u32..4, 0..40),
                                            b in proptest::collection::vec(0u32..4, 0..40), t in 0.0f64..1.0) {
-            let exact = quadratic(&a, &b);
-            let expected = (exact >= t).then_some(exact);
-            proptest::prop_assert_eq!(lcs_similarity(&a, &b, t), expected);
+            agree(&a, &b, t)?;
+        }
+
+        /// Long enough for many blocks of 64 and a band within them.
+        #[test]
+        fn equals_the_quadratic_definition_on_edited_texts((a, b) in edited(), t in 0.6f64..1.0) {
+            agree(&a, &b, t)?;
         }
     }
 
@@ -54,5 +116,7 @@ mod tests {
         assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.5), Some(0.75));
         assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.8), None);
         assert_eq!(lcs_similarity(&[], &[], 0.9), Some(1.0));
+        let bound = |a: &str, b: &str| most_common(&Profile::of(letters(a)).0, &Profile::of(letters(b)).0);
+        assert_eq!((bound("abcd", "dcba"), bound("aab", "abb"), bound("", "a")), (4, 2, 0));
     }
 }

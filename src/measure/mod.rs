@@ -8,7 +8,7 @@ mod retrieval;
 mod weights;
 
 pub use cosine::cosine;
-pub use edit::lcs_similarity;
+pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, jaccard};
 pub use partition::Partitions;
 pub use retrieval::Retrieval;

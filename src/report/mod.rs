@@ -4,6 +4,7 @@
 //! mails of cron and logs alike. [`page()`] is the same result at length, for a browser.
 
 mod columns;
+mod comparison;
 mod difference;
 mod evaluation;
 mod explanation;
@@ -11,6 +12,7 @@ mod page;
 mod summary;
 
 pub use columns::{LEAST_WIDTH, Screen};
+pub use comparison::comparison;
 pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use page::page;

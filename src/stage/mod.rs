@@ -1,9 +1,12 @@
 //! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod compare;
 pub mod connect;
 pub mod count;
+pub mod estimate;
 pub mod expand;
 pub mod explain;
+pub mod judge;
 pub mod likeness;
 pub mod preset;
 pub mod recipe;

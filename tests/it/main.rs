@@ -3,6 +3,7 @@
 mod allocations;
 mod bad_input;
 mod brute;
+mod compare;
 mod consumers;
 mod cost;
 mod damage;

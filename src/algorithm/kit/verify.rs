@@ -19,7 +19,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
 };
 
 /// Characters above which `lcs` compares words: the cost is the product of the lengths.
-const LCS_CHARACTERS: usize = 200_000;
+pub const LCS_CHARACTERS: usize = 200_000;
 
 /// The check of that name with its threshold; `shingling` is what Jaccard compares. None for an unknown name.
 pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Confirm>> {
@@ -91,7 +91,8 @@ impl Confirm for Lcs {
     }
 }
 
-fn pack(mut units: impl Iterator<Item = u32>, out: &mut Vec<u64>) {
+/// Appends units, two to a number.
+pub fn pack(mut units: impl Iterator<Item = u32>, out: &mut Vec<u64>) {
     while let Some(low) = units.next() {
         // The same order in memory on every machine that has little-endian numbers; the store never leaves the machine.
         let pair = [low, units.next().unwrap_or(0)];

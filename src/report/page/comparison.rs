@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::agreement::heat;
 use super::scrolling;
 use super::text::{plain, seconds, share};
-use crate::job::{Agreement, ComparedEstimate, ComparisonReport};
+use crate::job::{Agreement, ComparisonReport, Figure};
 use crate::report::{counted, thousands};
 
 /// The whole section.
@@ -100,16 +100,16 @@ fn known(value: Option<f64>) -> String {
 }
 
 /// `.874`, with the interval where there is one.
-fn estimate(estimate: &ComparedEstimate) -> String {
+fn estimate(estimate: &Figure) -> String {
     interval(estimate, share)
 }
 
 /// The same of a count.
-fn whole(estimate: &ComparedEstimate) -> String {
+fn whole(estimate: &Figure) -> String {
     interval(estimate, |count: f64| thousands(count.round() as u64))
 }
 
-fn interval(estimate: &ComparedEstimate, told: impl Fn(f64) -> String) -> String {
+fn interval(estimate: &Figure, told: impl Fn(f64) -> String) -> String {
     let Some(value) = estimate.value else { return "–".into() };
     match (estimate.low, estimate.high) {
         (Some(low), Some(high)) if low < value || high > value => {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::job::{
-    Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedEstimate, ComparedReport,
-    ComparisonReport, Crossing, DocumentsReport, InputReport, JudgeReport, LargeCluster, Member, OracleReport,
-    PairSample, RemovalReport, ShownText, SourceReview, StageReport,
+    Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
+    DocumentsReport, Figure, InputReport, JudgeReport, LargeCluster, Member, OracleReport, PairSample, RemovalReport,
+    ShownText, SourceReview, StageReport,
 };
 
 const EVIL: &str = "<script>alert('x')</script> \"quoted\" & \u{202E}turned\u{0}\u{1B}[31m";
@@ -78,8 +78,8 @@ fn review() -> Review {
     }
 }
 
-fn estimate(value: f64, low: f64, high: f64) -> ComparedEstimate {
-    ComparedEstimate { value: Some(value), low: Some(low), high: Some(high) }
+fn estimate(value: f64, low: f64, high: f64) -> Figure {
+    Figure { value: Some(value), low: Some(low), high: Some(high) }
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         pairs: 1200,
         judged: 400,
         recall,
-        precision: ComparedEstimate::default(),
+        precision: Figure::default(),
         f: Some(0.755),
         alone_duplicates: estimate(12.0, 12.0, 12.0),
         oracle_recall: Some(estimate(0.5, 0.5, 0.5)),
@@ -154,7 +154,7 @@ fn a_comparison_is_shown_with_its_intervals() {
             f: Some(0.9),
             ..CombinationReport::default()
         }],
-        oracle: Some(OracleReport { documents: 100, duplicates: 30, unseen: 7 }),
+        oracle: Some(OracleReport { documents: 100, judged: 4_950, duplicates: 30, unseen: 7 }),
     };
     let page = page(&report(), &Review { comparison: Some(comparison), ..review() }).unwrap();
     for told in [

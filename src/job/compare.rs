@@ -1,0 +1,181 @@
+//! `compare`: a run, and then a study of it: the pairs of all its algorithms are pooled, judged on the texts, and counted.
+//!
+//! ```text
+//! run --> pairs of each algorithm --pool--> (a, b, who found it) --sample--> pairs to judge --read once--> verdicts --tally--> figures
+//! ```
+//!
+//! The pool is read in order and never held; what is chosen from it stands in a work file. What the figures mean and how they
+//! are estimated from a sample: [`crate::stage::compare`], [`crate::stage::estimate`].
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::comparison_report::{ComparisonReport, JudgeReport};
+use super::figures::figures;
+use super::finished::Finished;
+use super::found::{FoundList, FoundWriter};
+use super::judged::{Texts, Verdicts, judge};
+use super::options::RunOptions;
+use super::oracle;
+use super::pool::{MOST_POOLED, Pooled};
+use super::progress::Progress;
+use super::run::{Inputs, attempt, carry_out};
+use super::run_report::RunReport;
+use super::workers::Job;
+use crate::batch::{JudgedBuilder, judged_schema};
+use crate::error::{Error, Result};
+use crate::io::{Stage, TableWriter};
+use crate::shuffle::AtomicBits;
+use crate::stage::compare::{Sampling, Tally};
+use crate::stage::judge::Judge;
+
+/// What a comparison is asked to do besides what every run is.
+#[derive(Clone)]
+pub struct CompareOptions {
+    /// The run whose algorithms are compared.
+    pub run: RunOptions,
+    /// Who says what a duplicate is.
+    pub judge: Judge,
+    /// Of an algorithm with more pairs than these a sample of about so many is judged.
+    pub judge_sample: u64,
+    /// Documents in the sample for the exact join; 0: none is made.
+    pub oracle_sample: u64,
+    /// The seed of both samples.
+    pub seed: u64,
+}
+
+/// What a comparison leaves behind. As `run.json` it is the record of the run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
+pub struct Compared {
+    /// The record of the run; stages and cost are those of the study, too.
+    pub run: RunReport,
+    /// The record of the study, `compare/comparison.json`.
+    #[serde(skip)]
+    pub comparison: ComparisonReport,
+}
+
+/// Runs and compares.
+///
+/// # Errors
+/// More algorithms than can be pooled, and whatever keeps a run from its end.
+pub fn compare(options: &CompareOptions, inputs: Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Compared> {
+    let algorithms = options.run.recipe.algorithms.len();
+    if algorithms > MOST_POOLED {
+        return Err(Error::Usage(format!(
+            "--algorithms names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once"
+        )));
+    }
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
+        let mut run = attempt(job, stage, bad)?;
+        let comparison = study(job, options, stage, &run)?;
+        let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
+        stage.write_bytes("compare/comparison.json", &json)?;
+        run.stages = job.clock.stages();
+        (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = job.clock.totals();
+        Ok(Compared { run, comparison })
+    })
+}
+
+/// What the pool holds of interest, in work files.
+struct Pooling {
+    tally: Tally,
+    /// Pairs to judge.
+    chosen: FoundList,
+    /// Pairs within the sample of documents.
+    within: FoundList,
+}
+
+fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport) -> Result<ComparisonReport> {
+    let before = job.clock.stages().len();
+    let pairs: Vec<u64> = run.algorithms.iter().map(|one| one.pairs_written).collect();
+    let sampling = Sampling::new(&pairs, options.judge_sample, options.seed);
+    let oracle = match options.oracle_sample {
+        0 => None,
+        most => Some(oracle::choose(job, most, options.seed)?),
+    };
+    let met = Arc::new(AtomicBits::new(job.dir, "met", job.documents() as usize)?);
+    let finished = Finished::new(stage.path(), run.clone());
+    // A table that was written a moment ago and is damaged now is no input file that could be left out.
+    let Pooling { mut tally, chosen, within } =
+        pool(job, &finished, &sampling, oracle.as_ref(), &met).map_err(|error| match error {
+            Error::BadFile { path, why } => Error::Damaged { path, why },
+            other => other,
+        })?;
+    if let Some(sample) = &oracle {
+        sample.iter().for_each(|doc| _ = met.set(doc));
+    }
+    let texts = Texts::read(job, &options.judge, &met)?;
+    let verdicts = judge(job, &options.judge, &texts, &chosen)?;
+    (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
+    tally.settle();
+    let labels: Vec<&str> = run.algorithms.iter().map(|one| one.label.as_str()).collect();
+    write(stage, &labels, &chosen, &verdicts)?;
+    let mut report = figures(&tally, &run.algorithms);
+    if let Some(sample) = &oracle {
+        let (joined, recalls) = oracle::join(job, &options.judge, &texts, sample, &within, pairs.len())?;
+        report.oracle = Some(joined);
+        report.algorithms.iter_mut().zip(recalls).for_each(|(one, recall)| one.oracle_recall = Some(recall));
+    }
+    report.judge = JudgeReport {
+        name: options.judge.to_string(),
+        documents: texts.read,
+        judged: chosen.len() as u64,
+        sample: options.judge_sample,
+        sampled: (chosen.len() as u64) < report.pooled,
+        seed: options.seed,
+        by_words: verdicts.by_words,
+        cpu_seconds: job.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
+    };
+    Ok(report)
+}
+
+/// Reads the pool: counts all of it, and takes down what will be judged.
+fn pool(
+    job: &Job<'_>,
+    finished: &Finished,
+    sampling: &Sampling,
+    oracle: Option<&AtomicBits>,
+    met: &AtomicBits,
+) -> Result<Pooling> {
+    let running = job.clock.stage("pool");
+    let mut tally = Tally::new(sampling.clone());
+    let (mut chosen, mut within) = (FoundWriter::new(job.dir, "chosen")?, FoundWriter::new(job.dir, "within")?);
+    let bar = job.bar("pool", finished.report.algorithms.iter().map(|one| one.pairs_written as usize).sum());
+    for pair in finished.pool()? {
+        let pair = pair?;
+        job.go_on()?;
+        bar.add(pair.found.count_ones().into());
+        tally.pair(pair.found);
+        if sampling.takes(pair.a, pair.b, pair.found) {
+            chosen.push(&pair)?;
+            met.set(pair.a as usize);
+            met.set(pair.b as usize);
+        }
+        if oracle.is_some_and(|sample| sample.get(pair.a as usize) && sample.get(pair.b as usize)) {
+            within.push(&pair)?;
+        }
+    }
+    let (chosen, within) = (chosen.end()?, within.end()?);
+    tally.settle();
+    running.end(tally.all().pairs(), chosen.len() as u64, (chosen.len() + within.len()) as u64 * 24);
+    Ok(Pooling { tally, chosen, within })
+}
+
+/// The table of the judged pairs, `compare/pairs.parquet`.
+fn write(stage: &Stage, labels: &[&str], pairs: &FoundList, verdicts: &Verdicts) -> Result<()> {
+    let mut writer = TableWriter::create(&stage.file("compare/pairs.parquet")?, judged_schema())?;
+    let mut builder = JudgedBuilder::default();
+    for at in 0..pairs.len() {
+        let Pooled { a, b, found } = pairs.get(at);
+        let finders = labels.iter().enumerate().filter(|(bit, _)| found >> bit & 1 == 1).map(|(_, label)| *label);
+        builder.push(a, b, &finders.collect::<Vec<_>>().join(","), verdicts.of(at));
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close().map(drop)
+}

@@ -1,0 +1,133 @@
+//! From the counts of a comparison to its record: recall, precision, F, agreement, and which algorithms are better together.
+
+use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
+use super::run_report::AlgorithmReport;
+use crate::stage::compare::Tally;
+use crate::stage::estimate::{Number, Part};
+
+/// Combinations of one size that are reported.
+const MOST_COMBINATIONS: usize = 20;
+
+impl From<Number> for Figure {
+    fn from(number: Number) -> Figure {
+        Figure { value: Some(number.value), low: Some(number.low), high: Some(number.high) }
+    }
+}
+
+fn figure(number: Option<Number>) -> Figure {
+    number.map_or_else(Figure::default, Figure::from)
+}
+
+/// Recall and precision of a part of the pool.
+fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
+    let found = part.duplicates();
+    (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
+}
+
+/// 2 P R / (P + R); none where one of them is none, 0 where both are 0.
+fn f_of(recall: Option<f64>, precision: Option<f64>) -> Option<f64> {
+    let (recall, precision) = (recall?, precision?);
+    let sum = recall + precision;
+    Some(if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 })
+}
+
+/// CPU seconds of an algorithm by itself.
+fn cost(report: &AlgorithmReport) -> f64 {
+    report.sign_seconds + report.pair_cpu_seconds
+}
+
+/// The record, without the judge and the oracle; `algorithms` are in the order of the bits of the tally, which is settled.
+pub fn figures(tally: &Tally, algorithms: &[AlgorithmReport]) -> ComparisonReport {
+    let compared = algorithms.iter().enumerate().map(|(at, one)| {
+        let (part, alone) = (tally.common(&[at]), tally.alone(at));
+        let (recall, precision) = measures(tally, &part);
+        ComparedReport {
+            label: one.label.clone(),
+            pairs: part.pairs(),
+            judged: part.judged(),
+            recall: figure(recall),
+            precision: figure(precision),
+            f: f_of(recall.map(|number| number.value), precision.map(|number| number.value)),
+            alone: alone.pairs(),
+            alone_duplicates: alone.duplicates().into(),
+            cpu_seconds: cost(one),
+            oracle_recall: None,
+        }
+    });
+    let set = |a: usize, b: usize| if a == b { vec![a] } else { vec![a.min(b), a.max(b)] };
+    let count = algorithms.len();
+    let agreement = |a: usize| (0..count).map(|b| tally.common(&set(a, b)).pairs()).collect();
+    ComparisonReport {
+        pooled: tally.all().pairs(),
+        duplicates: tally.all().duplicates().into(),
+        algorithms: compared.collect(),
+        agreement: (0..count).map(agreement).collect(),
+        combinations: combinations(tally, algorithms),
+        ..ComparisonReport::default()
+    }
+}
+
+/// A union or an intersection.
+struct Combination {
+    of: Vec<usize>,
+    union: bool,
+    pairs: u64,
+    recall: Option<f64>,
+    precision: Option<f64>,
+    f: f64,
+}
+
+/// What is better than any part of it: of two algorithms than either of them, of three than any two or one of them.
+fn combinations(tally: &Tally, algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
+    let count = algorithms.len();
+    let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
+    let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
+    // The larger F of union and intersection of two, or of one of them.
+    let mut best = vec![0.0f64; count * count];
+    let (mut twos, mut threes) = (Vec::new(), Vec::new());
+    for b in 0..count {
+        for a in 0..b {
+            let parts = single[a].max(single[b]);
+            let both = [true, false].map(|union| combine(tally, &[a, b], union));
+            best[a * count + b] = both.iter().flatten().map(|one| one.f).fold(parts, f64::max);
+            twos.extend(both.into_iter().flatten().filter(|one| one.f > parts));
+        }
+    }
+    for c in 0..count {
+        for b in 0..c {
+            for a in 0..b {
+                let parts = best[a * count + b].max(best[a * count + c]).max(best[b * count + c]);
+                let both = [true, false].map(|union| combine(tally, &[a, b, c], union));
+                threes.extend(both.into_iter().flatten().filter(|one| one.f > parts));
+            }
+        }
+    }
+    let seconds = |one: &Combination| one.of.iter().map(|&at| cost(&algorithms[at])).sum::<f64>();
+    // Equal ones by what determines them, and not by their cost, which differs from run to run.
+    let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
+    for list in [&mut twos, &mut threes] {
+        list.sort_by(order);
+        list.truncate(MOST_COMBINATIONS);
+    }
+    let mut all: Vec<Combination> = twos.into_iter().chain(threes).collect();
+    all.sort_by(order);
+    let report = |one: &Combination| CombinationReport {
+        labels: one.of.iter().map(|&at| algorithms[at].label.clone()).collect(),
+        how: if one.union { "union" } else { "intersection" }.into(),
+        pairs: one.pairs,
+        recall: one.recall,
+        precision: one.precision,
+        f: Some(one.f),
+        cpu_seconds: seconds(one),
+    };
+    all.iter().map(report).collect()
+}
+
+/// None where there is no F.
+fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
+    let part = if union { tally.union(of) } else { tally.common(of) };
+    let (recall, precision) = measures(tally, &part);
+    let (recall, precision) = (recall.map(|number| number.value), precision.map(|number| number.value));
+    let f = f_of(recall, precision)?;
+    Some(Combination { of: of.to_vec(), union, pairs: part.pairs(), recall, precision, f })
+}

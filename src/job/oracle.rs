@@ -1,0 +1,111 @@
+//! The exact join on a sample of documents: which duplicates there are, whether an algorithm found them or not.
+//!
+//! Pooling sees only what some algorithm found. Here every two documents of the sample are held against each other: the bound of
+//! the judge rejects most of them, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes a
+//! document of it. Duplicates of a document outside of the sample do not count, so a sample needs to be large where
+//! documents have few duplicates.
+
+use std::collections::BinaryHeap;
+
+use super::comparison_report::{Figure, OracleReport};
+use super::found::FoundList;
+use super::judged::Texts;
+use super::workers::Job;
+use crate::error::Result;
+use crate::hash::{combine, mix64};
+use crate::shuffle::AtomicBits;
+use crate::stage::estimate::wilson;
+use crate::stage::judge::Judge;
+
+/// What keeps the numbers of documents apart from those of pairs.
+const SALT: u64 = 0x6f72_6163_6c65;
+
+/// The documents of the sample: those with the smallest hashes.
+pub fn choose(job: &Job<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
+    let chosen = AtomicBits::new(job.dir, "oracle", job.documents() as usize)?;
+    let mut smallest = BinaryHeap::new();
+    for doc in 0..job.documents() {
+        let hash = mix64(combine(combine(seed, SALT), doc));
+        if (smallest.len() as u64) < most {
+            smallest.push((hash, doc));
+        } else if smallest.peek().is_some_and(|largest| (hash, doc) < *largest) {
+            smallest.pop();
+            smallest.push((hash, doc));
+        }
+    }
+    smallest.into_iter().for_each(|(_, doc)| _ = chosen.set(doc as usize));
+    Ok(chosen)
+}
+
+/// Counts of some of the pairs.
+#[derive(Clone, Default)]
+struct Counts {
+    judged: u64,
+    duplicates: u64,
+    unseen: u64,
+    /// By algorithm.
+    found: Vec<u64>,
+}
+
+/// Joins the sample with itself; `pairs` are those pairs of the pool that lie in it. Also returns the recall of each of so many
+/// algorithms.
+pub fn join(
+    job: &Job<'_>,
+    judge: &Judge,
+    texts: &Texts,
+    chosen: &AtomicBits,
+    pairs: &FoundList,
+    algorithms: usize,
+) -> Result<(OracleReport, Vec<Figure>)> {
+    let running = job.clock.stage("oracle");
+    let words = |doc: &u64| !texts.of(*doc).evidence().is_empty();
+    let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(words).collect();
+    let bar = job.bar("oracle", docs.len());
+    let counts = job.work(
+        docs.len(),
+        || Ok(Counts { found: vec![0; algorithms], ..Counts::default() }),
+        |counts, at| {
+            let a = texts.of(docs[at]);
+            for &b in &docs[at + 1..] {
+                let text = texts.of(b);
+                if !judge.may(a.evidence(), text.evidence()) {
+                    continue;
+                }
+                job.go_on()?;
+                counts.judged += 1;
+                let same = a.evidence() == text.evidence();
+                if same || judge.judge(a.evidence(), text.evidence()).is_some() {
+                    let finders = pairs.finders(docs[at], b);
+                    counts.duplicates += 1;
+                    counts.unseen += u64::from(finders == 0);
+                    counts.found.iter_mut().enumerate().for_each(|(bit, found)| *found += finders >> bit & 1);
+                }
+            }
+            bar.add(1);
+            Ok(())
+        },
+        Ok,
+    )?;
+    let mut all = Counts { found: vec![0; algorithms], ..Counts::default() };
+    for part in counts {
+        all.judged += part.judged;
+        all.duplicates += part.duplicates;
+        all.unseen += part.unseen;
+        all.found.iter_mut().zip(part.found).for_each(|(sum, found)| *sum += found);
+    }
+    running.end(all.judged, all.duplicates, 0);
+    // Where the sample is the corpus, there is nothing to be uncertain of.
+    let whole = chosen.count() == job.documents();
+    let population = if whole { all.duplicates } else { u64::MAX };
+    let recall = |&found: &u64| match all.duplicates {
+        0 => Figure::default(),
+        duplicates => Figure::from(wilson(found, duplicates, population)),
+    };
+    let report = OracleReport {
+        documents: docs.len() as u64,
+        judged: all.judged,
+        duplicates: all.duplicates,
+        unseen: all.unseen,
+    };
+    Ok((report, all.found.iter().map(recall).collect()))
+}

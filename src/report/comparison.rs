@@ -1,0 +1,318 @@
+//! The table of the study, for a terminal: how good each algorithm is, where they agree, which are better together, and on what
+//! all that rests.
+//!
+//! The same record gives the same text, but for the CPU seconds.
+
+use std::path::Path;
+
+use super::{counted, table_of_numbers, thousands};
+use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport};
+
+/// Algorithms whose agreement is shown as a table; that of more does not fit a terminal.
+const MOST_AGREEING: usize = 8;
+/// Combinations of one size that are shown.
+const MOST_SHOWN: usize = 3;
+
+/// The study of a run whose output stands in `out`; ends with a line break.
+pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> String {
+    let mut text = headline(report);
+    text += "\n";
+    text += &study(report);
+    if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
+        text += "\nof the pairs of the algorithm on the left, % that the one above finds\n";
+        text += &agreement(report);
+    }
+    text += &together(report);
+    let notes = notes(report, run);
+    if !notes.is_empty() {
+        text += &format!("\n{}\n", notes.join("\n"));
+    }
+    text + &format!("\noutput: {}\nall figures: {}\n", out.display(), out.join("compare/comparison.json").display())
+}
+
+fn headline(report: &ComparisonReport) -> String {
+    let judge = &report.judge;
+    let mut text = format!(
+        "{} found by {}; {} of them duplicates by {}\n",
+        counted(report.pooled, "pair"),
+        counted(report.algorithms.len() as u64, "algorithm"),
+        number_of(&report.duplicates),
+        judge.name
+    );
+    text += &format!(
+        "judged: {} of {}, {:.1} CPU seconds\n",
+        counted(judge.judged, "pair"),
+        counted(judge.documents, "document"),
+        judge.cpu_seconds
+    );
+    if let Some(oracle) = &report.oracle {
+        text += &format!(
+            "held each against each: {}; {} found, {} of them by no algorithm; {} judged for it\n",
+            counted(oracle.documents, "document"),
+            counted(oracle.duplicates, "duplicate pair"),
+            thousands(oracle.unseen),
+            counted(oracle.judged, "pair")
+        );
+    }
+    text
+}
+
+/// The best by F first.
+fn study(report: &ComparisonReport) -> String {
+    let mut order: Vec<&ComparedReport> = report.algorithms.iter().collect();
+    order.sort_by(|a, b| b.f.unwrap_or(-1.0).total_cmp(&a.f.unwrap_or(-1.0)));
+    let row = |one: &&ComparedReport| {
+        [
+            one.label.clone(),
+            share_of(&one.recall),
+            share_of(&one.precision),
+            share(one.f),
+            thousands(one.pairs),
+            thousands(one.alone),
+            number_of(&one.alone_duplicates),
+            format!("{:.1}", one.cpu_seconds),
+        ]
+    };
+    let header = ["algorithm", "recall", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
+    if report.oracle.is_none() {
+        return table_of_numbers(header, order.iter().map(row));
+    }
+    let [a, b, c, d, e, f, g, h] = header;
+    let with_oracle = |one: &&ComparedReport| {
+        let [a, b, c, d, e, f, g, h] = row(one);
+        [a, b, c, d, e, f, g, h, one.oracle_recall.as_ref().map_or_else(|| "-".into(), share_of)]
+    };
+    table_of_numbers([a, b, c, d, e, f, g, h, "exact recall"], order.iter().map(with_oracle))
+}
+
+/// Each row as one cell of text for each column: the number of columns is not known before.
+fn agreement(report: &ComparisonReport) -> String {
+    let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
+    let first = labels.iter().map(|label| label.len()).max().unwrap_or(0);
+    let mut text = format!(" {:first$}", "");
+    labels.iter().for_each(|label| text += &format!("   {label:>5}"));
+    text += "\n";
+    for (a, (label, row)) in labels.iter().zip(&report.agreement).enumerate() {
+        text += &format!(" {label:first$}");
+        for (pairs, above) in row.iter().zip(&labels) {
+            let of = row[a];
+            let cell = if of > 0 { format!("{:.1}", 100.0 * *pairs as f64 / of as f64) } else { "-".into() };
+            text += &format!("   {cell:>width$}", width = above.len().max(5));
+        }
+        text += "\n";
+    }
+    text
+}
+
+/// The best combinations of two and of three beside the best algorithm by itself.
+fn together(report: &ComparisonReport) -> String {
+    let best = report.algorithms.iter().filter(|one| one.f.is_some());
+    let Some(best) = best.max_by(|a, b| a.f.unwrap_or(0.0).total_cmp(&b.f.unwrap_or(0.0))) else {
+        return String::new();
+    };
+    let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
+    let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
+    if better.is_empty() {
+        return "\nno union and no intersection of two or three has a larger F than its parts\n".into();
+    }
+    let alone = [
+        best.label.clone(),
+        share(best.recall.value),
+        share(best.precision.value),
+        share(best.f),
+        thousands(best.pairs),
+        format!("{:.1}", best.cpu_seconds),
+    ];
+    let row = |one: &&CombinationReport| {
+        let between = if one.how == "union" { " or " } else { " and " };
+        [
+            one.labels.join(between),
+            share(one.recall),
+            share(one.precision),
+            share(one.f),
+            thousands(one.pairs),
+            format!("{:.1}", one.cpu_seconds),
+        ]
+    };
+    let header = ["together", "recall", "precision", "F", "pairs", "CPU s"];
+    format!("\n{}", table_of_numbers(header, std::iter::once(alone).chain(better.iter().map(row))))
+}
+
+/// What the figures rest on, and what they leave out.
+fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
+    let judge = &report.judge;
+    let mut notes = Vec::new();
+    if judge.sampled {
+        notes.push(format!(
+            "sampled: of algorithms with more than {} about so many are judged (--judge-sample); +- is half of the 95 % interval, seed {}",
+            counted(judge.sample, "pair"),
+            judge.seed
+        ));
+    }
+    if judge.by_words > 0 {
+        notes.push(format!(
+            "judged by words, for a text is too long for characters: {}",
+            counted(judge.by_words, "pair")
+        ));
+    }
+    for one in &run.algorithms {
+        if one.pairs > one.pairs_written {
+            notes.push(format!(
+                "{}: {} of {} take part; of groups above --max-group those with the representative alone are written",
+                one.label,
+                thousands(one.pairs_written),
+                counted(one.pairs, "pair")
+            ));
+        }
+        if one.left_out > 0 {
+            notes.push(format!("{}: {} left out by --max-candidates", one.label, counted(one.left_out, "comparison")));
+        }
+    }
+    notes.push(
+        "recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found"
+            .into(),
+    );
+    if report.algorithms.len() > MOST_AGREEING {
+        notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
+    }
+    notes.extend(run.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+    if run.documents.rejected > 0 {
+        notes.push(format!("{} rejected, see rejected/", counted(run.documents.rejected, "row")));
+    }
+    notes.extend(run.guards.iter().map(|guard| format!("guard: {guard}")));
+    notes
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
+}
+
+fn half(figure: &Figure) -> f64 {
+    figure.high.zip(figure.low).map_or(0.0, |(high, low)| (high - low) / 2.0)
+}
+
+fn share_of(figure: &Figure) -> String {
+    let half = half(figure);
+    // Below that it would read 0.000.
+    share(figure.value) + &if half >= 0.0005 { format!(" +-{half:.3}") } else { String::new() }
+}
+
+fn number_of(figure: &Figure) -> String {
+    let half = half(figure);
+    let value = figure.value.map_or_else(|| "-".into(), |value| thousands(value.round() as u64));
+    value + &if half >= 0.5 { format!(" +-{}", thousands(half.round() as u64)) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::job::{AlgorithmReport, JudgeReport, OracleReport};
+
+    fn figure(value: f64, half: f64) -> Figure {
+        Figure { value: Some(value), low: Some(value - half), high: Some(value + half) }
+    }
+
+    fn compared(label: &str, recall: f64, precision: f64, half: f64) -> ComparedReport {
+        ComparedReport {
+            label: label.into(),
+            pairs: 12_000,
+            judged: 5_012,
+            recall: figure(recall, half),
+            precision: figure(precision, half),
+            f: Some(2.0 * recall * precision / (recall + precision)),
+            alone: 1_000,
+            alone_duplicates: figure(250.0, 1_000.0 * half),
+            cpu_seconds: 1.25,
+            oracle_recall: None,
+        }
+    }
+
+    fn study_of(algorithms: Vec<ComparedReport>) -> ComparisonReport {
+        let count = algorithms.len() as u64;
+        let row = |a: u64| (0..count).map(|b| if a == b { 12_000 } else { 3_000 }).collect();
+        ComparisonReport {
+            judge: JudgeReport {
+                name: "lcs:0.85".into(),
+                documents: 9_000,
+                judged: 9_876,
+                sample: 5_000,
+                sampled: true,
+                seed: 7,
+                by_words: 3,
+                cpu_seconds: 2.5,
+            },
+            pooled: 21_000,
+            duplicates: figure(11_000.0, 120.0),
+            agreement: (0..count).map(row).collect(),
+            combinations: vec![CombinationReport {
+                labels: vec!["exact".into(), "minhash".into()],
+                how: "union".into(),
+                pairs: 21_000,
+                recall: Some(0.9),
+                precision: Some(0.95),
+                f: Some(0.924),
+                cpu_seconds: 2.5,
+            }],
+            algorithms,
+            oracle: None,
+        }
+    }
+
+    #[test]
+    fn a_study_in_full() {
+        let mut study = study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123)]);
+        study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1 });
+        study.algorithms[1].oracle_recall = Some(figure(0.775, 0.05));
+        let run = RunReport {
+            algorithms: vec![AlgorithmReport {
+                label: "exact".into(),
+                pairs: 500_000,
+                pairs_written: 12_000,
+                left_out: 4,
+                ..Default::default()
+            }],
+            ..RunReport::default()
+        };
+        expect![[r#"
+            21,000 pairs found by 2 algorithms; 11,000 +-120 of them duplicates by lcs:0.85
+            judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
+            held each against each: 300 documents; 40 duplicate pairs found, 1 of them by no algorithm; 4,000 pairs judged for it
+
+             algorithm          recall       precision       F    pairs   alone   of them right   CPU s    exact recall
+            ------------------------------------------------------------------------------------------------------------
+             minhash     0.800 +-0.012   0.900 +-0.012   0.847   12,000   1,000        250 +-12     1.2   0.775 +-0.050
+             exact               0.230           1.000   0.374   12,000   1,000             250     1.2               -
+
+            of the pairs of the algorithm on the left, % that the one above finds
+                       exact   minhash
+             exact     100.0      25.0
+             minhash    25.0     100.0
+
+             together           recall   precision       F    pairs   CPU s
+            ----------------------------------------------------------------
+             minhash             0.800       0.900   0.847   12,000     1.2
+             exact or minhash    0.900       0.950   0.924   21,000     2.5
+
+            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample); +- is half of the 95 % interval, seed 7
+            judged by words, for a text is too long for characters: 3 pairs
+            exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
+            exact: 4 comparisons left out by --max-candidates
+            recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found
+
+            output: out
+            all figures: out/compare/comparison.json
+        "#]].assert_eq(&comparison(&study, &run, Path::new("out")));
+    }
+
+    #[test]
+    fn many_algorithms_and_none_at_all_fit() {
+        let many = study_of((0..9).map(|n| compared(&format!("a{n}"), 0.5, 0.5, 0.0)).collect());
+        let text = comparison(&many, &RunReport::default(), Path::new("out"));
+        assert!(text.contains("under \"agreement\"") && !text.contains("above finds"), "{text}");
+        let nothing = ComparisonReport { algorithms: vec![ComparedReport::default()], ..ComparisonReport::default() };
+        let text = comparison(&nothing, &RunReport::default(), Path::new("out"));
+        assert!(!text.contains("NaN") && !text.contains("inf") && !text.contains("sampled"), "{text}");
+    }
+}

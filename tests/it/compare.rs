@@ -1,0 +1,266 @@
+//! `dupsift compare`: the record of the study against the tables of the run and a judge written down plainly, the sample
+//! against full judging, and the exact join against all pairs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use dupsift::text::{Pipeline, TextOptions};
+use serde_json::Value;
+
+use crate::kit::{
+    ALL, Ran, SEVEN, Table, assert_same_bytes, doc_pairs, labels, made_docs, members, numbered, program, record, run,
+    samples, write_docs,
+};
+
+fn compare(input: &Path, out: &Path, more: &[&str]) -> Ran {
+    let mut command = program();
+    command.arg("compare").arg(input).arg("--out").arg(out).args(["--memory", "512MiB", "--no-progress"]);
+    if !more.contains(&"--threads") {
+        command.args(["--threads", "2"]);
+    }
+    Ran::of(command.args(more).output().unwrap())
+}
+
+/// comparison.json.
+fn study(out: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
+}
+
+/// The same without seconds, which differ from run to run.
+fn lasting(mut study: Value) -> Value {
+    study["judge"]["cpu_seconds"] = Value::Null;
+    for list in ["algorithms", "combinations"] {
+        study[list].as_array_mut().unwrap().iter_mut().for_each(|one| one["cpu_seconds"] = Value::Null);
+    }
+    study
+}
+
+/// The pairs of all algorithms of an output, with who found each.
+fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
+    let mut pool: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
+    for label in labels(out) {
+        doc_pairs(out, &label).into_iter().for_each(|pair| _ = pool.entry(pair).or_default().insert(label.clone()));
+    }
+    pool
+}
+
+/// Seven members and a loose one of so many bands, so that not every pair is one of duplicates.
+fn eight(bands: &str) -> String {
+    format!("{SEVEN},minhash:{bands},verify=none,as=loose")
+}
+
+/// 2 LCS / (a + b) of canonical texts, by the table that every textbook has.
+fn similarity(a: &[char], b: &[char]) -> f64 {
+    let mut row = vec![0usize; b.len() + 1];
+    for x in a {
+        let mut before = 0;
+        for (at, y) in b.iter().enumerate() {
+            let above = row[at + 1];
+            row[at + 1] = if x == y { before + 1 } else { above.max(row[at]) };
+            before = above;
+        }
+    }
+    2.0 * row[b.len()] as f64 / (a.len() + b.len()) as f64
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[track_caller]
+fn near(value: &Value, expected: f64) {
+    assert!((number(value) - expected).abs() < 1e-9, "{value} is not {expected}");
+}
+
+#[test]
+fn the_study_is_what_a_plain_count_gives() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
+    let docs = made_docs(400);
+    write_docs(&input, &docs, 100);
+    let told =
+        compare(&input, &out, &["--algorithms", &eight("bands=10,rows=2"), "--oracle-sample", "100000"]).ends_with(0);
+    let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+    let texts: Vec<Vec<char>> =
+        docs.iter().map(|doc| pipeline.analyse(&doc.text).canonical().chars().collect()).collect();
+    let (study, pool) = (study(&out), pool(&out));
+    let similar = |&(a, b): &(usize, usize)| similarity(&texts[a], &texts[b]);
+    let judged: BTreeMap<(usize, usize), f64> = pool.keys().map(|pair| (*pair, similar(pair))).collect();
+    let right = |pairs: &[&(usize, usize)]| pairs.iter().filter(|pair| judged[*pair] >= 0.85).count() as f64;
+    let duplicates = right(&judged.keys().collect::<Vec<_>>());
+    assert!(
+        duplicates > 20.0 && duplicates + 20.0 < pool.len() as f64,
+        "{duplicates} of {} decide nothing",
+        pool.len()
+    );
+    assert_eq!(study["pooled"].as_u64(), Some(pool.len() as u64));
+    assert_eq!(study["judge"]["judged"].as_u64(), Some(pool.len() as u64));
+    assert_eq!((&study["judge"]["sampled"], &study["judge"]["name"]), (&false.into(), &"lcs:0.85".into()));
+    for end in ["value", "low", "high"] {
+        near(&study["duplicates"][end], duplicates);
+    }
+
+    let algorithms = study["algorithms"].as_array().unwrap();
+    let names: Vec<&str> = algorithms.iter().map(|one| one["label"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 8);
+    let of = |label: &str| -> Vec<&(usize, usize)> {
+        pool.iter().filter(|(_, found)| found.contains(label)).map(|(pair, _)| pair).collect()
+    };
+    for (one, label) in algorithms.iter().zip(&names) {
+        let pairs = of(label);
+        let (recall, precision) = (right(&pairs) / duplicates, right(&pairs) / pairs.len() as f64);
+        near(&one["recall"]["value"], recall);
+        near(&one["precision"]["value"], precision);
+        near(&one["precision"]["low"], precision);
+        near(&one["f"], 2.0 * precision * recall / (precision + recall));
+        let alone: Vec<_> = pairs.into_iter().filter(|pair| pool[*pair].len() == 1).collect();
+        assert_eq!(one["alone"].as_u64(), Some(alone.len() as u64), "{label}");
+        near(&one["alone_duplicates"]["value"], right(&alone));
+        assert!(told.stdout.contains(label));
+    }
+    for (a, row) in names.iter().zip(study["agreement"].as_array().unwrap()) {
+        for (b, common) in names.iter().zip(row.as_array().unwrap()) {
+            let expected = pool.values().filter(|found| found.contains(*a) && found.contains(*b)).count();
+            assert_eq!(common.as_u64(), Some(expected as u64), "{a} and {b}");
+        }
+    }
+    for one in study["combinations"].as_array().unwrap() {
+        let labels: Vec<&str> = one["labels"].as_array().unwrap().iter().map(|label| label.as_str().unwrap()).collect();
+        let union = one["how"] == "union";
+        let inside = |found: &BTreeSet<String>| {
+            let of = labels.iter().filter(|label| found.contains(**label)).count();
+            if union { of > 0 } else { of == labels.len() }
+        };
+        let pairs: Vec<_> = pool.iter().filter(|(_, found)| inside(found)).map(|(pair, _)| pair).collect();
+        let (recall, precision) = (right(&pairs) / duplicates, right(&pairs) / pairs.len() as f64);
+        assert_eq!(one["pairs"].as_u64(), Some(pairs.len() as u64), "{labels:?}");
+        let f = 2.0 * precision * recall / (precision + recall);
+        near(&one["f"], f);
+        assert!(
+            labels.iter().all(|label| number(&algorithms[names.iter().position(|n| n == label).unwrap()]["f"]) < f)
+        );
+    }
+
+    // The table of the judged pairs.
+    let table = Table::read(&out.join("compare/pairs.parquet"));
+    let (a, b) = (table.numbers("doc_a"), table.numbers("doc_b"));
+    let (found_by, similarity, duplicate) =
+        (table.texts("found_by"), table.floats("similarity"), table.flags("duplicate"));
+    assert_eq!(table.len(), pool.len());
+    for (row, (pair, found)) in pool.iter().enumerate() {
+        assert_eq!((a[row] as usize, b[row] as usize), *pair);
+        assert_eq!(&found_by[row].split(',').map(str::to_string).collect::<BTreeSet<_>>(), found);
+        assert_eq!(duplicate[row], judged[pair] >= 0.85);
+        assert_eq!(similarity[row], duplicate[row].then_some(judged[pair] as f32), "{pair:?}");
+    }
+
+    // All pairs of all documents.
+    let (mut all, mut unseen, mut found) = (0, 0, BTreeMap::new());
+    for a in 0..texts.len() {
+        for b in a + 1..texts.len() {
+            if similar(&(a, b)) >= 0.85 {
+                all += 1;
+                let finders = pool.get(&(a, b));
+                unseen += u64::from(finders.is_none());
+                finders.into_iter().flatten().for_each(|label| *found.entry(label.clone()).or_insert(0) += 1);
+            }
+        }
+    }
+    assert!(unseen > 0, "every duplicate was found: nothing is shown of those that were not");
+    let oracle = &study["oracle"];
+    assert_eq!(oracle["documents"].as_u64(), Some(texts.len() as u64));
+    assert_eq!((oracle["duplicates"].as_u64(), oracle["unseen"].as_u64()), (Some(all), Some(unseen)));
+    for (one, label) in algorithms.iter().zip(&names) {
+        let recall = found.get(*label).copied().unwrap_or(0) as f64 / all as f64;
+        near(&one["oracle_recall"]["value"], recall);
+        near(&one["oracle_recall"]["high"], recall);
+    }
+}
+
+#[test]
+fn threads_do_not_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+    let more = ["--algorithms", ALL, "--oracle-sample", "200", "--seed", "7"];
+    compare(samples(), &one, &[&more[..], &["--threads", "1"]].concat()).ends_with(0);
+    compare(samples(), &two, &more[2..]).ends_with(0);
+    let (one, two) = (lasting(study(&one)), lasting(study(&two)));
+    assert_eq!(one, two);
+    assert_eq!(one["algorithms"].as_array().unwrap().len(), members());
+    assert_eq!(one["oracle"]["documents"].as_u64(), Some(200));
+}
+
+#[test]
+fn a_sample_is_one_of_what_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let judged = |name: &str, most: &str| {
+        let (out, algorithms) = (folder.path().join(name), eight("bands=40,rows=1"));
+        let told = compare(samples(), &out, &["--algorithms", &algorithms, "--judge-sample", most, "--seed", "1"]);
+        (lasting(study(&out)), told.ends_with(0).stdout)
+    };
+    let (whole, told) = judged("whole", "100000000");
+    assert!(whole["judge"]["sampled"] == false && !told.contains("+-"), "{told}");
+    assert_eq!(whole["judge"]["judged"], whole["pooled"]);
+
+    // A sample as large as the largest algorithm is no sample.
+    let most = whole["algorithms"].as_array().unwrap().iter().map(|one| one["pairs"].as_u64().unwrap()).max().unwrap();
+    let (mut all, _) = judged("all", &most.to_string());
+    all["judge"]["sample"] = whole["judge"]["sample"].clone();
+    assert_eq!(whole, all);
+
+    let (some, told) = judged("some", "300");
+    assert!(told.contains("+-") && told.contains("sampled: of algorithms with more than 300 pairs"), "{told}");
+    assert_eq!((&some["judge"]["sampled"], &some["agreement"]), (&true.into(), &whole["agreement"]));
+    let count = |study: &Value| study["judge"]["judged"].as_u64().unwrap();
+    assert!(count(&some) > 300 && count(&some) < count(&whole) / 2, "{}", count(&some));
+    let algorithms = |study: &Value| study["algorithms"].as_array().unwrap().clone();
+    let (mut held, mut sampled) = (0, 0);
+    for (one, known) in algorithms(&some).iter().zip(&algorithms(&whole)) {
+        assert_ne!(one["judged"], one["pairs"], "each has more than 300 pairs");
+        for figure in ["recall", "precision", "alone_duplicates"] {
+            let end = |end: &str| number(&one[figure][end]);
+            let known = number(&known[figure]["value"]);
+            assert!(end("low") <= end("value") && end("value") <= end("high"), "{one}");
+            sampled += 1;
+            held += usize::from(end("low") - 1e-9 <= known && known <= end("high") + 1e-9);
+        }
+    }
+    assert!(held * 10 >= sampled * 9, "{held} of {sampled} intervals hold the figure of all pairs");
+}
+
+/// The output is that of a run, byte for byte, and can be replaced like one.
+#[test]
+fn a_comparison_is_a_run_with_a_study() {
+    let folder = tempfile::tempdir().unwrap();
+    let (left, right) = (folder.path().join("compared"), folder.path().join("run"));
+    let more = ["--algorithms", "exact,minhash"];
+    compare(samples(), &left, &more).ends_with(0);
+    run(&[samples()], &right, &more).ends_with(0);
+    assert_same_bytes(&left, &right, "compare and run");
+    let (compared, ran) = (record(&left), record(&right));
+    for field in ["recipe", "documents", "removal", "inputs"] {
+        assert_eq!(compared[field], ran[field], "{field}");
+    }
+    assert!(compared["stages"].to_string().contains("\"judge\""));
+    compare(samples(), &left, &["--algorithms", "exact", "--judge", "words:0.9", "--overwrite"]).ends_with(0);
+    assert_eq!(study(&left)["judge"]["name"], "words:0.9");
+    assert!(study(&left)["combinations"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_corpus_without_pairs_has_figures_that_are_not_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
+    let texts = ["Кот спит на окне.", "A dog sleeps.", "天地人"];
+    write_docs(&input, &numbered(texts), 10);
+    let told = compare(&input, &out, &["--algorithms", "exact,minhash", "--oracle-sample", "9"]).ends_with(0);
+    let study = study(&out);
+    assert_eq!((study["pooled"].as_u64(), study["oracle"]["duplicates"].as_u64()), (Some(0), Some(0)));
+    for one in study["algorithms"].as_array().unwrap() {
+        for figure in ["recall", "precision", "oracle_recall"] {
+            assert!(one[figure]["value"].is_null(), "{one}");
+        }
+        assert!(one["f"].is_null());
+    }
+    assert!(!told.stdout.contains("NaN"), "{}", told.stdout);
+}
