@@ -7,7 +7,7 @@ use super::resolve::{resolve, whole_number};
 use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_estimate};
 use super::{Exit, config, log, say, whole_story};
 use crate::job::{self, CompareOptions, Progress};
-use crate::report::comparison;
+use crate::report::{comparison, page};
 use crate::stage::judge::Judge;
 
 /// The `--judge` of a comparison that names none: that of the study of 2007.
@@ -27,7 +27,9 @@ pub fn compare(arguments: CompareArguments) -> Result<Exit> {
         Some(path) => arguments.settings.or(config::read(path)?),
         None => arguments.settings,
     };
-    settings.algorithms.get_or_insert_with(|| "all".into());
+    if settings.preset.is_none() {
+        settings.algorithms.get_or_insert_with(|| "all".into());
+    }
     let judge = Judge::parse(arguments.judge.as_deref().unwrap_or(DEFAULT_JUDGE))?;
     let number = |flag: &str, typed: &Option<super::args::Typed>, low: u64, high: u64, default: u64| {
         typed.as_ref().map_or(Ok(default), |typed| whole_number(flag, &typed.0, low, high))
@@ -58,7 +60,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     if dry_run {
         return Ok(Exit::Done);
     }
-    let compared = job::compare(options, inputs, progress, &cancel)?;
+    let compared = job::compare(options, inputs, progress, &cancel, &page)?;
     let exit = Exit::of_report(&compared.run);
     if format == LogFormat::Json {
         tell_end(&compared.run, exit);

@@ -19,6 +19,7 @@ use super::found::{FoundList, FoundWriter};
 use super::judged::{Texts, Verdicts, judge};
 use super::options::RunOptions;
 use super::oracle;
+use super::page::{self, Page};
 use super::pool::{MOST_POOLED, Pooled};
 use super::progress::Progress;
 use super::run::{Inputs, attempt, carry_out};
@@ -57,11 +58,17 @@ pub struct Compared {
     pub comparison: ComparisonReport,
 }
 
-/// Runs and compares.
+/// Runs and compares; `page` makes report.html.
 ///
 /// # Errors
 /// More algorithms than can be pooled, and whatever keeps a run from its end.
-pub fn compare(options: &CompareOptions, inputs: Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Compared> {
+pub fn compare(
+    options: &CompareOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Compared> {
     let algorithms = options.run.recipe.algorithms.len();
     if algorithms > MOST_POOLED {
         return Err(Error::Usage(format!(
@@ -75,6 +82,7 @@ pub fn compare(options: &CompareOptions, inputs: Inputs, progress: &Progress, ca
         stage.write_bytes("compare/comparison.json", &json)?;
         run.stages = job.clock.stages();
         (run.seconds, run.cpu_seconds, run.peak_memory_bytes) = job.clock.totals();
+        let run = page::write(job, stage, run, page)?;
         Ok(Compared { run, comparison })
     })
 }

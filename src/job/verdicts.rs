@@ -195,6 +195,8 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
     let why = if comparisons > 0 {
         format!("--max-candidates left {comparisons} comparisons out, theirs perhaps among them")
+    } else if report.is_some_and(|report| report.beyond_margin > 0) {
+        "margin= took them apart: one of them is nearer to another document".into()
     } else {
         "what else stands in the corpus kept them apart".into()
     };
