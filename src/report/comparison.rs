@@ -70,7 +70,7 @@ fn study(report: &ComparisonReport) -> String {
             thousands(one.pairs),
             thousands(one.alone),
             number_of(&one.alone_duplicates),
-            format!("{:.1}", one.cpu_seconds),
+            format!("{:.2}", one.cpu_seconds),
         ]
     };
     let header = ["algorithm", "recall", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
@@ -121,7 +121,7 @@ fn together(report: &ComparisonReport) -> String {
         share(best.precision.value),
         share(best.f),
         thousands(best.pairs),
-        format!("{:.1}", best.cpu_seconds),
+        format!("{:.2}", best.cpu_seconds),
     ];
     let row = |one: &&CombinationReport| {
         let between = if one.how == "union" { " or " } else { " and " };
@@ -131,7 +131,7 @@ fn together(report: &ComparisonReport) -> String {
             share(one.precision),
             share(one.f),
             thousands(one.pairs),
-            format!("{:.1}", one.cpu_seconds),
+            format!("{:.2}", one.cpu_seconds),
         ]
     };
     let header = ["together", "recall", "precision", "F", "pairs", "CPU s"];

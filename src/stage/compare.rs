@@ -204,7 +204,7 @@ mod tests {
             let duplicate = chance(3 * n, 20) == 0;
             let precise = u64::from(duplicate && chance(3 * n + 1, 3) > 0 || chance(3 * n + 1, 400) == 0);
             let broad = u64::from(duplicate && chance(3 * n + 2, 8) > 0 || chance(3 * n + 2, 9) == 0);
-            (n, n + 1, precise | broad << 1 | u64::from(n % 50 > 0) << 2, duplicate)
+            (n, n + 1, precise | broad << 1 | u64::from(!n.is_multiple_of(50)) << 2, duplicate)
         };
         (0..pairs).map(pair).filter(|pair| pair.2 != 0).collect()
     }
