@@ -9,6 +9,7 @@
 #   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
 #   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
+#   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
@@ -28,7 +29,7 @@ export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality family golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality family study golden venv clean
 .NOTPARALLEL:
 
 help:
@@ -92,6 +93,12 @@ family: venv
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/family.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+
+study: venv
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/study.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
 
 golden:
 	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
