@@ -5,7 +5,7 @@
 //!
 //! | bands x rows | s = .5 | .7 | .8 | .9 |
 //! | --- | --- | --- | --- | --- |
-//! | 14 x 8 (default) | .05 | .57 | .92 | 1.0 |
+//! | 14 x 8 (default) | .05 | .56 | .92 | 1.0 |
 //! | 20 x 5 | .47 | .98 | 1.0 | 1.0 |
 //!
 //! Limits: pages that share a template and little else are similar in fact, and reported; documents with a handful of

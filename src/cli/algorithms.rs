@@ -42,12 +42,16 @@ fn list() -> String {
         [algorithm.name().into(), aliases, algorithm.facts().inputs.into(), algorithm.facts().summary.into()]
     });
     let list = table(["name", "aliases", "inputs", "summary"], rows, Some(WIDTH));
-    let presets = PRESETS.iter().map(|one| {
-        let name = if one.name == DEFAULT { format!("{} (default)", one.name) } else { one.name.into() };
-        [name, one.algorithms.into(), one.summary.into()]
-    });
-    let presets = table(["--preset", "--algorithms", "finds"], presets, Some(WIDTH));
-    format!("{list}\n{presets}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n")
+    let presets: String = PRESETS
+        .iter()
+        .map(|one| {
+            let default = if one.name == DEFAULT { " (default)" } else { "" };
+            format!("  {}{default}: {}\n    --algorithms {}\n", one.name, one.summary, one.algorithms)
+        })
+        .collect();
+    format!(
+        "{list}\nalgorithms by need, --preset NAME:\n{presets}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n"
+    )
 }
 
 fn one(algorithm: &dyn Algorithm) -> String {

@@ -19,6 +19,7 @@ pub mod recorded;
 pub mod report;
 pub mod resolve;
 pub mod run;
+pub mod settings;
 pub mod stream;
 pub mod version;
 

@@ -59,7 +59,10 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let more = [counts, counts && !options.recipe.count_copies, learns, options.sift];
     let readings = 1 + more.iter().filter(|more| **more).count();
     let counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
-    let disk_bytes = rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
+    // Two numbers a distinct word: about as much as the text.
+    let evidence = text_bytes * bound.iter().filter(|bound| bound.takes_evidence_early()).count() as u64;
+    let disk_bytes =
+        evidence + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let mut lines = vec![

@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
         assert!(
             parse("minhash:preset=core,rows=5").unwrap()[0]
-                .contains("bands=50,family=multiply32,min_shingles=1,ngram=2,rows=5")
+                .contains("bands=50,family=multiply32,margin=none,min_shingles=1,ngram=2,rows=5")
         );
     }
 

@@ -155,9 +155,9 @@ impl<'a> Analysis<'a> {
         part
     }
 
-    /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; the whole
-    /// text where that is one line.
-    pub fn first_line(&self) -> Analysis<'_> {
+    /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; none where
+    /// the whole text is one line.
+    pub fn first_line(&self) -> Option<Analysis<'_>> {
         let mut end = 0;
         for line in self.raw.split_inclusive(['\n', '\r']) {
             end += line.len();
@@ -165,10 +165,13 @@ impl<'a> Analysis<'a> {
                 break;
             }
         }
+        if end == self.raw.len() {
+            return None;
+        }
         // From the start of the text on, for that is where the known words of Han characters begin.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], self.known);
         line.known_words = self.known_words;
-        line
+        Some(line)
     }
 
     /// The frequencies of the words of [`Analysis::counted`], in the same order, looked up once for all algorithms;

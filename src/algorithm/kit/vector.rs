@@ -49,8 +49,8 @@ impl Weighing<'_> {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|term| term.hash &= !1);
         if self.head > 0.0 && !terms.is_empty() {
-            let mut head = self.weighed(&document.first_line());
-            head.iter_mut().for_each(|term| term.hash = combine(HEAD, term.hash) | 1);
+            let mut head = document.first_line().map_or_else(|| terms.clone(), |line| self.weighed(&line));
+            head.iter_mut().for_each(|term| term.hash = combine(HEAD, term.hash & !1) | 1);
             let share = if head.is_empty() { 0.0 } else { self.head };
             scale(&mut terms, 1.0 - share);
             scale(&mut head, share);
@@ -189,6 +189,10 @@ mod tests {
         // Ornaments and blank lines are no first line; a text of one line is its own.
         assert!(near(likeness(0.2, "\n---\n  \nb c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.5, "a b c d", "d c b e"), 0.75, 0.5));
+        // A text of one line and one whose first line says the same.
+        let e = 1.0 + 2f64.ln();
+        let length = (4.0 + e * e).sqrt();
+        assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));
         // An equal text is equal, whatever its share of the first line.
         assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
     }
