@@ -6,9 +6,8 @@ use super::args::{CompareArguments, LogFormat};
 use super::resolve::{resolve, whole_number};
 use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_estimate};
 use super::{Exit, config, log, say, whole_story};
-use crate::job::{self, CompareOptions, Progress};
+use crate::job::{self, CompareOptions, Judge, Progress};
 use crate::report::{comparison, page};
-use crate::stage::judge::Judge;
 
 /// The `--judge` of a comparison that names none: that of the study of 2007.
 const DEFAULT_JUDGE: &str = "lcs:0.85";

@@ -76,6 +76,9 @@ pub use run::{Inputs, look, run};
 pub use run_report::*;
 pub use stream::{StreamOptions, StreamReport, check as check_stream, stream};
 
+/// The judge of `compare`, for who types its name.
+pub use crate::stage::judge::Judge;
+
 /// What a finished run leaves behind.
 #[derive(Clone, Debug)]
 pub struct Outcome {

@@ -8,8 +8,8 @@ use dupsift::text::{Pipeline, TextOptions};
 use serde_json::Value;
 
 use crate::kit::{
-    ALL, Ran, SEVEN, Table, assert_same_bytes, doc_pairs, labels, made_docs, members, numbered, program, record, run,
-    samples, write_docs,
+    ALL, Doc, Ran, SEVEN, Table, assert_same_bytes, doc_pairs, labels, members, numbered, program, read_docs, record,
+    run, samples, write_docs,
 };
 
 fn compare(input: &Path, out: &Path, more: &[&str]) -> Ran {
@@ -75,21 +75,29 @@ fn near(value: &Value, expected: f64) {
 #[test]
 fn the_study_is_what_a_plain_count_gives() {
     let folder = tempfile::tempdir().unwrap();
-    let (input, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
-    let docs = made_docs(400);
-    write_docs(&input, &docs, 100);
-    let told =
-        compare(&input, &out, &["--algorithms", &eight("bands=10,rows=2"), "--oracle-sample", "100000"]).ends_with(0);
+    let (input, out) = (samples().join("zh.parquet"), folder.path().join("out"));
+    // One band of one row: a loose member, that misses some.
+    let algorithms = "exact,long_sent,tf,tf_idf,simhash,minhash:bands=1,rows=1,verify=none,as=loose";
+    let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000"];
+    let told = compare(&input, &out, &more).ends_with(0);
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
-    let texts: Vec<Vec<char>> =
-        docs.iter().map(|doc| pipeline.analyse(&doc.text).canonical().chars().collect()).collect();
+    let canonical = |doc: &Doc| -> Vec<char> { pipeline.analyse(&doc.text).canonical().chars().collect() };
+    let texts: Vec<Vec<char>> = read_docs(&input).iter().take(300).map(canonical).collect();
+    let sorted =
+        texts.iter().map(|text| BTreeMap::from_iter(text.iter().map(|x| (x, text.iter().filter(|y| x == *y).count()))));
+    let counts: Vec<BTreeMap<&char, usize>> = sorted.collect();
     let (study, pool) = (study(&out), pool(&out));
-    let similar = |&(a, b): &(usize, usize)| similarity(&texts[a], &texts[b]);
+    // The plain table only where the characters, in whatever order, leave a chance.
+    let similar = |&(a, b): &(usize, usize)| {
+        let common: usize = counts[a].iter().map(|(x, n)| counts[b].get(x).map_or(0, |m| *n.min(m))).sum();
+        let most = 2.0 * common as f64 / (texts[a].len() + texts[b].len()) as f64;
+        if most < 0.85 { most } else { similarity(&texts[a], &texts[b]) }
+    };
     let judged: BTreeMap<(usize, usize), f64> = pool.keys().map(|pair| (*pair, similar(pair))).collect();
     let right = |pairs: &[&(usize, usize)]| pairs.iter().filter(|pair| judged[*pair] >= 0.85).count() as f64;
     let duplicates = right(&judged.keys().collect::<Vec<_>>());
     assert!(
-        duplicates > 20.0 && duplicates + 20.0 < pool.len() as f64,
+        duplicates > 20.0 && duplicates + 10.0 < pool.len() as f64,
         "{duplicates} of {} decide nothing",
         pool.len()
     );
@@ -102,7 +110,7 @@ fn the_study_is_what_a_plain_count_gives() {
 
     let algorithms = study["algorithms"].as_array().unwrap();
     let names: Vec<&str> = algorithms.iter().map(|one| one["label"].as_str().unwrap()).collect();
-    assert_eq!(names.len(), 8);
+    assert_eq!(names.len(), 6);
     let of = |label: &str| -> Vec<&(usize, usize)> {
         pool.iter().filter(|(_, found)| found.contains(label)).map(|(pair, _)| pair).collect()
     };
@@ -110,9 +118,13 @@ fn the_study_is_what_a_plain_count_gives() {
         let pairs = of(label);
         let (recall, precision) = (right(&pairs) / duplicates, right(&pairs) / pairs.len() as f64);
         near(&one["recall"]["value"], recall);
-        near(&one["precision"]["value"], precision);
-        near(&one["precision"]["low"], precision);
-        near(&one["f"], 2.0 * precision * recall / (precision + recall));
+        if pairs.is_empty() {
+            assert!(one["precision"]["value"].is_null() && one["f"].is_null(), "{one}");
+        } else {
+            near(&one["precision"]["value"], precision);
+            near(&one["precision"]["low"], precision);
+            near(&one["f"], 2.0 * precision * recall / (precision + recall));
+        }
         let alone: Vec<_> = pairs.into_iter().filter(|pair| pool[*pair].len() == 1).collect();
         assert_eq!(one["alone"].as_u64(), Some(alone.len() as u64), "{label}");
         near(&one["alone_duplicates"]["value"], right(&alone));
@@ -136,9 +148,9 @@ fn the_study_is_what_a_plain_count_gives() {
         assert_eq!(one["pairs"].as_u64(), Some(pairs.len() as u64), "{labels:?}");
         let f = 2.0 * precision * recall / (precision + recall);
         near(&one["f"], f);
-        assert!(
-            labels.iter().all(|label| number(&algorithms[names.iter().position(|n| n == label).unwrap()]["f"]) < f)
-        );
+        assert!(labels.iter().all(|label| {
+            algorithms[names.iter().position(|n| n == label).unwrap()]["f"].as_f64().is_none_or(|own| own < f)
+        }));
     }
 
     // The table of the judged pairs.
