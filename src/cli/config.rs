@@ -70,9 +70,8 @@ mod tests {
         let mut lines = String::new();
         for name in Settings::names() {
             let value = match name.as_str() {
-                "overwrite" | "strict" | "sift" | "count-copies" | "yo-to-e" | "stem" | "dry-run" | "no-progress" => {
-                    "true"
-                }
+                "overwrite" | "strict" | "sift" | "count-copies" | "yo-to-e" | "stem" | "dry-run" | "no-progress"
+                | "no-report" => "true",
                 "threads" | "limit" | "max-group" => "7",
                 "chain" => "\"remove\"",
                 "log-format" => "\"json\"",
