@@ -21,7 +21,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// Places by name with their documents, in the order that stays; of more than [`NAMED`] the largest keep their names.
+    /// Places by name with their documents, in the order that stays; of more than `NAMED` the largest keep their names.
     /// Also, for each given place, which one it became.
     pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
         let mut order: Vec<usize> = (0..places.len()).collect();
