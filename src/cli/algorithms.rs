@@ -10,7 +10,7 @@ use super::args::AlgorithmsArguments;
 use super::{Exit, handbook, say};
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use crate::report::table;
-use crate::stage::preset::{DEFAULT, PRESETS};
+use crate::stage::recipe::{DEFAULT_PRESET, PRESETS};
 
 /// The width of tables whose last column is prose.
 const WIDTH: u16 = 120;
@@ -45,7 +45,7 @@ fn list() -> String {
     let presets: String = PRESETS
         .iter()
         .map(|one| {
-            let default = if one.name == DEFAULT { " (default)" } else { "" };
+            let default = if one.name == DEFAULT_PRESET { " (default)" } else { "" };
             format!("  {}{default}: {}\n    --algorithms {}\n", one.name, one.summary, one.algorithms)
         })
         .collect();

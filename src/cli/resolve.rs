@@ -11,8 +11,7 @@ use bytesize::ByteSize;
 use super::args::{Chain, LogFormat, Settings, Typed};
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::{Decide, Keep, RunOptions};
-use crate::stage::preset::{DEFAULT, preset};
-use crate::stage::recipe::{Chosen, Recipe};
+use crate::stage::recipe::{Chosen, DEFAULT_PRESET, Recipe, preset};
 use crate::text::{Field, Pipeline, TextOptions, TokenizerKind};
 
 /// The `--keep` of a run that names none; the document number decides last in any case.
@@ -57,7 +56,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
     })?;
     let algorithms = match values.algorithms {
         Some(algorithms) => algorithms,
-        None => Recipe::parse_algorithms(preset(settings.preset.as_deref().unwrap_or(DEFAULT))?.algorithms)?,
+        None => Recipe::parse_algorithms(preset(settings.preset.as_deref().unwrap_or(DEFAULT_PRESET))?.algorithms)?,
     };
     let labels: Vec<&str> = algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let decide = Decide::parse(settings.decide.as_deref().unwrap_or("any"), &labels)?;

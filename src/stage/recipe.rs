@@ -233,6 +233,8 @@ impl fmt::Display for Chosen {
     }
 }
 
+pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
+
 type Named = (String, Vec<(String, String)>);
 
 /// `a,b:x=1,y=2,c` as names with their values: an item with `=` first belongs to the name before it.
