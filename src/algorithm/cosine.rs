@@ -128,12 +128,13 @@ struct CosineSigner<'c> {
 }
 
 impl CosineSigner<'_> {
-    fn sign_vector(&self, terms: Vec<Term>, out: &mut Signatures) {
+    /// Rows of a vector; the counts hold the text so many times.
+    fn sign_vector(&self, terms: Vec<Term>, times: u64, out: &mut Signatures) {
         if terms.is_empty() {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
         }
         if let Some(most) = self.heavy {
-            let keys = heavy_keys(&terms, most, self.weighing.stats.documents() > 0);
+            let keys = heavy_keys(&terms, most, if self.weighing.stats.documents() > 0 { times } else { 0 });
             return keys.into_iter().for_each(|key| out.push(0, key.into(), 0, &[]));
         }
         let rests = rests(&terms);
@@ -167,7 +168,7 @@ impl Signer for CosineSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        self.sign_vector(self.weighing.vector(document), out);
+        self.sign_vector(self.weighing.vector(document), document.times(), out);
     }
 
     fn takes_evidence_early(&self) -> bool {
@@ -177,7 +178,7 @@ impl Signer for CosineSigner<'_> {
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let terms = self.weighing.vector(document);
         Weighing::evidence(&terms, evidence);
-        self.sign_vector(terms, out);
+        self.sign_vector(terms, document.times(), out);
     }
 
     fn is_equivalence(&self) -> bool {

@@ -1,6 +1,7 @@
 //! From a row of a batch to the document that algorithms see: its text, what stands beside it, and what earlier passes
 //! learnt of it.
 
+use super::classes::Classes;
 use super::cuts::Cuts;
 use super::workers::Job;
 use crate::batch::{Cell, Documents, TextColumn};
@@ -15,6 +16,7 @@ pub struct View<'j> {
     job: &'j Job<'j>,
     cuts: Option<&'j Cuts>,
     stats: Option<&'j CorpusStats>,
+    copies: Option<&'j Classes>,
 }
 
 /// The columns beside the text in one batch, by [`Field`].
@@ -23,12 +25,20 @@ pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 impl<'j> View<'j> {
     /// Of a pass that knows nothing yet.
     pub fn first(job: &'j Job<'j>) -> View<'j> {
-        View { job, cuts: None, stats: None }
+        View { job, cuts: None, stats: None, copies: None }
     }
 
     /// Of a pass after the count: words are replayed, and their frequencies known.
     pub fn after_count(job: &'j Job<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
-        View { job, cuts, stats: Some(stats) }
+        View { job, cuts, stats: Some(stats), copies: None }
+    }
+
+    /// Of a pass that knows the copies: each document knows how often the counts hold its text.
+    pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
+    where
+        'j: 'v,
+    {
+        View { copies: copies.filter(|_| self.job.options.recipe.count_copies), ..self }
     }
 
     /// The text and whatever the algorithms read beside it, of all rows.
@@ -63,7 +73,8 @@ impl<'j> View<'j> {
                 Some(_) => FieldValue::Null,
             };
         }
-        let document = document.with_fields(values);
+        let times = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
+        let document = document.with_fields(values).counted_times(times);
         match self.stats {
             Some(stats) => document.counted_over(stats),
             None => document,

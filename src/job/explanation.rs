@@ -54,7 +54,7 @@ pub struct ExplainedRemoval {
     pub similarity: Option<f32>,
     /// The algorithms that say so.
     pub algorithm: String,
-    /// `pair` or `chain`.
+    /// `copy`, `pair` or `chain`.
     pub reason: String,
 }
 

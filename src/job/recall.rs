@@ -52,8 +52,20 @@ pub fn models(job: &Job<'_>, finished: &Finished, corpus: &Corpus<'_>) -> Result
         for batch in TableReader::open(&path, &MODEL_COLUMNS)? {
             models[at].append(&mut model_values(&batch?).ok_or_else(|| wrong_type(&path))?);
         }
+        let recorded = finished.report.algorithms.get(at).and_then(|one| one.model.as_ref());
+        if recorded.is_some_and(|recorded| *recorded != digest(&models[at])) {
+            return Err(Error::Usage(format!(
+                "{} is not what this run learnt, as its record says; run again with --overwrite",
+                path.display()
+            )));
+        }
     }
     Ok(models)
+}
+
+/// A hash of a model, as the record has it.
+pub fn digest(model: &[u64]) -> String {
+    format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
 fn wrong_type(path: &std::path::Path) -> Error {

@@ -19,7 +19,7 @@ use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{Signed, sign_all};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, count, decide, describe, learn, margin, pairs, sift, verify};
+use super::{Outcome, copies, count, decide, describe, learn, margin, pairs, recall, sift, verify};
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
@@ -166,8 +166,9 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let learnt = recipe.learners(&corpus)?.into_iter().map(|(at, _)| at);
     let learnt: Vec<_> = learnt.map(|at| (recipe.algorithms[at].label.as_str(), models[at].as_slice())).collect();
     let bound = recipe.bind(&corpus, &models)?;
-    let sieve = if job.options.sift { Some(sift::sift(job, &bound, copies.as_ref(), &view)?) } else { None };
-    let mut signed = sign_all(job, &bound, copies.as_ref(), &view, sieve.as_ref())?;
+    let signing = view.with_copies(copies.as_ref());
+    let sieve = if job.options.sift { Some(sift::sift(job, &bound, copies.as_ref(), &signing)?) } else { None };
+    let mut signed = sign_all(job, &bound, copies.as_ref(), &signing, sieve.as_ref())?;
     let copies = match (copies, signed.hashes.take()) {
         (Some(copies), _) => copies,
         (None, Some(hashes)) => copies::fold(job, &hashes)?,
@@ -176,6 +177,9 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let copies = Arc::new(copies);
     let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed, sieve.as_ref());
     drop(sieve);
+    for (report, model) in reports.iter_mut().zip(&models).filter(|(_, model)| !model.is_empty()) {
+        report.model = Some(recall::digest(model));
+    }
     let relations = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);

@@ -178,6 +178,9 @@ pub struct AlgorithmReport {
     pub largest_cluster: u64,
     /// Pairs of unrelated documents whose signatures are equal by chance, as expected from the bits; for methods of equal signatures.
     pub expected_chance_collisions: Option<f64>,
+    /// A hash of what the method learnt, in hexadecimal; null for those that learn nothing.
+    #[serde(default)]
+    pub model: Option<String>,
     /// What the method decided by itself.
     pub notes: Vec<String>,
 }

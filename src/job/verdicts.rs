@@ -87,7 +87,7 @@ pub fn algorithm(
     same: bool,
     id: &dyn Fn(u64) -> String,
 ) -> ExplainedAlgorithm {
-    let verdict = verdict(&look, &said, report);
+    let verdict = verdict(&look, &said, report, same);
     let rows = match &look.signatures {
         [Ok(a), Ok(b)] => beside(a, b),
         [a, b] => beside(a.as_deref().unwrap_or_default(), b.as_deref().unwrap_or_default()),
@@ -126,13 +126,17 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
     ExplainedCheck { name, passes, similarity }
 }
 
-fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>) -> Verdict {
+fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
+    // Copies are a pair for certain; of others what else may have kept them apart is ruled out first.
+    let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
     match look.ended {
         _ if said.pair.is_some() => Verdict::Pair,
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Apart => Verdict::NoCommonKey,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
-        Ended::Pair(_) if said.one_cluster() && report.is_some_and(|report| report.large_groups > 0) => {
+        Ended::Pair(_)
+            if said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report)) =>
+        {
             Verdict::PairNotWritten
         }
         Ended::Pair(_) => Verdict::LeftOut,
@@ -196,7 +200,7 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let why = if comparisons > 0 {
         format!("--max-candidates left {comparisons} comparisons out, theirs perhaps among them")
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
-        "margin= took them apart: one of them is nearer to another document".into()
+        "one of them or both are nearer to another document than margin= allows".into()
     } else {
         "what else stands in the corpus kept them apart".into()
     };

@@ -73,6 +73,7 @@ pub struct Analysis<'a> {
     values: FieldValues<'a>,
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
+    times: u64,
     frequencies: OnceCell<Vec<Frequency>>,
 }
 
@@ -90,6 +91,7 @@ impl<'a> Analysis<'a> {
             values: FieldValues::default(),
             fields: Default::default(),
             known_words: None,
+            times: 1,
             frequencies: OnceCell::new(),
         }
     }
@@ -104,6 +106,18 @@ impl<'a> Analysis<'a> {
     pub fn counted_over(mut self, corpus: &'a dyn Frequencies) -> Analysis<'a> {
         self.known_words = Some(corpus);
         self
+    }
+
+    /// The same text, of which the counts of the corpus hold so many copies.
+    pub fn counted_times(mut self, times: u64) -> Analysis<'a> {
+        self.times = times;
+        self
+    }
+
+    /// How often this text stands in the counts of the corpus, at least 1: a word with no larger document frequency is in
+    /// no other text.
+    pub fn times(&self) -> u64 {
+        self.times
     }
 
     /// The text as it came.

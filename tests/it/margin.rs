@@ -103,3 +103,26 @@ fn equal_signatures_have_no_margin() {
     crate::kit::run(&[samples()], &out, &more).ends_with(2).says(&["equal signatures have none; add verify="]);
     crate::kit::run(&[samples()], &out, &["--algorithms", "tf:margin=0.1,verify=lcs:0.5"]).ends_with(0);
 }
+
+/// The heaviest words of a page that has copies are those of the copies alone; its reworked version is found all the same.
+#[test]
+fn a_copy_hides_no_version_from_heavy_keys() {
+    let background = (0..300).map(|n| (0..60).map(|w| format!("b{}", (n * 37 + w * w * 11) % 900)).collect::<Vec<_>>());
+    let version = |own: &str| -> String {
+        let common = (0..90).map(|n| format!("b{}", n * 10));
+        common.chain((0..12).map(|n| format!("{own}{n}"))).collect::<Vec<_>>().join(" ")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for copies in [1, 2, 5] {
+        let texts = background.clone().map(|words| words.join(" "));
+        let pages = (0..copies).map(|_| version("x")).chain([version("y")]);
+        let input = folder.path().join(format!("{copies}.parquet"));
+        write_docs(&input, &numbered(pages.chain(texts)), 100);
+        for algorithm in ["cosine:preset=versions,as=x", "cosine:preset=versions,join=exact,as=x"] {
+            let done = done(&input, &["--algorithms", algorithm]);
+            let table = Table::read(&done.out().join("pairs/algorithm=x"));
+            let found = table.numbers("doc_b").iter().filter(|&&b| b == copies).count();
+            assert_eq!(found as i64, copies, "{copies} copies, {algorithm}");
+        }
+    }
+}

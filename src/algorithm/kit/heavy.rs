@@ -11,11 +11,12 @@ use super::prefix::Term;
 use super::vector::is_head;
 use crate::hash::combine;
 
-/// A key for each two of the `most` heaviest terms of the text, first lines apart. Where the corpus was counted, a term of
-/// this text alone is left out, for nobody could be met there. At least one key for a text with a term.
-pub fn heavy_keys(terms: &[Term], most: usize, counted: bool) -> Vec<u64> {
+/// A key for each two of the `most` heaviest terms of the text, first lines apart. A term of at most `own` documents is left
+/// out: the copies of this text have it and nobody else, so nobody could be met there. At least one key for a text with a
+/// term.
+pub fn heavy_keys(terms: &[Term], most: usize, own: u64) -> Vec<u64> {
     let text = || terms.iter().filter(|term| !is_head(term.hash));
-    let mut heavy: Vec<&Term> = text().filter(|term| !counted || term.df > 1).collect();
+    let mut heavy: Vec<&Term> = text().filter(|term| term.df > own).collect();
     heavy.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.hash.cmp(&b.hash)));
     heavy.truncate(most);
     let both = |(at, x): (usize, &&Term)| -> Vec<u64> {
@@ -41,11 +42,11 @@ mod tests {
     #[test]
     fn keys_are_of_two_of_the_heaviest() {
         let terms = [term(2, 3.0, 2), term(4, 2.0, 2), term(6, 1.0, 2), term(8, 0.5, 2)];
-        let keys = heavy_keys(&terms, 3, true);
+        let keys = heavy_keys(&terms, 3, 1);
         assert_eq!(keys, [combine(2, 4), combine(2, 6), combine(4, 6)]);
         // In whatever order the weights put them.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2)];
-        let mut other = heavy_keys(&turned, 3, true);
+        let mut other = heavy_keys(&turned, 3, 1);
         other.sort_unstable();
         let mut keys = keys;
         keys.sort_unstable();
@@ -55,10 +56,13 @@ mod tests {
     #[test]
     fn terms_of_one_text_and_of_first_lines_make_no_keys_but_for_want_of_others() {
         let terms = [term(2, 9.0, 1), term(4, 2.0, 2), term(6, 1.0, 2), term(7, 8.0, 5)];
-        assert_eq!(heavy_keys(&terms, 8, true), [combine(4, 6)]);
-        assert_eq!(heavy_keys(&terms, 8, false).len(), 3);
-        assert_eq!(heavy_keys(&terms[..2], 8, true), [4]);
-        assert_eq!(heavy_keys(&terms[..1], 8, true), [2]);
-        assert!(heavy_keys(&[], 8, true).is_empty());
+        assert_eq!(heavy_keys(&terms, 8, 1), [combine(4, 6)]);
+        assert_eq!(heavy_keys(&terms, 8, 0).len(), 3);
+        assert_eq!(heavy_keys(&terms[..2], 8, 1), [4]);
+        assert_eq!(heavy_keys(&terms[..1], 8, 1), [2]);
+        assert!(heavy_keys(&[], 8, 1).is_empty());
+        // Three copies of a text, whose own terms are in three documents.
+        let copied = [term(2, 9.0, 3), term(4, 2.0, 4), term(6, 1.0, 7)];
+        assert_eq!(heavy_keys(&copied, 8, 3), [combine(4, 6)]);
     }
 }
