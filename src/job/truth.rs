@@ -193,20 +193,21 @@ impl Truth {
         self.sizes.get(first).max(1)
     }
 
+    /// The true pairs in order, where pairs were given.
+    pub fn listed(&self) -> Option<Listed<'_>> {
+        let records = self.listed.as_ref()?.bytes().chunks_exact(self.width);
+        let link = self.link;
+        Some(Box::new(records.map(move |one| link.read(one))))
+    }
+
     /// A test for pairs that come in order.
     pub fn checker(&self) -> Checker<'_> {
-        let listed = self.listed.as_ref().map(|listed| {
-            let records = listed.bytes().chunks_exact(self.width);
-            let link = self.link;
-            let pairs: Listed<'_> = Box::new(records.map(move |one| link.read(one)));
-            pairs.peekable()
-        });
-        Checker { truth: self, listed }
+        Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
 }
 
 /// True pairs in order.
-type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
+pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
 
 /// Tells whether pairs are true.
 pub struct Checker<'t> {
