@@ -155,7 +155,8 @@ fn measure(job: &Job<'_>, finished: &Finished, truth: &Truth, one: &AlgorithmRep
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
     // Pairs lie within clusters, so as many pairs as there are within them are all of these.
-    if !all_written && one.pairs == clusters.pairs {
+    let all_within = one.pairs == clusters.pairs;
+    if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
         (report.pairs_true, report.pages_true) = clusters.true_pairs(job, truth)?;
     } else {
@@ -164,7 +165,7 @@ fn measure(job: &Job<'_>, finished: &Finished, truth: &Truth, one: &AlgorithmRep
     let (pairs, pages) = (truth.report.pairs, truth.report.pages);
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
-    if !all_written && one.pairs != clusters.pairs {
+    if !all_written && !all_within {
         // A true pair, or a page that stands in one, may be among those not written: the pairs written still have a
         // precision of their own, and nothing else is known.
         report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };

@@ -16,6 +16,7 @@ use super::numbers::Numbers;
 use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved};
 use super::workers::Job;
 use crate::error::{Error, Result};
+use crate::io::{RowFilter, Want};
 use crate::row::doc_width;
 use crate::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 use crate::stage::connect::Forest;
@@ -175,7 +176,7 @@ impl Truth {
         if torn > 0 {
             return Err(Error::Usage(format!(
                 "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
-                job.source.name_of(first_torn)
+                called(job, first_torn)?
             )));
         }
         self.report.repeated_rows = repeated;
@@ -204,6 +205,25 @@ impl Truth {
     pub fn checker(&self) -> Checker<'_> {
         Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
+}
+
+/// How a document is called: by its id, or FILE#ROW where it has none.
+fn called(job: &Job<'_>, doc: u64) -> Result<String> {
+    let rows = Some(RowFilter::Docs([doc].as_slice().into()));
+    let want = Want { text: false, id: true, rows, batch_bytes: job.budget.batch, ..Want::default() };
+    let ids = job.read(
+        "read an id",
+        &want,
+        || Ok(None),
+        |found: &mut Option<String>, batch| {
+            for row in (0..batch.len()).filter(|&row| batch.doc(row) == doc) {
+                *found = batch.id(row).map(|id| id.to_string());
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(ids.into_iter().flatten().next().unwrap_or_else(|| job.source.name_of(doc)))
 }
 
 /// True pairs in order.
