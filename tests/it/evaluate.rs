@@ -220,7 +220,9 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     assert_eq!(second["truth"]["repeated_rows"], 1);
     // A document in two clusters is none's.
     std::fs::write(&one, line(0) + &line(0).replace(&format!("\"{}\"", clusters[0]), "\"other\"")).unwrap();
-    evaluate(&done.out(), &[&one], &[]).ends_with(2).says(&["in more than one cluster: 1, such as docs.parquet#0"]);
+    evaluate(&done.out(), &[&one], &[])
+        .ends_with(2)
+        .says(&[&format!("in more than one cluster: 1, such as {};", docs[0].id)]);
     assert_eq!(evaluation(&done.out()), second, "what was there stays");
 }
 
@@ -354,6 +356,41 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
         }
         assert!(counted > 0 && unknown > 0, "{counted} and {unknown} decide nothing");
     }
+}
+
+/// JSON lines may leave out a field that is null, and may have no line at all, like a table without rows.
+#[test]
+fn the_form_of_json_lines_does_not_hang_on_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered(["один текст", "один текст", "другой текст"]), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let (lines, table) = (folder.path().join("truth.jsonl"), folder.path().join("truth.parquet"));
+    std::fs::write(&lines, "{\"id_b\": \"d2\"}\n{}\n{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
+    evaluate(&done.out(), &[&lines], &[]).ends_with(0);
+    let told = evaluation(&done.out());
+    let truth = &told["truth"];
+    assert_eq!((&truth["rows"], &truth["null_rows"], &truth["pairs"]), (&3.into(), &2.into(), &1.into()));
+    assert_eq!(told["algorithms"][0]["pairs_true"], 1);
+
+    let none = || Arc::new(StringArray::from(Vec::<&str>::new())) as ArrayRef;
+    write_columns(&table, &[("id_a", none()), ("id_b", none())], 10);
+    std::fs::write(&lines, "").unwrap();
+    evaluate(&done.out(), &[&table], &[]).ends_with(0);
+    let of_table = evaluation(&done.out());
+    evaluate(&done.out(), &[&lines], &[]).ends_with(0);
+    let of_lines = evaluation(&done.out());
+    assert_eq!((&of_lines["truth"]["rows"], &of_lines["truth"]["pairs"]), (&0.into(), &0.into()));
+    assert_eq!(of_lines["algorithms"], of_table["algorithms"]);
+    near("R", &of_lines["algorithms"][0]["pairwise"]["recall"], None);
+    // Beside a file with rows it is of the form of that one.
+    let clusters = folder.path().join("clusters.jsonl");
+    std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
+    evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
+    let truth = &evaluation(&done.out())["truth"];
+    assert_eq!((&truth["form"], &truth["pairs"]), (&"clusters".into(), &1.into()));
+    std::fs::write(&lines, "{\"id\": 1, \"cluster\": 2, \"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["the columns of both forms"]);
 }
 
 #[test]
