@@ -114,8 +114,9 @@ pub struct CompareArguments {
     /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
-    /// What makes two texts duplicates: lcs:T (2 LCS / (a + b) on characters), words:T (the same on words) or jaccard:T
-    /// [default: lcs:0.85]
+    /// What makes two texts duplicates: lcs:T (2 LCS / (a + b) on characters), words:T (the same on words) or jaccard:T.
+    /// Characters are those of the canonical text, its words with one space between, so the tokenizer matters where words
+    /// are not written apart, as in Chinese [default: lcs:0.85]
     #[arg(long, value_name = "JUDGE", help_heading = "Judging")]
     pub judge: Option<String>,
     /// Of an algorithm with more pairs than these judge a sample of about so many [default: 100000]

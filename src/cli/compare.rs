@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::args::{CompareArguments, LogFormat};
 use super::resolve::{resolve, whole_number};
-use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_estimate};
+use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_plan};
 use super::{Exit, config, log, say, whole_story};
 use crate::job::{self, CompareOptions, Judge, Progress};
 use crate::report::{comparison, page};
@@ -55,7 +55,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     let inputs = job::look(&options.run)?;
-    tell_estimate(&job::estimate(&options.run, &inputs)?, format);
+    tell_plan(&options.run, &inputs, format)?;
     if dry_run {
         return Ok(Exit::Done);
     }

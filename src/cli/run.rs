@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use super::args::{LogFormat, RunArguments};
 use super::resolve::{Resolved, resolve};
 use super::{Exit, config, log, say, whole_story};
-use crate::job::{self, Estimate, Progress, RunReport};
+use crate::job::{self, Estimate, Inputs, Progress, RunOptions, RunReport};
 use crate::report::{page, summary};
 
 /// Runs the verb.
@@ -40,9 +40,7 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     let inputs = job::look(options)?;
-    let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
-    tracing::info!("--algorithms {}", algorithms.join(","));
-    tell_estimate(&job::estimate(options, &inputs)?, resolved.log_format);
+    tell_plan(options, &inputs, resolved.log_format)?;
     if resolved.dry_run {
         return Ok(Exit::Done);
     }
@@ -55,14 +53,18 @@ fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
     Ok(exit)
 }
 
-pub(super) fn tell_estimate(estimate: &Estimate, format: LogFormat) {
-    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, ref lines } = *estimate;
+/// Tells which algorithms there are, as they could be typed, and what the run will take.
+pub(super) fn tell_plan(options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<()> {
+    let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
+    tracing::info!("--algorithms {}", algorithms.join(","));
+    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, ref lines } = job::estimate(options, inputs)?;
     for line in lines {
         tracing::info!("{line}");
     }
     if format == LogFormat::Json {
         tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate");
     }
+    Ok(())
 }
 
 pub(super) fn tell_end(report: &RunReport, exit: Exit) {

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
@@ -19,27 +20,40 @@ use std::path::Path;
 /// Rows of a batch.
 const BATCH_ROWS: usize = 8192;
 
-/// The names of the columns of a Parquet file; of JSON lines, the fields of the first line.
+/// Rows of JSON lines whose fields are looked at: a field that is null may be left out of a line, so the first one alone
+/// does not say which there are.
+const LOOKED_AT: u64 = 1000;
+
+/// The names of the columns of a Parquet file; of JSON lines, the fields of the first 1,000 rows, each once, and none where
+/// there is no row, so that every form fits.
 ///
 /// # Errors
 /// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
-pub fn column_names(file: &find::FoundFile) -> Result<Vec<String>> {
+pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let path = &file.path;
     let opened = File::open(path).map_err(Error::io("open", path))?;
     let bad = |why: String| Error::BadFile { path: path.clone(), why };
     if file.format == Format::Parquet {
         let metadata = load(&opened).map_err(bad)?;
-        return Ok(describe(&metadata).into_iter().map(|column| column.name).collect());
+        return Ok(Some(describe(&metadata).into_iter().map(|column| column.name).collect()));
     }
     let failed = |error: std::io::Error| bad(format!("cannot be read: {error}"));
     let mut lines = Lines::new(lines::open(opened, file.format).map_err(failed)?, 0, MAX_LINE_BYTES);
-    match lines.next().map_err(failed)? {
-        None => Ok(Vec::new()),
-        Some((_, Line::Bytes(line))) => {
-            json_row::field_names(line).ok_or_else(|| bad("line 1 is no JSON object; expected one a line".into()))
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+    for row in 1..=LOOKED_AT {
+        match lines.next().map_err(failed)? {
+            None => return Ok((row > 1).then_some(names)),
+            Some((_, Line::TooLong(bytes))) => {
+                return Err(bad(format!("row {row} has {bytes} bytes; expected a JSON object")));
+            }
+            Some((_, Line::Bytes(line))) => {
+                let fields = json_row::field_names(line);
+                let fields = fields.ok_or_else(|| bad(format!("row {row} is no JSON object; expected one a line")))?;
+                names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
+            }
         }
-        Some((_, Line::TooLong(bytes))) => Err(bad(format!("line 1 has {bytes} bytes; expected a JSON object"))),
     }
+    Ok(Some(names))
 }
 
 /// Calls `each` with the two values of every row, in order, until it says `false`. A null, or a field that is not there,
@@ -168,9 +182,9 @@ mod tests {
         std::fs::write(&lines, "{\"a\": 7, \"b\": \"7\"}\n\n{\"b\": \"кот\"}\n{\"a\": -1, \"b\": \"\"}\n").unwrap();
         assert_eq!(rows(&lines, ["a", "b"]).unwrap(), expected);
         let file = find::find(&[lines.to_string_lossy().into_owned()]).unwrap().remove(0);
-        assert_eq!(column_names(&file).unwrap(), ["a", "b"]);
+        assert_eq!(column_names(&file).unwrap().unwrap(), ["a", "b"]);
         let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
-        assert_eq!(column_names(&file).unwrap(), ["b", "x", "a"]);
+        assert_eq!(column_names(&file).unwrap().unwrap(), ["b", "x", "a"]);
         for (line, said) in [
             ("{\"a\": 1.5}", "row 1: the field \"a\""),
             ("7, 8", "no JSON"),
@@ -181,6 +195,24 @@ mod tests {
             let message = rows(&lines, ["a", "b"]).unwrap_err().to_string();
             assert!(message.contains(said), "{message}");
         }
+    }
+
+    #[test]
+    fn fields_are_those_of_the_first_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("truth.jsonl");
+        let names = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            column_names(&find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0))
+        };
+        assert_eq!(names("").unwrap(), None);
+        assert_eq!(names("\n \n").unwrap(), None);
+        assert_eq!(names("{}\n").unwrap().unwrap(), [""; 0]);
+        assert_eq!(names("{\"c\": 1}\n\n{\"a\": 1, \"c\": 2}\n{\"b\": 1}").unwrap().unwrap(), ["c", "a", "b"]);
+        let late = "{\"a\": 1}\n".repeat(999);
+        assert_eq!(names(&(late.clone() + "{\"b\": 1}\n{\"c\": 1}")).unwrap().unwrap(), ["a", "b"]);
+        let message = names(&(late + "[1]")).unwrap_err().to_string();
+        assert!(message.contains("row 1000 is no JSON object"), "{message}");
     }
 
     #[test]

@@ -71,8 +71,13 @@ pub struct ComparedReport {
     pub recall: Figure,
     /// Duplicates over its pairs.
     pub precision: Figure,
-    /// 2 P R / (P + R).
+    /// 2 P R / (P + R); null where P or R is, and where both are 0.
     pub f: Option<f64>,
+    /// F of the lower ends of P and R. F grows with both, so it lies between `f_low` and `f_high` whenever P and R lie in
+    /// their intervals.
+    pub f_low: Option<f64>,
+    /// F of the upper ends.
+    pub f_high: Option<f64>,
     /// Pairs that no other algorithm found.
     pub alone: u64,
     /// Duplicates among these.
@@ -83,7 +88,14 @@ pub struct ComparedReport {
     pub oracle_recall: Option<Figure>,
 }
 
-/// Several algorithms together.
+impl ComparedReport {
+    /// F with its ends.
+    pub fn f_figure(&self) -> Figure {
+        Figure { value: self.f, low: self.f_low, high: self.f_high }
+    }
+}
+
+/// Several algorithms together. They are chosen and ordered by estimates where pairs were sampled.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
     /// Their labels.

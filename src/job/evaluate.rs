@@ -2,27 +2,31 @@
 //!
 //! Pairs are compared as sets of document numbers: the tables of a run are in order, and so are the true pairs. A page (a
 //! document) counts as detected if it stands in some reported pair, and as correctly detected if one of these is true
-//! (S1). Clusters are compared cell by cell, see [`Partitions`]: documents that stand in no cluster are clusters of one.
+//! (S1). Clusters are compared cell by cell, see [`crate::measure::Partitions`]: documents that stand in no cluster are clusters of one.
 //! Where pairs are given, the true clusters are their connected components; where clusters are given, the true pairs are
 //! all those within them.
+//!
+//! Of a group above `--max-group` not all pairs are written. Where the run counted as many pairs as there are within its
+//! clusters, the pairs are all of these, and are counted from the clusters. Elsewhere what the pairs not written would
+//! change is not known, and null.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use super::classes::{Link, number};
-use super::evaluation_report::{EvaluatedReport, EvaluationReport};
+use super::evaluated_clusters::EvaluatedClusters;
+use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport};
 use super::finished::Finished;
 use super::means::work_again;
 use super::options::RunOptions;
 use super::progress::Progress;
+use super::run_report::AlgorithmReport;
 use super::truth::Truth;
 use super::truth_ids::{TruthFiles, resolve};
 use super::workers::Job;
 use crate::batch::{EvaluationRow, evaluation_schema, evaluation_table};
 use crate::error::{Error, Result};
 use crate::io::{Stage, TableWriter};
-use crate::measure::{Partitions, Retrieval};
-use crate::row::doc_width;
+use crate::measure::Retrieval;
 use crate::shuffle::AtomicBits;
 
 /// Version of the record and of the table.
@@ -63,9 +67,19 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
+        // Where the pairs are all that the clusters have, those not written are among the pairs counted.
+        let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
+        let what = if known {
+            "all pairs within the clusters are pairs, so they are counted from these".to_string()
+        } else {
+            format!(
+                "the precision of pairs is that of the {} written; their recall and the figures of pages are not known",
+                one.pairs
+            )
+        };
         warnings.push(format!(
-            "{}: {} pairs of groups above --max-group are counted, not written: the figures of pairs and pages are of the {} pairs that are",
-            one.label, one.pairs_not_written, one.pairs
+            "{}: {} pairs of groups above --max-group are not written; {what}",
+            one.label, one.pairs_not_written
         ));
     }
     if truth.report.ambiguous_ids > 0 {
@@ -115,16 +129,7 @@ fn measure_all(job: &Job<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<
         algorithms.len(),
         || Ok(()),
         |(), at| {
-            let one = &algorithms[at];
-            let mut report = EvaluatedReport {
-                label: one.label.clone(),
-                pairs_not_written: one.pairs.saturating_sub(one.pairs_written),
-                ..EvaluatedReport::default()
-            };
-            measure_pairs(job, finished, truth, &mut report)?;
-            let partitions = compare_clusters(job, finished, truth, &one.label)?;
-            report.b_cubed = partitions.b_cubed().into();
-            report.ari = partitions.ari();
+            let report = measure(job, finished, truth, &algorithms[at])?;
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((at, report));
             bar.add(1);
             Ok(())
@@ -138,6 +143,38 @@ fn measure_all(job: &Job<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<
     Ok(measured.into_iter().map(|(_, report)| report).collect())
 }
 
+/// One algorithm: its clusters, and its pairs as they are written or, where not all are, as its clusters say them.
+fn measure(job: &Job<'_>, finished: &Finished, truth: &Truth, one: &AlgorithmReport) -> Result<EvaluatedReport> {
+    let mut report = EvaluatedReport {
+        label: one.label.clone(),
+        pairs_not_written: one.pairs.saturating_sub(one.pairs_written),
+        ..EvaluatedReport::default()
+    };
+    let all_written = report.pairs_not_written == 0;
+    let clusters = EvaluatedClusters::new(job, finished, truth, one, !all_written)?;
+    report.b_cubed = clusters.partitions.b_cubed().into();
+    report.ari = clusters.partitions.ari();
+    // Pairs lie within clusters, so as many pairs as there are within them are all of these.
+    let all_within = one.pairs == clusters.pairs;
+    if !all_written && all_within {
+        (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
+        (report.pairs_true, report.pages_true) = clusters.true_pairs(job, truth)?;
+    } else {
+        measure_pairs(job, finished, truth, &mut report)?;
+    }
+    let (pairs, pages) = (truth.report.pairs, truth.report.pages);
+    report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
+    report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
+    if !all_written && !all_within {
+        // A true pair, or a page that stands in one, may be among those not written: the pairs written still have a
+        // precision of their own, and nothing else is known.
+        report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
+        report.pagewise = FiguresReport::default();
+    }
+    Ok(report)
+}
+
+/// The pairs as they are written.
 fn measure_pairs(job: &Job<'_>, finished: &Finished, truth: &Truth, report: &mut EvaluatedReport) -> Result<()> {
     let documents = job.documents();
     let bits = |what: &str| AtomicBits::new(job.dir, &format!("{}-{what}", report.label), documents as usize);
@@ -168,65 +205,5 @@ fn measure_pairs(job: &Job<'_>, finished: &Finished, truth: &Truth, report: &mut
         }
     }
     (report.pages, report.pages_true) = (detected.count(), correct.count());
-    report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, truth.report.pairs).into();
-    report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, truth.report.pages).into();
     Ok(())
-}
-
-/// The cells of the true and the predicted clusters: each document of a cluster is sorted by (predicted, true).
-fn compare_clusters(job: &Job<'_>, finished: &Finished, truth: &Truth, label: &str) -> Result<Partitions> {
-    let documents = job.documents();
-    let link = Link::new(job);
-    let clustered = AtomicBits::new(job.dir, &format!("{label}-clustered"), documents as usize)?;
-    let width = doc_width(documents);
-    let rows = finished.report.algorithms.iter().find(|one| one.label == label).map_or(0, |one| one.clustered);
-    let shuffle = link.shuffle(job, &format!("{label}-cells"), rows)?;
-    let mut writer = shuffle.writer();
-    let (mut cluster, mut left) = (0, 0);
-    for row in finished.clusters(label)? {
-        job.go_on()?;
-        let row = row?;
-        // The documents of a cluster follow one another.
-        if left == 0 {
-            left = row.size;
-            cluster += 1;
-        }
-        if row.doc >= documents || left == 0 || !clustered.set(row.doc as usize) {
-            return Err(Error::BadFile {
-                path: finished.cluster_table(label),
-                why: format!("the document {} is not in its place; expected each once, cluster after cluster", row.doc),
-            });
-        }
-        left -= 1;
-        link.push(&mut writer, cluster - 1, truth.first(row.doc))?;
-    }
-    writer.flush()?;
-    drop(writer);
-    let sorted = shuffle.finish()?;
-    let mut partitions = Partitions::default();
-    for partition in 0..sorted.partitions() {
-        let records = sorted.load(partition, job.budget.a_thread)?;
-        for predicted in records.groups() {
-            job.go_on()?;
-            let size = predicted.len() as u64;
-            let true_cluster = |at: usize| number(&records.record(at)[width..]);
-            let mut start = predicted.start;
-            for at in predicted.clone() {
-                let first = true_cluster(at);
-                if at + 1 == predicted.end || true_cluster(at + 1) != first {
-                    partitions.add((at + 1 - start) as u64, truth.size(first), size);
-                    start = at + 1;
-                }
-            }
-        }
-        sorted.remove(partition)?;
-    }
-    // Then who stands in no predicted cluster, and last who is alone in both.
-    let mut both = clustered.count();
-    for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
-        partitions.add(1, truth.size(truth.first(doc as u64)), 1);
-        both += 1;
-    }
-    partitions.add_alone(finished.report.documents.used.saturating_sub(both));
-    Ok(partitions)
 }

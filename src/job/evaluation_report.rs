@@ -64,11 +64,13 @@ pub struct TruthReport {
 pub struct EvaluatedReport {
     /// The name of its output folder.
     pub label: String,
-    /// Pairs that it reports, as far as they are written.
+    /// Pairs that it reports. Where some are not written: all the same if they are all pairs within its clusters, and else
+    /// those that are written.
     pub pairs: u64,
     /// Those of them that are true.
     pub pairs_true: u64,
-    /// Pairs of groups above `--max-group` that are not written: the figures of pairs and pages do not know them.
+    /// Pairs of groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures
+    /// that depend on them are null: pairwise all but the precision, which is of the pairs written, and pagewise all.
     pub pairs_not_written: u64,
     /// Pages that stand in a reported pair.
     pub pages: u64,

@@ -2,6 +2,7 @@
 
 use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use super::run_report::AlgorithmReport;
+use crate::measure::Retrieval;
 use crate::stage::compare::Tally;
 use crate::stage::estimate::{Number, Part};
 
@@ -24,11 +25,13 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
-/// 2 P R / (P + R); none where one of them is none, 0 where both are 0.
-fn f_of(recall: Option<f64>, precision: Option<f64>) -> Option<f64> {
-    let (recall, precision) = (recall?, precision?);
-    let sum = recall + precision;
-    Some(if sum > 0.0 { 2.0 * precision * recall / sum } else { 0.0 })
+/// F and its ends: as F grows with recall and with precision, those of the ends of both. No figure where F is undefined.
+fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
+    let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
+    let value = of(|number| number.value);
+    // Towards 0 and 0 it comes as near to 0 as one likes.
+    let end = |end: Option<f64>| value.map(|_| end.unwrap_or(0.0));
+    Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
 /// CPU seconds of an algorithm by itself.
@@ -41,13 +44,16 @@ pub fn figures(tally: &Tally, algorithms: &[AlgorithmReport]) -> ComparisonRepor
     let compared = algorithms.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
         let (recall, precision) = measures(tally, &part);
+        let f = f_figure(recall, precision);
         ComparedReport {
             label: one.label.clone(),
             pairs: part.pairs(),
             judged: part.judged(),
             recall: figure(recall),
             precision: figure(precision),
-            f: f_of(recall.map(|number| number.value), precision.map(|number| number.value)),
+            f: f.value,
+            f_low: f.low,
+            f_high: f.high,
             alone: alone.pairs(),
             alone_duplicates: alone.duplicates().into(),
             cpu_seconds: cost(one),
@@ -128,6 +134,30 @@ fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
     let part = if union { tally.union(of) } else { tally.common(of) };
     let (recall, precision) = measures(tally, &part);
     let (recall, precision) = (recall.map(|number| number.value), precision.map(|number| number.value));
-    let f = f_of(recall, precision)?;
+    let f = Retrieval::of(precision, recall).f?;
     Some(Combination { of: of.to_vec(), union, pairs: part.pairs(), recall, precision, f })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f_has_the_ends_that_recall_and_precision_have() {
+        let number = |low: f64, value: f64, high: f64| Some(Number { value, low, high });
+        let f = f_figure(number(0.25, 0.5, 0.75), number(0.5, 0.75, 1.0));
+        let near = |end: Option<f64>, expected: f64| end.is_some_and(|end| (end - expected).abs() < 1e-12);
+        assert!(near(f.value, 0.6) && near(f.low, 1.0 / 3.0) && near(f.high, 6.0 / 7.0), "{f:?}");
+        let certain = f_figure(number(0.5, 0.5, 0.5), number(1.0, 1.0, 1.0));
+        assert!(certain.value.is_some() && certain.low == certain.value && certain.high == certain.value);
+        let down_to_none = f_figure(number(0.0, 0.1, 0.2), number(0.0, 0.1, 0.2));
+        assert!(down_to_none.low == Some(0.0) && near(down_to_none.high, 0.2), "{down_to_none:?}");
+    }
+
+    #[test]
+    fn without_anything_right_there_is_no_f() {
+        let none = Some(Number { value: 0.0, low: 0.0, high: 0.5 });
+        assert_eq!(f_figure(none, none), Figure::default());
+        assert_eq!(f_figure(None, none), Figure::default());
+    }
 }

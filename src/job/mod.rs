@@ -16,6 +16,7 @@ mod describe;
 mod document;
 mod estimate;
 mod evaluate;
+mod evaluated_clusters;
 mod evaluation_report;
 mod evidence;
 mod explain;

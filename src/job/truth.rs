@@ -16,6 +16,7 @@ use super::numbers::Numbers;
 use super::truth_ids::{CLUSTER_BYTES, PLACE_BYTES, Resolved};
 use super::workers::Job;
 use crate::error::{Error, Result};
+use crate::io::{RowFilter, Want};
 use crate::row::doc_width;
 use crate::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 use crate::stage::connect::Forest;
@@ -175,7 +176,7 @@ impl Truth {
         if torn > 0 {
             return Err(Error::Usage(format!(
                 "documents that the truth puts in more than one cluster: {torn}, such as {}; expected one cluster a document",
-                job.source.name_of(first_torn)
+                called(job, first_torn)?
             )));
         }
         self.report.repeated_rows = repeated;
@@ -193,20 +194,40 @@ impl Truth {
         self.sizes.get(first).max(1)
     }
 
+    /// The true pairs in order, where pairs were given.
+    pub fn listed(&self) -> Option<Listed<'_>> {
+        let records = self.listed.as_ref()?.bytes().chunks_exact(self.width);
+        let link = self.link;
+        Some(Box::new(records.map(move |one| link.read(one))))
+    }
+
     /// A test for pairs that come in order.
     pub fn checker(&self) -> Checker<'_> {
-        let listed = self.listed.as_ref().map(|listed| {
-            let records = listed.bytes().chunks_exact(self.width);
-            let link = self.link;
-            let pairs: Listed<'_> = Box::new(records.map(move |one| link.read(one)));
-            pairs.peekable()
-        });
-        Checker { truth: self, listed }
+        Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
 }
 
+/// How a document is called: by its id, or FILE#ROW where it has none.
+fn called(job: &Job<'_>, doc: u64) -> Result<String> {
+    let rows = Some(RowFilter::Docs([doc].as_slice().into()));
+    let want = Want { text: false, id: true, rows, batch_bytes: job.budget.batch, ..Want::default() };
+    let ids = job.read(
+        "read an id",
+        &want,
+        || Ok(None),
+        |found: &mut Option<String>, batch| {
+            for row in (0..batch.len()).filter(|&row| batch.doc(row) == doc) {
+                *found = batch.id(row).map(|id| id.to_string());
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(ids.into_iter().flatten().next().unwrap_or_else(|| job.source.name_of(doc)))
+}
+
 /// True pairs in order.
-type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
+pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
 
 /// Tells whether pairs are true.
 pub struct Checker<'t> {

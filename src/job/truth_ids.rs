@@ -51,26 +51,31 @@ impl TruthFiles {
     /// Looks which form the files have.
     ///
     /// # Errors
-    /// [`Error::Usage`] where a file is not there, or has the columns of neither form, or not those of the first file.
+    /// [`Error::Usage`] where a file is not there, or has the columns of neither form or of both, or not those of the first
+    /// file.
     pub fn find(truth: &[String]) -> Result<TruthFiles> {
         let files = find(truth).map_err(|error| match error {
             Error::Usage(why) => Error::Usage(format!("--truth: {why}")),
             other => other,
         })?;
-        let mut columns = None;
+        let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
         for file in &files {
-            let form = form(&file.path, &column_names(file)?)?;
-            if *columns.get_or_insert(form) != form {
+            // JSON lines without a line are of either form.
+            let Some(names) = column_names(file)? else { continue };
+            let form = form(&file.path, &names)?;
+            let (other, columns) = *first.get_or_insert((file, form));
+            if columns != form {
                 return Err(Error::Usage(format!(
                     "--truth: {} has the columns {} and {} the columns {}; expected files of one form",
-                    files[0].path.display(),
-                    columns.unwrap_or(form).join(", "),
+                    other.path.display(),
+                    columns.join(", "),
                     file.path.display(),
                     form.join(", ")
                 )));
             }
         }
-        Ok(TruthFiles { files, columns: columns.unwrap_or(FORMS[0]) })
+        let columns = first.map_or(FORMS[0], |(_, columns)| columns);
+        Ok(TruthFiles { files, columns })
     }
 
     fn are_pairs(&self) -> bool {
@@ -95,6 +100,12 @@ impl TruthFiles {
 
 fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     let has = |name: &&str| names.iter().any(|there| there == name);
+    if FORMS.iter().flatten().all(has) {
+        return Err(Error::Usage(format!(
+            "--truth {}: it has the columns of both forms, id_a, id_b (pairs) and id, cluster (clusters); expected those of one",
+            path.display()
+        )));
+    }
     FORMS.into_iter().find(|form| form.iter().all(has)).ok_or_else(|| {
         let there = if names.is_empty() { "none".into() } else { names.join(", ") };
         let strange =
@@ -331,6 +342,10 @@ mod tests {
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("there are: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());
+        // An id of the pair beside its two is no cluster.
+        assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
+        let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
+        assert!(message.contains("the columns of both forms"), "{message}");
     }
 
     #[test]

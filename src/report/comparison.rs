@@ -66,7 +66,7 @@ fn study(report: &ComparisonReport) -> String {
             one.label.clone(),
             share_of(&one.recall),
             share_of(&one.precision),
-            share(one.f),
+            share_of(&one.f_figure()),
             thousands(one.pairs),
             thousands(one.alone),
             number_of(&one.alone_duplicates),
@@ -144,10 +144,15 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let mut notes = Vec::new();
     if judge.sampled {
         notes.push(format!(
-            "sampled: of algorithms with more than {} about so many are judged (--judge-sample); +- is half of the 95 % interval, seed {}",
+            "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95 % interval, that of F from the ends of those of recall and precision",
             counted(judge.sample, "pair"),
             judge.seed
         ));
+        if !report.combinations.is_empty() {
+            notes.push(
+                "combinations are chosen by estimates: those whose F hardly differ may be in another order".into(),
+            );
+        }
     }
     if judge.by_words > 0 {
         notes.push(format!(
@@ -187,20 +192,21 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-fn half(figure: &Figure) -> f64 {
-    figure.high.zip(figure.low).map_or(0.0, |(high, low)| (high - low) / 2.0)
-}
-
 fn share_of(figure: &Figure) -> String {
-    let half = half(figure);
-    // Below that it would read 0.000.
-    share(figure.value) + &if half >= 0.0005 { format!(" +-{half:.3}") } else { String::new() }
+    with_interval(figure, |value| share(Some(value)))
 }
 
 fn number_of(figure: &Figure) -> String {
-    let half = half(figure);
-    let value = figure.value.map_or_else(|| "-".into(), |value| thousands(value.round() as u64));
-    value + &if half >= 0.5 { format!(" +-{}", thousands(half.round() as u64)) } else { String::new() }
+    with_interval(figure, |value| thousands(value.round() as u64))
+}
+
+/// The value and its interval, which is seldom as wide on both sides; the value alone where both ends read like it.
+fn with_interval(figure: &Figure, told: impl Fn(f64) -> String) -> String {
+    let Some(value) = figure.value.map(&told) else { return "-".into() };
+    match figure.low.zip(figure.high).map(|(low, high)| (told(low), told(high))) {
+        Some((low, high)) if low != value || high != value => format!("{value} ({low}-{high})"),
+        _ => value,
+    }
 }
 
 #[cfg(test)]
@@ -210,20 +216,24 @@ mod tests {
     use super::*;
     use crate::job::{AlgorithmReport, JudgeReport, OracleReport};
 
-    fn figure(value: f64, half: f64) -> Figure {
-        Figure { value: Some(value), low: Some(value - half), high: Some(value + half) }
+    /// Twice as far down as up.
+    fn figure(value: f64, up: f64) -> Figure {
+        Figure { value: Some(value), low: Some(value - 2.0 * up), high: Some(value + up) }
     }
 
-    fn compared(label: &str, recall: f64, precision: f64, half: f64) -> ComparedReport {
+    fn compared(label: &str, recall: f64, precision: f64, up: f64) -> ComparedReport {
+        let f = figure(2.0 * recall * precision / (recall + precision), up);
         ComparedReport {
             label: label.into(),
             pairs: 12_000,
             judged: 5_012,
-            recall: figure(recall, half),
-            precision: figure(precision, half),
-            f: Some(2.0 * recall * precision / (recall + precision)),
+            recall: figure(recall, up),
+            precision: figure(precision, up),
+            f: f.value,
+            f_low: f.low,
+            f_high: f.high,
             alone: 1_000,
-            alone_duplicates: figure(250.0, 1_000.0 * half),
+            alone_duplicates: figure(250.0, 1_000.0 * up),
             cpu_seconds: 1.25,
             oracle_recall: None,
         }
@@ -276,14 +286,14 @@ mod tests {
             ..RunReport::default()
         };
         expect![[r#"
-            21,000 pairs found by 2 algorithms; 11,000 +-120 of them duplicates by lcs:0.85
+            21,000 pairs found by 2 algorithms; 11,000 (10,760-11,120) of them duplicates by lcs:0.85
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
             held each against each: 300 documents; 40 duplicate pairs found, 1 of them by no algorithm; 4,000 pairs judged for it
 
-             algorithm          recall       precision       F    pairs   alone   of them right   CPU s    exact recall
-            ------------------------------------------------------------------------------------------------------------
-             minhash     0.800 +-0.012   0.900 +-0.012   0.847   12,000   1,000        250 +-12    1.25   0.775 +-0.050
-             exact               0.230           1.000   0.374   12,000   1,000             250    1.25               -
+             algorithm                recall             precision                     F    pairs   alone   of them right   CPU s          exact recall
+            --------------------------------------------------------------------------------------------------------------------------------------------
+             minhash     0.800 (0.775-0.812)   0.900 (0.875-0.912)   0.847 (0.822-0.859)   12,000   1,000   250 (225-262)    1.25   0.775 (0.675-0.825)
+             exact                     0.230                 1.000                 0.374   12,000   1,000             250    1.25                     -
 
             of the pairs of the algorithm on the left, % that the one above finds
                        exact   minhash
@@ -295,7 +305,8 @@ mod tests {
              minhash             0.800       0.900   0.847   12,000    1.25
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
-            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample); +- is half of the 95 % interval, seed 7
+            sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95 % interval, that of F from the ends of those of recall and precision
+            combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs
             exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
             exact: 4 comparisons left out by --max-candidates

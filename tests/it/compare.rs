@@ -123,7 +123,9 @@ fn the_study_is_what_a_plain_count_gives() {
         } else {
             near(&one["precision"]["value"], precision);
             near(&one["precision"]["low"], precision);
-            near(&one["f"], 2.0 * precision * recall / (precision + recall));
+            for name in ["f", "f_low", "f_high"] {
+                near(&one[name], 2.0 * precision * recall / (precision + recall));
+            }
         }
         let alone: Vec<_> = pairs.into_iter().filter(|pair| pool[*pair].len() == 1).collect();
         assert_eq!(one["alone"].as_u64(), Some(alone.len() as u64), "{label}");
@@ -211,7 +213,7 @@ fn a_sample_is_one_of_what_there_is() {
         (lasting(study(&out)), told.ends_with(0).stdout)
     };
     let (whole, told) = judged("whole", "100000000");
-    assert!(whole["judge"]["sampled"] == false && !told.contains("+-"), "{told}");
+    assert!(whole["judge"]["sampled"] == false && !told.contains("(0."), "{told}");
     assert_eq!(whole["judge"]["judged"], whole["pooled"]);
 
     // A sample as large as the largest algorithm is no sample.
@@ -221,7 +223,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert_eq!(whole, all);
 
     let (some, told) = judged("some", "300");
-    assert!(told.contains("+-") && told.contains("sampled: of algorithms with more than 300 pairs"), "{told}");
+    assert!(told.contains(" (0.") && told.contains("sampled: of algorithms with more than 300 pairs"), "{told}");
     assert_eq!((&some["judge"]["sampled"], &some["agreement"]), (&true.into(), &whole["agreement"]));
     let count = |study: &Value| study["judge"]["judged"].as_u64().unwrap();
     assert!(count(&some) > 300 && count(&some) < count(&whole) / 2, "{}", count(&some));
@@ -236,6 +238,12 @@ fn a_sample_is_one_of_what_there_is() {
             sampled += 1;
             held += usize::from(end("low") - 1e-9 <= known && known <= end("high") + 1e-9);
         }
+    }
+    for (one, known) in algorithms(&some).iter().zip(&algorithms(&whole)) {
+        let (low, high, known) = (number(&one["f_low"]), number(&one["f_high"]), number(&known["f"]));
+        assert!(low < high && low <= number(&one["f"]) && number(&one["f"]) <= high, "{one}");
+        sampled += 1;
+        held += usize::from(low <= known && known <= high);
     }
     assert!(held * 10 >= sampled * 9, "{held} of {sampled} intervals hold the figure of all pairs");
 }
@@ -275,4 +283,26 @@ fn a_corpus_without_pairs_has_figures_that_are_not_known() {
         assert!(one["f"].is_null());
     }
     assert!(!told.stdout.contains("NaN"), "{}", told.stdout);
+}
+
+#[test]
+fn a_dry_run_tells_the_algorithms_as_run_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let more = ["--preset", "fineweb", "--dry-run"];
+    let line = |ran: Ran| -> String {
+        let told = ran.ends_with(0).stderr;
+        let line = told.lines().find_map(|line| line.split_once("--algorithms "));
+        line.unwrap_or_else(|| panic!("no algorithms in\n{told}")).1.to_string()
+    };
+    let told = line(compare(samples(), &out, &more));
+    assert!(told.starts_with("minhash:"), "{told}");
+    assert_eq!(told, line(run(&[samples()], &out, &more)));
+    assert!(!out.exists());
+    let help = Ran::of(program().args(["compare", "--help"]).output().unwrap()).ends_with(0).stdout;
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        help.contains("Characters are those of the canonical text") && help.contains("tokenizer matters"),
+        "{help}"
+    );
 }

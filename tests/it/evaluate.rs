@@ -220,7 +220,9 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     assert_eq!(second["truth"]["repeated_rows"], 1);
     // A document in two clusters is none's.
     std::fs::write(&one, line(0) + &line(0).replace(&format!("\"{}\"", clusters[0]), "\"other\"")).unwrap();
-    evaluate(&done.out(), &[&one], &[]).ends_with(2).says(&["in more than one cluster: 1, such as docs.parquet#0"]);
+    evaluate(&done.out(), &[&one], &[])
+        .ends_with(2)
+        .says(&[&format!("in more than one cluster: 1, such as {};", docs[0].id)]);
     assert_eq!(evaluation(&done.out()), second, "what was there stays");
 }
 
@@ -292,11 +294,103 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
     assert_eq!((&told["truth"]["unknown_ids"], &told["truth"]["clusters"]), (&0.into(), &3.into()));
     let exact = &told["algorithms"][0];
     // Groups of 7, 7 and 6: 57 pairs, of which those with the representative are written.
-    assert_eq!((&exact["pairs"], &exact["pairs_not_written"]), (&17.into(), &40.into()));
-    near("R", &exact["pairwise"]["recall"], Some(17.0 / 57.0));
+    assert_eq!((&exact["pairs"], &exact["pairs_not_written"]), (&57.into(), &40.into()));
+    near("P", &exact["pairwise"]["precision"], Some(1.0));
+    near("R", &exact["pairwise"]["recall"], Some(1.0));
     near("pages", &exact["pagewise"]["recall"], Some(1.0));
     near("ARI", &exact["ari"], Some(1.0));
     assert!(ran.stdout.contains("warning: exact: 40 pairs of groups above --max-group"), "{}", ran.stdout);
+}
+
+/// The figures of a run that writes the pairs of large groups as stars against those of one that writes all of them.
+#[test]
+fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = made_docs(150);
+    let texts = made.iter().enumerate().flat_map(|(at, doc)| vec![doc.text.clone(); if at % 3 == 0 { 4 } else { 1 }]);
+    let docs = numbered(texts);
+    let path = folder.path().join("docs.parquet");
+    write_docs(&path, &docs, 64);
+    let (whole, short) = (done(&path, &["--algorithms", ALL]), done(&path, &["--algorithms", ALL, "--max-group", "3"]));
+    let mut numbers = Numbers(8);
+    // Copies are neighbours: clusters of neighbours are partly right.
+    let clusters: Vec<usize> = (0..docs.len()).map(|at| (at + numbers.below(3)) / 5).collect();
+    let (of_clusters, of_pairs) = (folder.path().join("clusters.jsonl"), folder.path().join("pairs.jsonl"));
+    let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": {}}}\n", docs[at].id, clusters[at]);
+    std::fs::write(&of_clusters, (0..docs.len()).map(line).collect::<String>()).unwrap();
+    let mut lines = String::new();
+    for at in 0..docs.len() - 4 {
+        let other = at + 1 + numbers.below(3);
+        lines += &format!("{{\"id_a\": {:?}, \"id_b\": {:?}}}\n", docs[at].id, docs[other].id);
+    }
+    std::fs::write(&of_pairs, lines).unwrap();
+    for truth in [&of_clusters, &of_pairs] {
+        evaluate(&whole.out(), &[truth], &[]).ends_with(0);
+        let told = evaluate(&short.out(), &[truth], &[]).ends_with(0).stdout;
+        let (whole, report) = (evaluation(&whole.out()), evaluation(&short.out()));
+        let (mut counted, mut unknown) = (0, 0);
+        let algorithms = report["algorithms"].as_array().unwrap();
+        for (known, one) in whole["algorithms"].as_array().unwrap().iter().zip(algorithms) {
+            let label = one["label"].as_str().unwrap();
+            let number = |one: &Value, name: &str| one[name].as_u64().unwrap();
+            assert_eq!(number(known, "pairs_not_written"), 0, "{label}");
+            assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
+            let not_written = number(one, "pairs_not_written");
+            let warned = told.contains(&format!("warning: {label}: {not_written} pairs of groups above --max-group"));
+            assert_eq!(warned, not_written > 0, "{told}");
+            if one["pairs"] == known["pairs"] {
+                for field in ["pairs_true", "pages", "pages_true", "pairwise", "pagewise"] {
+                    assert_eq!(one[field], known[field], "{label}: {field}");
+                }
+                counted += u64::from(not_written > 0);
+            } else {
+                assert_eq!(number(one, "pairs") + not_written, number(known, "pairs"), "{label}");
+                let precision = number(one, "pairs_true") as f64 / number(one, "pairs") as f64;
+                near(label, &one["pairwise"]["precision"], Some(precision));
+                for figure in ["recall", "f1", "gamma"] {
+                    assert!(one["pairwise"][figure].is_null() && one["pagewise"][figure].is_null(), "{label}: {one}");
+                }
+                assert!(one["pagewise"]["precision"].is_null() && told.contains("are not known"), "{label}: {one}");
+                unknown += 1;
+            }
+        }
+        assert!(counted > 0 && unknown > 0, "{counted} and {unknown} decide nothing");
+    }
+}
+
+/// JSON lines may leave out a field that is null, and may have no line at all, like a table without rows.
+#[test]
+fn the_form_of_json_lines_does_not_hang_on_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered(["один текст", "один текст", "другой текст"]), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let (lines, table) = (folder.path().join("truth.jsonl"), folder.path().join("truth.parquet"));
+    std::fs::write(&lines, "{\"id_b\": \"d2\"}\n{}\n{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
+    evaluate(&done.out(), &[&lines], &[]).ends_with(0);
+    let told = evaluation(&done.out());
+    let truth = &told["truth"];
+    assert_eq!((&truth["rows"], &truth["null_rows"], &truth["pairs"]), (&3.into(), &2.into(), &1.into()));
+    assert_eq!(told["algorithms"][0]["pairs_true"], 1);
+
+    let none = || Arc::new(StringArray::from(Vec::<&str>::new())) as ArrayRef;
+    write_columns(&table, &[("id_a", none()), ("id_b", none())], 10);
+    std::fs::write(&lines, "").unwrap();
+    evaluate(&done.out(), &[&table], &[]).ends_with(0);
+    let of_table = evaluation(&done.out());
+    evaluate(&done.out(), &[&lines], &[]).ends_with(0);
+    let of_lines = evaluation(&done.out());
+    assert_eq!((&of_lines["truth"]["rows"], &of_lines["truth"]["pairs"]), (&0.into(), &0.into()));
+    assert_eq!(of_lines["algorithms"], of_table["algorithms"]);
+    near("R", &of_lines["algorithms"][0]["pairwise"]["recall"], None);
+    // Beside a file with rows it is of the form of that one.
+    let clusters = folder.path().join("clusters.jsonl");
+    std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
+    evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
+    let truth = &evaluation(&done.out())["truth"];
+    assert_eq!((&truth["form"], &truth["pairs"]), (&"clusters".into(), &1.into()));
+    std::fs::write(&lines, "{\"id\": 1, \"cluster\": 2, \"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["the columns of both forms"]);
 }
 
 #[test]

@@ -23,7 +23,8 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         (study(comparison))
         p.how {
             "Recall is the share of all duplicates of the pool that the algorithm found; precision the share of its pairs that
-            are duplicates; F is 2PR/(P+R). Alone: found by no other algorithm. – is what cannot be known."
+            are duplicates; F is 2PR/(P+R), the ends of
+            its interval are those of the ends of both. Alone: found by no other algorithm. – is what cannot be known."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if comparison.agreement.len() == labels.len() {
@@ -55,7 +56,7 @@ fn study(comparison: &ComparisonReport) -> Markup {
                             th scope="row" { (plain(&one.label)) }
                             td { (estimate(&one.recall)) }
                             td { (estimate(&one.precision)) }
-                            td { strong { (known(one.f)) } }
+                            td { strong { (estimate(&one.f_figure())) } }
                             td { (thousands(one.pairs)) }
                             td { (thousands(one.judged)) }
                             td { (thousands(one.alone)) }
@@ -92,7 +93,13 @@ fn combinations(comparison: &ComparisonReport) -> Markup {
             }
         },
     );
-    html! { h3 { "Unions and intersections, the best by F first" } (table) }
+    html! {
+        h3 { "Unions and intersections, the best by F first" }
+        @if comparison.judge.sampled {
+            p.how { "They are chosen by estimates: those whose F hardly differ may be in another order." }
+        }
+        (table)
+    }
 }
 
 fn known(value: Option<f64>) -> String {
