@@ -92,14 +92,14 @@ def kept_ids(files, flags, column):
             yield f"{name}#{doc - begin}" if value is None else value
 
 
-def write_list(ids, path, written_as):
+def write_list(ids, path, kind):
     """Under a hidden name that is renamed at the end, so that no half of a list stands there."""
     if not path.parent.is_dir():
         outputs.fail(f"{path.parent} is not there; expected a folder that is there for --list")
     partial = path.parent / f".{path.name}.partial-{os.getpid()}"
     try:
         if path.suffix == ".parquet":
-            write_table(ids, partial, written_as)
+            write_table(ids, partial, kind)
         else:
             write_lines(ids, partial)
         partial.replace(path)
@@ -116,12 +116,16 @@ def write_lines(ids, path):
             lines.write(value + "\n")
 
 
-def write_table(ids, path, written_as):
-    """Ids are of the type that the run wrote them in: text where kinds are mixed, or numbers stand beside made names."""
-    kind = {"Int32": pa.int32(), "Int64": pa.int64(), "Bytes": pa.binary()}.get(written_as, pa.string())
-    as_written = lambda value: value.encode() if isinstance(value, str) else value
-    convert = outputs.name if kind == pa.string() else as_written if kind == pa.binary() else int
-    ids = iter(ids)
+def kind_of(ids, report):
+    """The type that the run wrote its ids in; text where numbers would stand beside the made name of a rejected row."""
+    kind = {"Int32": pa.int32(), "Int64": pa.int64(), "Bytes": pa.binary()}.get(report["ids"]["written_as"], pa.string())
+    mixed = pa.types.is_integer(kind) and report["documents"]["rejected"] and any(isinstance(value, str) for value in ids)
+    return pa.string() if mixed else kind
+
+
+def write_table(ids, path, kind):
+    as_bytes = lambda value: value.encode() if isinstance(value, str) else value
+    convert = outputs.name if kind == pa.string() else as_bytes if kind == pa.binary() else int
     with pq.ParquetWriter(path, pa.schema([("id", kind)]), compression="zstd") as writer:
         while some := list(islice(ids, ROWS_A_GROUP)):
             writer.write_batch(pa.record_batch([pa.array(map(convert, some), kind)], names=["id"]))
@@ -149,7 +153,8 @@ def main():
         print(f"{len(flags) - flags.sum():,} of {len(flags):,} rows, files: {len(files)}, in {arguments.to}/data")
         print(f'in Python: datasets.load_dataset("{arguments.to}")')
     if arguments.list:
-        write_list(kept_ids(files, flags, report["options"]["id-column"]), arguments.list, report["ids"]["written_as"])
+        ids = lambda: kept_ids(files, flags, report["options"]["id-column"])
+        write_list(ids(), arguments.list, kind_of(ids(), report))
         print(f"{len(flags) - flags.sum():,} ids: {arguments.list}")
 
 
