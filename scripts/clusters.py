@@ -14,48 +14,35 @@ least similar to it on, for these are worth a look; a document without a number 
 """
 
 import argparse
-import json
+from bisect import bisect_right
 from pathlib import Path
 
 import outputs
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 
 def chosen(table, ids, largest):
-    """The ids of the clusters to show, the largest first; of equal ones the one whose document comes first."""
+    """The clusters to show, each as the number of its first row: the largest first; of equal ones the one that comes first."""
+    # The rows of a cluster follow one another. Ids cannot tell clusters apart, for two documents may have the same.
+    sizes, starts, at = table["cluster_size"].to_numpy(), [], 0
+    while at < len(sizes):
+        starts.append(at)
+        at += int(sizes[at])
     if ids:
         # Ids are typed as text, whatever type they have; bytes as UTF-8 or, like 0xff01, in hexadecimal digits.
-        wanted, shown = set(ids), [name(value) for value in table["id"].to_pylist()]
+        wanted, shown = set(ids), [outputs.name(value) for value in table["id"].to_pylist()]
         rows = [row for row, value in enumerate(shown) if value in wanted]
         for missing in sorted(wanted - {shown[row] for row in rows}):
             outputs.fail(f"{missing!r} is in no cluster of this algorithm: it is no duplicate to it, or no id of the corpus")
-        return list(dict.fromkeys(table["cluster_id"].take(rows).to_pylist()))
-    heads = table.filter(pc.field("is_representative"))
-    order = pc.sort_indices(heads, [("cluster_size", "descending"), ("doc", "ascending")])
-    return heads["cluster_id"].take(order[:largest]).to_pylist()
+        return list(dict.fromkeys(starts[bisect_right(starts, row) - 1] for row in rows))
+    return sorted(starts, key=lambda start: (-sizes[start], start))[:largest]
 
 
-def name(value):
-    if not isinstance(value, bytes):
-        return str(value)
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return "0x" + value.hex()
-
-
-def members(table, clusters, most):
-    """By cluster: its size, and the documents to show."""
-    if not clusters:
-        return {}
-    kept = table.filter(pc.is_in(table["cluster_id"], pa.array(clusters, table.schema.field("cluster_id").type)))
-    found = {cluster: [] for cluster in clusters}
-    for row in kept.to_pylist():
-        found[row["cluster_id"]].append(row)
+def members(table, start, most):
+    """Of the cluster that begins in that row: its size, and the documents to show, the representative first."""
+    rows = table.slice(start, table["cluster_size"][start].as_py()).to_pylist()
     far = lambda row: (not row["is_representative"], -1 if row["similarity_to_representative"] is None else row["similarity_to_representative"], row["doc"])
-    return {cluster: (len(rows), sorted(rows, key=far)[:most]) for cluster, rows in found.items()}
+    return len(rows), sorted(rows, key=far)[:most]
 
 
 def texts(files, column, docs):
@@ -70,7 +57,7 @@ def whole(text):
 
 def plain(text, length):
     line = " ".join(whole(text).split())
-    return line if len(line) <= length else line[:length] + " ..."
+    return outputs.visible(line if len(line) <= length else line[:length] + " ...")
 
 
 def main():
@@ -90,20 +77,19 @@ def main():
     report = outputs.record(arguments.out)
     label = outputs.algorithm(report, arguments.algorithm)["label"]
     table = pq.read_table(outputs.part(arguments.out, "clusters", label), partitioning=None)
-    shown = members(table, chosen(table, arguments.id, arguments.largest), arguments.documents)
-    docs = {row["doc"] for _, rows in shown.values() for row in rows}
+    shown = [members(table, start, arguments.documents) for start in chosen(table, arguments.id, arguments.largest)]
+    docs = {row["doc"] for _, rows in shown for row in rows}
     found = texts(outputs.corpus_files(report, arguments.corpus), report["options"]["text-column"], docs)
     if arguments.json:
-        document = lambda row: {"id": name(row["id"]), "doc": row["doc"], "similarity": row["similarity_to_representative"], "text": whole(found[row["doc"]])}
-        clusters = [{"cluster": name(cluster), "size": size, "documents": [document(row) for row in rows]} for cluster, (size, rows) in shown.items()]
-        print(json.dumps(clusters, ensure_ascii=False, indent=1))
+        document = lambda row: {"id": outputs.name(row["id"]), "doc": row["doc"], "similarity": row["similarity_to_representative"], "text": whole(found[row["doc"]])}
+        outputs.print_json([{"cluster": outputs.name(rows[0]["cluster_id"]), "size": size, "documents": [document(row) for row in rows]} for size, rows in shown])
         return
-    for cluster, (size, rows) in shown.items():
-        print(f"{label}: cluster {name(cluster)} of {size:,} documents")
+    for size, rows in shown:
+        print(f"{label}: cluster {outputs.visible(outputs.name(rows[0]['cluster_id']))} of {size:,} documents")
         for row in rows:
             score = row["similarity_to_representative"]
             mark = "*" if row["is_representative"] else "-" if score is None else f"{score:.3f}"
-            print(f"  {mark:>5}  {name(row['id'])}\n         {plain(found[row['doc']], arguments.chars)}")
+            print(f"  {mark:>5}  {outputs.visible(outputs.name(row['id']))}\n         {plain(found[row['doc']], arguments.chars)}")
         if size > len(rows):
             print(f"         and {size - len(rows):,} more (--documents)")
         print()
@@ -112,4 +98,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    outputs.run(main)

@@ -14,7 +14,8 @@ is read as a dataset with one split:
 Rows go by their number, so a corpus without ids works as well. Rows that the run rejected (no text) are not duplicates and stay,
 unless --drop-rejected is given. The files are streamed; memory is a byte a row of the corpus, and a row group. --removed takes
 another removal list with a column doc, such as that of rethreshold.py. --list writes the ids of what is kept, FILE#ROW for
-rows without one: a column id where FILE ends in .parquet, else one a line.
+rows without one: a column id where FILE ends in .parquet, else one a line, bytes that are not UTF-8 like 0xff01. An id with
+an end of line in it fits into a Parquet file only.
 
     scripts/keep_list.py out/docs --to data/docs-deduped
     scripts/keep_list.py out/docs --corpus data/docs --list keep.txt
@@ -23,12 +24,16 @@ rows without one: a column id where FILE ends in .parquet, else one a line.
 import argparse
 import os
 import shutil
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import outputs
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+# Of a list of ids.
+ROWS_A_GROUP = 1 << 18
 
 
 def gone(out, files, removed, drop_rejected):
@@ -87,17 +92,43 @@ def kept_ids(files, flags, column):
             yield f"{name}#{doc - begin}" if value is None else value
 
 
-def write_list(ids, path):
-    if path.suffix != ".parquet":
-        with path.open("w") as lines:
-            for value in ids:
-                lines.write((value.decode() if isinstance(value, bytes) else str(value)) + "\n")
-        return
-    kept = list(ids)
-    # Numbers beside made names are text, as in the tables of a run.
-    if len({type(value) for value in kept}) > 1:
-        kept = [value.decode() if isinstance(value, bytes) else str(value) for value in kept]
-    pq.write_table(pa.table({"id": pa.array(kept)}), path, compression="zstd")
+def write_list(ids, path, kind):
+    """Under a hidden name that is renamed at the end, so that no half of a list stands there."""
+    if not path.parent.is_dir():
+        outputs.fail(f"{path.parent} is not there; expected a folder that is there for --list")
+    partial = path.parent / f".{path.name}.partial-{os.getpid()}"
+    try:
+        if path.suffix == ".parquet":
+            write_table(ids, partial, kind)
+        else:
+            write_lines(ids, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_lines(ids, path):
+    # Half of a pair of code units, which JSON can spell, has no UTF-8.
+    with path.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
+        for value in map(outputs.name, ids):
+            if "\n" in value or "\r" in value:
+                outputs.fail(f"the id {value!r} has an end of line in it, and a list has one id a line; expected a FILE that ends in .parquet")
+            lines.write(value + "\n")
+
+
+def kind_of(ids, report):
+    """The type that the run wrote its ids in; text where numbers would stand beside the made name of a rejected row."""
+    kind = {"Int32": pa.int32(), "Int64": pa.int64(), "Bytes": pa.binary()}.get(report["ids"]["written_as"], pa.string())
+    mixed = pa.types.is_integer(kind) and report["documents"]["rejected"] and any(isinstance(value, str) for value in ids)
+    return pa.string() if mixed else kind
+
+
+def write_table(ids, path, kind):
+    as_bytes = lambda value: value.encode() if isinstance(value, str) else value
+    convert = outputs.name if kind == pa.string() else as_bytes if kind == pa.binary() else int
+    with pq.ParquetWriter(path, pa.schema([("id", kind)]), compression="zstd") as writer:
+        while some := list(islice(ids, ROWS_A_GROUP)):
+            writer.write_batch(pa.record_batch([pa.array(map(convert, some), kind)], names=["id"]))
 
 
 def main():
@@ -122,9 +153,10 @@ def main():
         print(f"{len(flags) - flags.sum():,} of {len(flags):,} rows, files: {len(files)}, in {arguments.to}/data")
         print(f'in Python: datasets.load_dataset("{arguments.to}")')
     if arguments.list:
-        write_list(kept_ids(files, flags, report["options"]["id-column"]), arguments.list)
+        ids = lambda: kept_ids(files, flags, report["options"]["id-column"])
+        write_list(ids(), arguments.list, kind_of(ids(), report))
         print(f"{len(flags) - flags.sum():,} ids: {arguments.list}")
 
 
 if __name__ == "__main__":
-    main()
+    outputs.run(main)

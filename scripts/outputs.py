@@ -1,9 +1,12 @@
-"""What the scripts that look at an output folder share: its record, its tables, the corpus it was made of, row by row."""
+"""What the scripts that look at an output folder share: its record, its tables, the corpus it was made of, row by row; how
+they show what comes from it."""
 
 import glob
 import gzip
 import json
+import os
 import sys
+import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +18,47 @@ BATCH_ROWS = 4096
 
 def fail(message):
     sys.exit(f"error: {message}")
+
+
+def run(main):
+    """Runs a script to its end, or until the reader of what it prints, such as head, has seen enough."""
+    try:
+        try:
+            main()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # What still waits to be printed would raise the same once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def name(value):
+    """An id as people read and type it: bytes as UTF-8, or like 0xff01 in hexadecimal digits where they are not that."""
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "0x" + value.hex()
+
+
+def obeyed(letter):
+    """Whether a terminal would obey a character instead of showing it; what joins letters is none of these."""
+    return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in "\u200c\u200d"
+
+
+def visible(text):
+    """A text on one line, what a terminal would obey spelled out as dupsift explain does it."""
+    spelled = lambda code: chr(0x2400 + code) if code < 32 else "\u2421" if code == 127 else f"<U+{code:04X}>"
+    return "".join(spelled(ord(letter)) if obeyed(letter) else letter for letter in text)
+
+
+def print_json(value):
+    """JSON in its own letters, but for what a terminal would obey."""
+    escaped = lambda letter: json.dumps(letter)[1:-1] if letter != "\n" and obeyed(letter) else letter
+    # JSON itself leaves 127 as it is.
+    print("".join("\\u007f" if letter == "\x7f" else escaped(letter) for letter in json.dumps(value, ensure_ascii=False, indent=1)))
 
 
 def record(out):

@@ -16,6 +16,7 @@ import argparse
 import json
 from pathlib import Path
 
+import outputs
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -75,4 +76,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    outputs.run(main)

@@ -35,10 +35,10 @@ def check_threshold(one, table, threshold):
     lowest = min(table["similarity"].to_pylist(), default=None)
     if own is not None and threshold < own:
         outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and knows no pairs below {own}; run again with a lower threshold")
-    if own is None and lowest is not None and threshold < lowest:
-        print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
     if lowest == 1.0:
         print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold changes nothing")
+    elif own is None and lowest is not None and threshold < lowest:
+        print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
     if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
         print("note: the margin was held at the run's own threshold; these are the pairs that it left")
     if one["pairs_written"] < one["pairs"]:
@@ -146,4 +146,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    outputs.run(main)

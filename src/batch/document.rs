@@ -162,6 +162,24 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
+    /// Another column as text: of strings, or of numbers and truth values spelled out; none where the column is not there or
+    /// holds anything else.
+    ///
+    /// # Errors
+    /// Values that cannot be read as such, which arrow does not know.
+    pub fn spelled_column(&self, name: &str) -> Result<Option<TextColumn>> {
+        let Some(column) = self.column(name) else { return Ok(None) };
+        let values = match column.data_type() {
+            DataType::Dictionary(_, values) => values.as_ref(),
+            other => other,
+        };
+        if values.is_integer() || values.is_floating() || *values == DataType::Boolean {
+            let spelled = cast(&cast(column, &DataType::Utf8)?, &DataType::Utf8View)?;
+            return Ok(Some(TextColumn(Strings::Text(spelled.as_string_view().clone()))));
+        }
+        self.text_column(name)
+    }
+
     /// The id of a row as the user has it; none where it is null or there is no id column.
     pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
         match self.id.as_ref()? {
@@ -289,6 +307,35 @@ mod tests {
     fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
         RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
             .expect("a batch")
+    }
+
+    #[test]
+    fn numbers_and_truth_values_are_spelled() {
+        let numbers: DictionaryArray<Int8Type> = DictionaryArray::new(
+            Int8Array::from(vec![Some(1), None, Some(0)]),
+            Arc::new(Int64Array::from(vec![7, -2])),
+        );
+        let columns: [(&str, ArrayRef); 5] = [
+            ("whole", Arc::new(Int8Array::from(vec![Some(-3), None, Some(12)]))),
+            ("truth", Arc::new(arrow_array::BooleanArray::from(vec![Some(true), None, Some(false)]))),
+            ("dictionary", Arc::new(numbers)),
+            ("text", Arc::new(arrow_array::StringArray::from(vec![Some("x"), None, Some("")]))),
+            ("nothing", arrow_array::new_null_array(&DataType::Null, 3)),
+        ];
+        let documents = Documents::new(0, batch(columns.to_vec()), None, None).expect("documents");
+        let spelled = |name: &str| {
+            let column = documents.spelled_column(name).expect("a column")?;
+            Some([0, 1, 2].map(|row| match column.get(row) {
+                Cell::Text(text) => Some(text.to_string()),
+                _ => None,
+            }))
+        };
+        let told = |first: &str, last: &str| Some([Some(first.to_string()), None, Some(last.to_string())]);
+        assert_eq!(spelled("whole"), told("-3", "12"));
+        assert_eq!(spelled("truth"), told("true", "false"));
+        assert_eq!(spelled("dictionary"), told("-2", "7"));
+        assert_eq!(spelled("text"), told("x", ""));
+        assert_eq!((spelled("nothing"), spelled("absent")), (None, None));
     }
 
     #[test]

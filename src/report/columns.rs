@@ -83,11 +83,15 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
     let (left, right, mark) = match line {
         Line::Equal(text) => (piece(text, false), piece(text, false), ' '),
         Line::Changed(left, right) => (left.clone(), right.clone(), '|'),
+        Line::TooLong(left, right) => {
+            *out += &dimmed("... too long to compare by words ...", colours);
+            (piece(left, true), piece(right, true), '|')
+        }
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
         Line::Right(text) => (Vec::new(), piece(text, true), '>'),
     };
     // A line of one document alone says so by the mark between the columns.
-    let marked = colours || matches!(line, Line::Changed(..));
+    let marked = colours || matches!(line, Line::Changed(..) | Line::TooLong(..));
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =
             pieces.iter().map(|piece| Piece { changed: piece.changed && marked, ..piece.clone() }).collect();
@@ -256,6 +260,14 @@ mod tests {
             ... 3 equal lines ...
         "#]]
         .assert_eq(&shown("a\nb\nc", "a\nb\nc", 50, false, false));
+    }
+
+    #[test]
+    fn a_line_that_is_not_compared_by_words_says_so() {
+        let line = |last: &str| "字".repeat(30_000) + last;
+        let text = shown(&line("甲"), &line("乙"), 40, false, false);
+        assert!(text.contains("\n... too long to compare by words ...\n[-字"), "{}", &text[..text.len().min(300)]);
+        assert!(text.lines().all(|line| line.width() <= 40));
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub const MOST_CHARACTERS: usize = 200_000;
 const MOST_LINES: usize = 20_000;
 /// Pairs of changed lines within one stretch that are weighed against each other; above it they are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// Words of two lines that are compared; above it the lines are called different as a whole.
+/// Words of two lines that are compared, spaces and marks among them; above it the lines are different as a whole.
 const MOST_WORDS: usize = 40_000;
 /// Two changed lines stand beside each other if at least this share of their words is in common.
 const ALIKE: f64 = 0.3;
@@ -34,6 +34,8 @@ pub enum Line {
     Equal(String),
     /// In both, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
+    /// In both, with differences somewhere: together they have too many words to be compared.
+    TooLong(String, String),
     /// In the first alone.
     Left(String),
     /// In the second alone.
@@ -171,9 +173,8 @@ fn dice(a: &[String], b: &[String]) -> f64 {
 /// Two lines beside each other, what differs marked.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
-    let whole = |text: &str| vec![Piece { text: text.to_string(), changed: true }];
     if old.len() + new.len() > MOST_WORDS {
-        return Line::Changed(whole(a), whole(b));
+        return Line::TooLong(a.to_string(), b.to_string());
     }
     let (mut left, mut right) = (Vec::new(), Vec::new());
     for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
@@ -246,6 +247,7 @@ mod tests {
             Line::Left(text) => format!("< {text}"),
             Line::Right(text) => format!("> {text}"),
             Line::Changed(a, b) => format!("~ {} | {}", pieces(a), pieces(b)),
+            Line::TooLong(a, b) => format!("? {} | {}", a.len(), b.len()),
         };
         difference(a, b).lines.iter().map(line).collect()
     }
@@ -284,6 +286,16 @@ mod tests {
         assert_eq!(difference("a", &many).cut, [0, 10]);
     }
 
+    #[test]
+    fn a_line_of_too_many_words_is_not_compared_by_words() {
+        let line = |words: usize, last: &str| "a ".repeat(words) + last;
+        // A word and a space are two pieces, the last word is one.
+        let (most, more) = (MOST_WORDS / 4 - 1, MOST_WORDS / 4);
+        assert!(shown(&line(most, "b"), &line(most, "c"))[0].ends_with("a [c]"));
+        let (one, other) = (line(more, "b"), line(more, "c"));
+        assert_eq!(shown(&one, &other), [format!("? {} | {}", one.len(), other.len())]);
+    }
+
     proptest::proptest! {
         /// Whatever is put together from one side is that side's text, but for white space.
         #[test]
@@ -295,6 +307,7 @@ mod tests {
                     Line::Left(text) => if left { text.clone() } else { String::new() },
                     Line::Right(text) => if left { String::new() } else { text.clone() },
                     Line::Changed(a, b) => (if left { a } else { b }).iter().map(|piece| piece.text.as_str()).collect(),
+                    Line::TooLong(a, b) => (if left { a } else { b }).clone(),
                 });
                 text.collect::<String>().chars().filter(|c| !c.is_whitespace()).collect()
             };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, StringArray};
+use arrow_array::{ArrayRef, Int64Array, StringArray};
 
 use crate::kit::{
     ALL, Done, Ran, SEVEN, done, files_below, names_in, numbered, program, record, run, samples, write_columns,
@@ -113,6 +113,25 @@ fn nothing_of_a_corpus_becomes_markup() {
     }
     assert!(page.contains("(none)") && page.contains("[U+2066]2"));
     assert!(page.chars().all(|letter| !letter.is_control() || letter == '\n' || letter == '\t'));
+}
+
+#[test]
+fn a_column_of_numbers_names_sources_and_one_without_values_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(["a b c", "a b c", "d e f"]));
+    let nothing: ArrayRef = Arc::new(StringArray::from(vec![None::<&str>; 3]));
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![Some(-77), Some(8088), None]));
+    let file = folder.path().join("numbers.parquet");
+    write_columns(&file, &[("text", texts.clone()), ("source", nothing), ("domain", numbers)], 2);
+    let shown = page(&done(&file, &["--algorithms", "exact"]).out());
+    for told in ["By the column domain", ">-77<", ">8088<", ">(none)<", "the column source has no values"] {
+        assert!(shown.contains(told), "{told} is missing");
+    }
+    let empty: ArrayRef = Arc::new(StringArray::from(vec![Some(""), Some("x"), Some("")]));
+    let file = folder.path().join("empty.parquet");
+    write_columns(&file, &[("text", texts), ("source", empty)], 2);
+    let shown = page(&done(&file, &["--algorithms", "exact"]).out());
+    assert!(shown.contains(">(empty)<") && !shown.contains("(none)"), "{shown}");
 }
 
 #[test]

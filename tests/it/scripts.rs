@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BinaryArray, Int64Array, RecordBatch, StringArray};
 use serde_json::Value;
 
 use crate::kit::{
@@ -273,4 +274,91 @@ fn json_lines_are_read_by_row_as_well() {
     script("keep_list", &[text(&out), "--list", text(&list), "--corpus", text(&moved)])
         .ends_with(1)
         .says(&["run again"]);
+}
+
+#[test]
+fn clusters_of_documents_with_one_id_stay_apart_and_steer_no_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    let ids = ["same\u{1B}", "b", "same\u{1B}", "d\u{202E}", "e"];
+    let texts = ["one \u{1B}[31m\u{7}", "one \u{1B}[31m\u{7}", "two \u{9B}1m", "two \u{9B}1m", "three"];
+    let column = |values: [&str; 5]| Arc::new(StringArray::from_iter_values(values)) as ArrayRef;
+    write_columns(&file, &[("id", column(ids)), ("text", column(texts))], 10);
+    let done = done(&file, &["--algorithms", "exact"]);
+    let out = done.out();
+    let told = |more: &[&str]| script("clusters", &[&[text(&out)], more].concat()).ends_with(0).stdout;
+    let page = told(&[]);
+    assert_eq!(page.matches("cluster same\u{241B} of 2 documents").count(), 2, "{page}");
+    assert!(page.contains("one \u{241B}[31m\u{2407}") && page.contains("two <U+009B>1m"), "{page}");
+    assert!(page.contains("d<U+202E>\n"), "{page}");
+    assert_eq!(told(&["--id", "same\u{1B}"]), page);
+    assert_eq!(told(&["--id", "b"]).matches(" of 2 documents").count(), 1);
+    let json = told(&["--json"]);
+    for shown in [&page, &json] {
+        assert!(!shown.contains(|letter: char| (letter.is_control() && letter != '\n') || letter == '\u{202E}'));
+    }
+    let clusters: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(clusters.as_array().unwrap().len(), 2);
+    assert_eq!(clusters[1]["documents"][1]["id"], "d\u{202E}");
+    assert_eq!(clusters[1]["documents"][1]["text"], "two \u{9B}1m");
+}
+
+#[test]
+fn a_list_of_ids_holds_any_id_or_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let made = |name: &str, last: &[u8]| {
+        let ids: BinaryArray = [Some(&[0xFF, 1][..]), Some(b"ok"), None, Some(last)].into_iter().collect();
+        let texts = StringArray::from_iter_values(["one", "one", "two", "three"]);
+        let file = path(&format!("{name}.parquet"));
+        write_columns(&file, &[("id", Arc::new(ids) as ArrayRef), ("text", Arc::new(texts) as ArrayRef)], 10);
+        done(&file, &["--algorithms", "exact"])
+    };
+    let (plain, lines) = (made("plain", b"z"), made("lines", b"z\nz"));
+    let (list, table) = (path("keep.txt"), path("keep.pq.parquet"));
+    script("keep_list", &[text(&plain.out()), "--list", text(&list)]).ends_with(0);
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), "0xff01\nplain.parquet#2\nz\n");
+    // What stood there stays, and nothing else is left.
+    let before = names_in(folder.path());
+    script("keep_list", &[text(&lines.out()), "--list", text(&list)]).ends_with(1).says(&["has an end of line in it"]);
+    assert_eq!(std::fs::read_to_string(&list).unwrap(), "0xff01\nplain.parquet#2\nz\n");
+    assert_eq!(names_in(folder.path()), before);
+    script("keep_list", &[text(&lines.out()), "--list", text(&table)]).ends_with(0);
+    let kept = rows(&table);
+    let kept = kept.column(0).as_any().downcast_ref::<BinaryArray>().unwrap();
+    assert!(kept.iter().flatten().eq([&[0xFF, 1][..], b"lines.parquet#2", b"z\nz"]));
+}
+
+#[test]
+fn numbers_beside_the_name_of_a_rejected_row_are_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.jsonl");
+    std::fs::write(&file, "{\"id\":1,\"text\":\"a\"}\nno json\n{\"id\":2,\"text\":\"a\"}\n").unwrap();
+    let done = crate::kit::ended(&file, &["--algorithms", "exact"], 3);
+    let (out, list) = (done.out(), folder.path().join("keep.parquet"));
+    script("keep_list", &[text(&out), "--list", text(&list)]).ends_with(0);
+    assert_eq!(Table::read(&list).texts("id"), ["1", "docs.jsonl#1"]);
+}
+
+#[test]
+fn what_a_threshold_cannot_change_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = done(samples(), &["--algorithms", "exact"]);
+    let (out, to) = (done.out(), folder.path().join("to"));
+    let arguments = ["--algorithm", "exact", "--threshold", "0.9", "--to", text(&to)];
+    let told = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0).stdout;
+    assert!(told.contains("a threshold changes nothing") && !told.contains("nobody looked"), "{told}");
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_a_script_quietly() {
+    let done = done(samples(), &["--algorithms", "exact,minhash"]);
+    for name in ["overlap", "clusters", "pairs_by_score"] {
+        let mut command = python(&format!("scripts/{name}.py"));
+        command.arg(done.out()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = Ran::of(child.wait_with_output().unwrap());
+        assert_eq!(ended.stderr, "", "{name}");
+    }
 }

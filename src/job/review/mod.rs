@@ -50,7 +50,7 @@ pub struct Review {
     pub deciding: Vec<String>,
     /// The largest clusters of these, the largest first.
     pub large: Vec<LargeCluster>,
-    /// The checked pairs with the lowest similarity, the lowest first.
+    /// The checked pairs with the lowest similarity, of each of these in turn, the lowest first.
     pub least: Vec<PairSample>,
     /// Pairs drawn by chance, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,

@@ -82,13 +82,17 @@ pub fn read(job: &Job<'_>, dir: &Path) -> Result<Sources> {
             notes.push(format!("the column {column} has more than {MOST_VALUES} different values and is not shown"));
             continue;
         };
+        if values.is_empty() {
+            notes.push(format!("the column {column} has no values that can be shown"));
+            continue;
+        }
         let others = job.source.files.len() - parquet.count();
         if others > 0 {
             notes.push(format!("{others} files that are not Parquet were not read for it"));
         }
         // Codes depend on the threads; names in their order do not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
-            .chain(values.keys().cloned())
+            .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))
             .collect();
         let mut place_of = vec![0; places.len()];
@@ -134,7 +138,7 @@ fn read_column(job: &Job<'_>, dir: &Path, column: &str) -> Result<Option<(Atomic
         &want,
         || Ok(BTreeMap::<String, (u32, u64)>::new()),
         |known, batch| {
-            let Some(values) = batch.text_column(column)? else { return Ok(()) };
+            let Some(values) = batch.spelled_column(column)? else { return Ok(()) };
             for row in 0..batch.len() {
                 let Cell::Text(value) = values.get(row) else { continue };
                 if let Some((code, documents)) = known.get_mut(value) {

@@ -87,24 +87,26 @@ impl Tally {
     }
 }
 
-/// The least similar checked pairs of all algorithms: each pair once, with the lowest of its similarities.
+/// The least similar checked pairs: of each algorithm in turn the least similar one that is not there yet, for the
+/// similarities of two measures say nothing about each other.
 pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
-    let mut all: Vec<PairSample> = tallies
+    let mut turns: Vec<_> = tallies
         .iter()
         .enumerate()
         .filter_map(|(algorithm, tally)| Some((algorithm, tally.least.as_ref()?)))
-        .flat_map(|(algorithm, least)| least.iter().map(move |(_, pair)| sample(algorithm, pair)))
+        .map(|(algorithm, least)| least.iter().map(move |(_, pair)| sample(algorithm, pair)))
         .collect();
-    all.sort_by(|x, y| {
-        x.similarity.total_cmp(&y.similarity).then((x.a, x.b, x.algorithm).cmp(&(y.a, y.b, y.algorithm)))
-    });
     let mut chosen: Vec<PairSample> = Vec::with_capacity(most);
-    for pair in all {
-        if chosen.len() < most && !chosen.iter().any(|known| (known.a, known.b) == (pair.a, pair.b)) {
-            chosen.push(pair);
+    loop {
+        let before = chosen.len();
+        for turn in &mut turns {
+            let next = turn.find(|pair| !chosen.iter().any(|known| (known.a, known.b) == (pair.a, pair.b)));
+            chosen.extend(next.filter(|_| chosen.len() < most));
+        }
+        if chosen.len() == before {
+            return chosen;
         }
     }
-    chosen
 }
 
 /// The pairs drawn from each bin of all algorithms together.
@@ -158,7 +160,16 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        assert!(least.iter().enumerate().all(|(at, pair)| pair.algorithm == 1 && pair.a == at as u64), "{least:?}");
+        // Each of the two in turn, whichever has the lower numbers.
+        assert!(
+            least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
+            "{least:?}"
+        );
+        tallies[1] = Tally::new(true, true);
+        tallies[1].add(&pair(3, 4, 0.2));
+        let few = super::least(&tallies, 10);
+        assert_eq!(few[..3].iter().map(|pair| (pair.algorithm, pair.a)).collect::<Vec<_>>(), [(0, 0), (1, 3), (0, 1)]);
+        assert_eq!(few.iter().filter(|pair| pair.a == 3).count(), 1);
         let samples = samples(&tallies);
         assert_eq!(samples.iter().map(Vec::len).collect::<Vec<_>>(), [2, 0, 0, 2, 0, 0, 0]);
         assert!(samples[3][0].a != samples[3][1].a);

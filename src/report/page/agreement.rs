@@ -2,8 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::scrolling;
-use super::text::plain;
+use super::{row_heading, scrolling, turned};
 use crate::job::{Agreement, Review, RunReport};
 use crate::report::{counted, thousands};
 
@@ -37,11 +36,11 @@ pub fn heat(
         caption,
         html! {
             table.heat {
-                thead { tr { th scope="col" { "" } @for label in labels { th scope="col" { (plain(label)) } } } }
+                thead { tr { th scope="col" { "" } @for label in labels { (turned(label)) } } }
                 tbody {
                     @for (a, label) in labels.iter().enumerate() {
                         tr {
-                            th scope="row" { (plain(label)) }
+                            (row_heading(label))
                             @for b in 0..labels.len() { (cell(share(agreement, a, b), agreement.0[a][b])) }
                         }
                     }

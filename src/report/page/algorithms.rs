@@ -89,7 +89,7 @@ pub fn unsigned(report: &RunReport) -> Markup {
                     }
                 }
             }))
-            p.how { "Such a document can be no duplicate for that algorithm, except as an exact copy. Algorithms that signed all are left out." }
+            p.how { "Such a document can be no duplicate for that algorithm, not even of an exact copy. Algorithms that signed all are left out." }
         }
     }
 }

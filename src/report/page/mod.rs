@@ -101,5 +101,15 @@ fn scrolling(label: &str, table: Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
+/// The heading of a column of a matrix: turned, and of limited height.
+fn turned(name: &str) -> Markup {
+    html! { th scope="col" title=(text::plain(name)) { div { (text::heading(name)) } } }
+}
+
+/// The heading of a row.
+fn row_heading(name: &str) -> Markup {
+    html! { th scope="row" title=(text::plain(name)) { (text::heading(name)) } }
+}
+
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::scrolling;
-use super::text::{percent, plain};
+use super::text::percent;
+use super::{row_heading, scrolling, turned};
 use crate::job::{Crossing, Review};
 use crate::report::thousands;
 
@@ -40,7 +40,7 @@ fn places(crossing: &Crossing, what: &str) -> Markup {
                 tbody {
                     @for (at, name) in crossing.names.iter().enumerate() {
                         tr {
-                            th scope="row" title=(plain(name)) { (plain(name)) }
+                            (row_heading(name))
                             td { (thousands(crossing.documents[at])) }
                             td { (thousands(crossing.paired[at])) }
                             td { (percent(crossing.paired[at], crossing.documents[at])) }
@@ -65,11 +65,11 @@ fn matrix(crossing: &Crossing, what: &str) -> Markup {
         &caption,
         html! {
             table.heat {
-                thead { tr { th scope="col" { "" } @for name in &crossing.names { th scope="col" { (plain(name)) } } } }
+                thead { tr { th scope="col" { "" } @for name in &crossing.names { (turned(name)) } } }
                 tbody {
                     @for (a, name) in crossing.names.iter().enumerate() {
                         tr {
-                            th scope="row" { (plain(name)) }
+                            (row_heading(name))
                             @for b in 0..count {
                                 @if b < a { td {} } @else if crossing.between(a, b) == 0 { td.none { "0" } } @else {
                                     td style={ "background:rgba(var(--heat)," (format!("{:.2}", shade(crossing.between(a, b)))) ")" } {

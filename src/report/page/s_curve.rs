@@ -8,8 +8,9 @@ use plotters::prelude::*;
 
 use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label_style, words};
 use super::text::{percent, plain, share};
+use crate::algorithm::kit::margin::MARGIN;
 use crate::error::Result;
-use crate::job::{BINS, Review, RunReport, bin_range};
+use crate::job::{AlgorithmReport, BINS, Review, RunReport, bin_range};
 use crate::report::{counted, thousands};
 use crate::stage::recipe::Recipe;
 
@@ -21,6 +22,8 @@ struct Banding {
     threshold: Option<f64>,
     /// Whether its similarities are Jaccard's, measured or estimated.
     jaccard: bool,
+    /// Whether a margin took pairs out that the bands had let through.
+    margin: bool,
 }
 
 impl Banding {
@@ -36,6 +39,7 @@ impl Banding {
             rows: chosen.params.count("rows") as i32,
             threshold: check.filter(|(name, _)| *name == "jaccard").map(|(_, threshold)| threshold),
             jaccard: check.is_none_or(|(name, _)| name == "jaccard"),
+            margin: chosen.params.margin(MARGIN.name).is_some(),
         })
     }
 
@@ -44,15 +48,26 @@ impl Banding {
         1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
     }
 
-    /// How many pairs there should be in each bin if those found are what the curve lets through; of bins from the threshold
-    /// on.
+    /// The pairs from the threshold on, and how many there should be if these are what the curve lets through.
+    ///
+    /// The check let no pair below the threshold pass, so all of the bin that the threshold falls into are from there on.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
         let from = self.threshold.unwrap_or(0.0);
         let bins = scores.iter().enumerate().map(|(bin, &found)| (bin_range(bin), found));
-        let bins = bins.filter(|((low, _), found)| *found > 0 && *low + 1e-9 >= from);
+        // The last bin is 1 alone: it has no width.
+        let bins = bins.filter(|((low, high), found)| *found > 0 && (*high > from + 1e-9 || low == high));
         bins.fold((0, 0.0), |(all, expected), ((low, high), found)| {
-            (all + found, expected + found as f64 / self.lets_through((low + high) / 2.0).max(1e-9))
+            (all + found, expected + found as f64 / self.lets_through((low.max(from) + high) / 2.0).max(1e-9))
         })
+    }
+
+    /// The share of all pairs from the threshold on that was found, as the curve has it: from where, the pairs, those there
+    /// should be. Nothing where pairs are missing for other reasons than the bands.
+    fn missed(&self, one: &AlgorithmReport, scores: &[u64; BINS]) -> Option<(f64, u64, f64)> {
+        let whole = !self.margin && one.pairs_written == one.pairs && one.left_out == 0;
+        let threshold = self.threshold.filter(|_| whole)?;
+        let (found, expected) = self.expected(scores);
+        (found > 0).then_some((threshold, found, expected))
     }
 }
 
@@ -70,7 +85,6 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
         let bars = if banding.jaccard { Some(scores) } else { None };
         let chart = figure(&format!("bands-{at}"), &title, &description, LARGE, |area| draw(area, &banding, bars))?;
         let highest = scores[..BINS - 1].iter().copied().max().unwrap_or(0);
-        let (found, expected) = banding.expected(scores);
         parts.push(html! {
             figure.card.wide {
                 h3 { (title) }
@@ -83,7 +97,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                     } @else {
                         " The pairs are not drawn, for their similarity was checked by another measure than the one that bands select by."
                     }
-                    @if let (Some(threshold), true) = (banding.threshold, found > 0) {
+                    @if let Some((threshold, found, expected)) = banding.missed(one, scores) {
                         " If pairs are missed as the curve says, the " (counted(found, "pair")) " found from " (threshold) " on are "
                         (percent(found, expected.round() as u64)) " of all there are."
                     }
@@ -171,5 +185,36 @@ mod tests {
         // One band of one row lets a pair through with its similarity: 21 / .525 + 4.
         let (found, expected) = banding.expected(&scores);
         assert!(found == 25 && (expected - 44.0).abs() < 1e-6, "{found} {expected}");
+    }
+
+    #[test]
+    fn pairs_count_from_a_threshold_within_a_bin() {
+        let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.72").unwrap();
+        let mut scores = [0; BINS];
+        // Those of the bin from .70 to .75 lie from .72 on, around .735.
+        (scores[14], scores[15], scores[BINS - 1]) = (147, 31, 2);
+        let (found, expected) = banding.expected(&scores);
+        assert!(found == 180 && (expected - 242.0).abs() < 1e-6, "{found} {expected}");
+        let at_one = Banding::of("minhash:bands=1,rows=1,verify=jaccard:1").unwrap();
+        assert_eq!(at_one.expected(&scores), (2, 2.0));
+    }
+
+    #[test]
+    fn nothing_is_said_of_missed_pairs_where_others_are_missing() {
+        let mut scores = [0; BINS];
+        scores[BINS - 1] = 4;
+        let report = |written, left_out| AlgorithmReport {
+            pairs: 4,
+            pairs_written: written,
+            left_out,
+            ..AlgorithmReport::default()
+        };
+        let banding = Banding::of("minhash:verify=jaccard:0.7").unwrap();
+        assert_eq!(banding.missed(&report(4, 0), &scores), Some((0.7, 4, 4.0)));
+        assert_eq!(banding.missed(&report(3, 0), &scores), None);
+        assert_eq!(banding.missed(&report(4, 1), &scores), None);
+        assert_eq!(banding.missed(&report(4, 0), &[0; BINS]), None);
+        let margin = Banding::of("minhash:verify=jaccard:0.7,margin=0.1").unwrap();
+        assert_eq!(margin.missed(&report(4, 0), &scores), None);
     }
 }

@@ -106,6 +106,21 @@ fn the_page_shows_texts_and_is_moved_by_none() {
 }
 
 #[test]
+fn long_names_stand_whole_in_titles_alone() {
+    let name = "длинное имя ".repeat(30);
+    let mut review = review();
+    if let Some(crossing) = &mut review.sources.crossing {
+        crossing.names[0] = name.clone();
+    }
+    review.texts.insert(1, ShownText { id: name.clone(), text: "text".into(), longer: false });
+    let page = page(&report(), &review).unwrap();
+    let in_titles = page.matches(&format!("title=\"{name}\"")).count();
+    // A table, both sides of a matrix, the id of a document wherever it is shown.
+    assert!(in_titles >= 4 && page.matches(&name).count() == in_titles, "{in_titles}");
+    assert!(page.contains(&format!("{}…", name.chars().take(80).collect::<String>())));
+}
+
+#[test]
 fn every_link_of_the_contents_leads_somewhere() {
     let page = page(&report(), &review()).unwrap();
     let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();

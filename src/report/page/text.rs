@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::report::thousands;
 
+/// Characters of a name that a heading shows.
+const HEADING_CHARACTERS: usize = 80;
+
 /// A text from outside without what a browser would not show or would obey: control characters become their pictures, marks
 /// that turn the direction of writing are spelled out, so that nobody reads another text than is there.
 pub fn plain(text: &str) -> Cow<'_, str> {
@@ -23,6 +26,15 @@ pub fn plain(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(safe)
+}
+
+/// A name as it stands in a heading: [`plain`], on one line, and cut where it is long; the whole belongs into a title.
+pub fn heading(name: &str) -> String {
+    let name = plain(name).replace(['\n', '\t'], " ");
+    match name.char_indices().nth(HEADING_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 fn is_unsafe(letter: char) -> bool {
@@ -97,6 +109,16 @@ mod tests {
         assert_eq!(plain("a\u{0}b\u{1B}[31m\r\nc\rd\u{7F}"), "a␀b␛[31m\nc␍d␡");
         assert_eq!(plain("x\u{202E}y\u{2069}\u{200F}"), "x[U+202E]y[U+2069][U+200F]");
         assert_eq!(plain("\u{85}\u{FFFE}\u{1FFFF}"), "[U+0085][U+FFFE][U+1FFFF]");
+    }
+
+    #[test]
+    fn long_names_are_cut_in_headings() {
+        let long = "имя".repeat(100);
+        let shown = heading(&long);
+        assert_eq!(shown.chars().count(), 81);
+        assert!(long.starts_with(shown.trim_end_matches('…')) && shown.ends_with('…'));
+        assert_eq!(heading(&long[..160]), long[..160]);
+        assert_eq!(heading("a\nb\u{202E}"), "a b[U+202E]");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::text::{language, plain, share};
+use super::text::{heading, language, plain, share};
 use crate::job::{LargeCluster, PairSample, Review, RunReport, SAMPLE_BINS, sample_range};
 use crate::report::thousands;
 
@@ -37,7 +37,11 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
 /// The checked pairs at the edge.
 pub fn least(report: &RunReport, review: &Review) -> Markup {
     html! {
-        p.how { "Pairs that were checked on their texts and are the nearest to not being one. If these are duplicates, a lower threshold may find more; if not, a higher one is safer." }
+        p.how {
+            "Pairs that were checked on their texts and are the nearest to not being one: of each algorithm with a check in turn the
+            least similar, up to ten in all, for the similarities of two measures cannot be held against each other. If these
+            are duplicates, a lower threshold of that algorithm may find more; if not, a higher one is safer."
+         }
         @if review.least.is_empty() { p { "No algorithm that decides has checked pairs." } }
         div.shown { @for one in &review.least { (pair(report, review, one)) } }
     }
@@ -79,7 +83,7 @@ fn document(review: &Review, doc: u64, remark: &str) -> Markup {
     html! {
         div {
             div.id {
-                @match text { Some(text) => bdi { (plain(&text.id)) }, None => { "document " (doc) } }
+                @match text { Some(text) => bdi title=(plain(&text.id)) { (heading(&text.id)) }, None => { "document " (doc) } }
                 @if !remark.is_empty() { "; " (remark) }
             }
             @if let Some(text) = text {
