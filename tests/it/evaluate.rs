@@ -413,7 +413,10 @@ fn what_cannot_be_evaluated_is_refused() {
     std::fs::write(&pairs, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
     evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one form"]);
     assert!(!done.out().join("evaluation").exists());
-    assert_eq!(names_in(&done.out()), ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "run.json"]);
+    assert_eq!(
+        names_in(&done.out()),
+        ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
+    );
     // A folder of the user's in its place stays.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
