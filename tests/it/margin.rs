@@ -56,7 +56,7 @@ fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet
 #[test]
 fn what_stays_is_what_the_definition_says() {
     for method in
-        ["cosine:tf=sublinear,threshold=0.6", "minhash:bands=20,rows=4,verify=jaccard:0.4", "simhash:distance=8"]
+        ["cosine:tf=sublinear,threshold=0.6", "minhash:bands=20,rows=4,verify=jaccard:0.4", "shingles:threshold=0.5"]
     {
         let (all, copies) = scored(method);
         for (typed, within, either, whole) in [

@@ -13,7 +13,8 @@
 //! `margin=M:D` what stays makes clusters, and then every pair within one that was found stays as well, if its distance is
 //! at most D: the method's own distance, or 1 - similarity where it has none.
 //!
-//! Exact copies are folded before, so the best is never a document's own copy. The rule looks at all other pairs of two
+//! Exact copies are folded before, and so are documents of equal fingerprints where the method takes these for one (`simhash`,
+//! `random_projection`): so the best is never a document's own copy. The rule looks at all other pairs of two
 //! documents: adding a document may take pairs away.
 
 use crate::algorithm::params::{Kind, Margin, ParamSpec};
