@@ -49,7 +49,7 @@ impl JudgedBuilder {
     /// The rows as a batch; the builder is empty again.
     ///
     /// # Errors
-    /// None that could be expected: see [`table`].
+    /// None that could be expected: what can fail is a mistake of our own.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         table(
