@@ -80,6 +80,14 @@ pub struct ExplainArguments {
     /// Show all: equal lines of the texts, all rows of signatures
     #[arg(long)]
     pub full: bool,
+    /// What the look at it may take.
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// What a look at a finished run may take: what the run itself was allowed says nothing about this machine today.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Resources {
     /// Worker threads [default: the cores allowed]
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
@@ -175,15 +183,9 @@ pub struct EvaluateArguments {
     /// Print the record as JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Worker threads [default: as the run]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<Typed>,
-    /// Memory budget, such as 4GiB [default: as the run]
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Typed>,
-    /// No progress bars
-    #[arg(long)]
-    pub no_progress: bool,
+    /// What the look at it may take.
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 /// `dupsift report`.
@@ -192,15 +194,9 @@ pub struct ReportArguments {
     /// The output folder of a finished run
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Worker threads [default: as the run had]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<Typed>,
-    /// Memory budget, such as 4GiB, 512MB or a number of bytes [default: as the run had]
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Typed>,
-    /// No progress bars
-    #[arg(long)]
-    pub no_progress: bool,
+    /// What the look at it may take.
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 #[cfg(test)]

@@ -14,11 +14,8 @@ use crate::report::evaluation;
 /// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?;
-    let resolved = recorded::options(&finished, |settings| {
-        settings.threads = arguments.threads.clone().or(settings.threads.take());
-        settings.memory = arguments.memory.clone().or(settings.memory.take());
-    })?;
-    let progress = log::progress(!arguments.no_progress, LogFormat::Text);
+    let resolved = recorded::options(&finished, &arguments.resources)?;
+    let progress = log::progress(!arguments.resources.no_progress, LogFormat::Text);
     log::start(LogFormat::Text, &progress);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 
-use super::args::{ExplainArguments, LogFormat, Typed};
+use super::args::{ExplainArguments, LogFormat};
 use super::run::cancel_on_signal;
 use super::{Exit, log, recorded, say};
 use crate::job::{self, Finished};
@@ -18,16 +18,11 @@ const WIDTH: usize = 100;
 /// # Errors
 /// A folder without a finished run, a corpus that is another by now, documents that are not there.
 pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
-    let progress = log::progress(!arguments.no_progress, LogFormat::Text);
+    let progress = log::progress(!arguments.resources.no_progress, LogFormat::Text);
     log::start(LogFormat::Text, &progress);
     let cancel = cancel_on_signal()?;
     let finished = Finished::open(&arguments.dir)?;
-    let resolved = recorded::options(&finished, |settings| {
-        // What the run was allowed to take says nothing about this machine today.
-        settings.threads = arguments.threads.map(Typed);
-        settings.memory = arguments.memory.map(Typed);
-        settings.work = arguments.work;
-    })?;
+    let resolved = recorded::options(&finished, &arguments.resources)?;
     let asked = [arguments.a, arguments.b];
     let explained = job::explain(&finished, &resolved.options, &asked, arguments.docs, &progress, &cancel)?;
     let text = if arguments.json {

@@ -2,20 +2,21 @@
 
 use std::path::Path;
 
-use super::args::Settings;
+use super::args::{Resources, Settings, Typed};
 use super::resolve::{Resolved, resolve};
 use crate::error::{Error, Result};
 use crate::job::{Finished, RunReport};
 
-/// The options under which the output of a run was made, with the folder where it stands now; `change` may set others
-/// that say nothing about the result (threads, memory).
+/// The options under which the output of a run was made, with the folder where it stands now and the resources of today.
 ///
 /// # Errors
 /// A record whose options this version does not know; files of words that are not there any more.
-pub fn options(finished: &Finished, change: impl FnOnce(&mut Settings)) -> Result<Resolved> {
+pub fn options(finished: &Finished, resources: &Resources) -> Result<Resolved> {
     let mut settings = settings(&finished.report, finished.dir())?;
     settings.out = Some(finished.dir().to_path_buf());
-    change(&mut settings);
+    settings.threads = resources.threads.clone().map(Typed);
+    settings.memory = resources.memory.clone().map(Typed);
+    settings.work = resources.work.clone();
     let mut resolved = resolve(finished.report.inputs.iter().map(|file| file.path.clone()).collect(), settings)?;
     // The record names every column, given or not; what the run could do without is no error now.
     resolved.options.id_required = false;
@@ -55,8 +56,10 @@ mod tests {
         };
         let settings = settings(&report, Path::new("out")).unwrap();
         assert_eq!((settings.strict, settings.stem), (Some(true), Some(false)));
-        let resolved = options(&Finished::new(Path::new("out"), report), |_| ()).unwrap();
-        assert_eq!((resolved.options.threads, resolved.options.memory), (3, 3 << 29));
+        let resources = Resources { threads: Some("2".into()), memory: Some("1GiB".into()), ..Resources::default() };
+        let resolved = options(&Finished::new(Path::new("out"), report), &resources).unwrap();
+        // What the run took is not what the look at it may take.
+        assert_eq!((resolved.options.threads, resolved.options.memory), (2, 1 << 30));
         assert_eq!(resolved.options.recipe.algorithms[0].label, "minhash");
         let strange = RunReport { options: [typed("strictt", "true")].into(), ..RunReport::default() };
         assert!(super::settings(&strange, Path::new("out")).unwrap_err().to_string().contains("strictt"));

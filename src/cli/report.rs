@@ -6,7 +6,7 @@ use super::args::{LogFormat, ReportArguments};
 use super::run::cancel_on_signal;
 use super::{Exit, log, recorded, say};
 use crate::error::Error;
-use crate::job::{self, Finished, PAGE};
+use crate::job::{self, Finished, PAGE, RunOptions};
 use crate::report::page;
 
 /// Runs the verb.
@@ -14,20 +14,15 @@ use crate::report::page;
 /// # Errors
 /// A folder that is no output of a finished run; tables that cannot be read.
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
-    let ReportArguments { dir, threads, memory, no_progress } = arguments;
+    let ReportArguments { dir, resources } = arguments;
     let finished = Finished::open(&dir)?;
-    let resolved = recorded::options(&finished, |settings| {
-        settings.threads = threads.or(settings.threads.take());
-        settings.memory = memory.or(settings.memory.take());
-        settings.no_report = Some(false);
-    });
-    let options = match resolved {
-        Ok(resolved) => Ok(resolved.options),
+    let options = match recorded::options(&finished, &resources) {
+        Ok(resolved) => Ok(RunOptions { report: true, ..resolved.options }),
         // What was typed now is to be mended now; what the record cannot give is only missing on the page.
         Err(error) if names_a_flag(&error) => return Err(error.into()),
         Err(error) => Err(error),
     };
-    let progress = log::progress(!no_progress, LogFormat::Text);
+    let progress = log::progress(!resources.no_progress, LogFormat::Text);
     log::start(LogFormat::Text, &progress);
     let cancel = cancel_on_signal()?;
     let no_texts = job::write_again(&finished, options, &progress, &cancel, &page)?;

@@ -16,7 +16,7 @@ static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", 
 
 fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     let finished = Finished::open(out).unwrap();
-    let resolved = recorded::options(&finished, |_| ()).unwrap();
+    let resolved = recorded::options(&finished, &Default::default()).unwrap();
     let asked = [a.to_string(), b.to_string()];
     let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
     job::explain(&finished, &resolved.options, &asked, true, &progress, &cancel).unwrap()
