@@ -65,6 +65,8 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         evidence + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
+    let again = bound.iter().any(|bound| bound.confirm().is_some() && !bound.takes_evidence_early());
+    let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
     let mut lines = vec![
         format!(
             "{documents} documents in {} files ({} on disk, {} of text as far as the files tell)",
@@ -72,7 +74,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
             size(input_bytes),
             size(text_bytes)
         ),
-        format!("readings of the corpus: {}; then only documents that stand in a candidate pair", readings),
+        format!("readings of the corpus: {readings}{then}"),
         format!(
             "memory: at most {} + 30 times the longest document; work files: about {} and, where pairs are verified, what the candidates need",
             size(memory_bytes),

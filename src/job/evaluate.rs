@@ -100,23 +100,10 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
 }
 
 fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
-    let (pairs, pages, b_cubed) = (one.pairwise, one.pagewise, one.b_cubed);
     EvaluationRow {
         algorithm: &one.label,
         counts: [one.pairs, one.pairs_true, one.pairs_not_written, one.pages, one.pages_true],
-        figures: [
-            pairs.precision,
-            pairs.recall,
-            pairs.f1,
-            pages.precision,
-            pages.recall,
-            pages.f1,
-            pages.gamma,
-            b_cubed.precision,
-            b_cubed.recall,
-            b_cubed.f1,
-            one.ari,
-        ],
+        figures: one.figures(),
     }
 }
 

@@ -86,6 +86,26 @@ pub struct EvaluatedReport {
     pub ari: Option<f64>,
 }
 
+impl EvaluatedReport {
+    /// All figures in the order of the tables: pairs P, R, F1; pages P, R, F1, gamma; B-cubed P, R, F1; ARI.
+    pub fn figures(&self) -> [Option<f64>; 11] {
+        let (pairs, pages, b_cubed) = (&self.pairwise, &self.pagewise, &self.b_cubed);
+        [
+            pairs.precision,
+            pairs.recall,
+            pairs.f1,
+            pages.precision,
+            pages.recall,
+            pages.f1,
+            pages.gamma,
+            b_cubed.precision,
+            b_cubed.recall,
+            b_cubed.f1,
+            self.ari,
+        ]
+    }
+}
+
 /// Figures of retrieval, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct FiguresReport {

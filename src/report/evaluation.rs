@@ -35,21 +35,7 @@ fn figures(algorithms: &[EvaluatedReport]) -> String {
         ["algorithm", "pairs", "P", "R", "F1", "page P", "page R", "page F1", "gamma", "B3 P", "B3 R", "B3 F1", "ARI"];
     let shown = |figure: Option<f64>| figure.map_or_else(|| "-".to_string(), |figure| format!("{figure:.3}"));
     let rows = algorithms.iter().map(|one| {
-        let (pairs, pages, b_cubed) = (one.pairwise, one.pagewise, one.b_cubed);
-        let figures = [
-            pairs.precision,
-            pairs.recall,
-            pairs.f1,
-            pages.precision,
-            pages.recall,
-            pages.f1,
-            pages.gamma,
-            b_cubed.precision,
-            b_cubed.recall,
-            b_cubed.f1,
-            one.ari,
-        ];
-        let [p, r, f, pp, pr, pf, gamma, bp, br, bf, ari] = figures.map(shown);
+        let [p, r, f, pp, pr, pf, gamma, bp, br, bf, ari] = one.figures().map(shown);
         [one.label.clone(), thousands(one.pairs), p, r, f, pp, pr, pf, gamma, bp, br, bf, ari]
     });
     table_of_numbers(header, rows)
