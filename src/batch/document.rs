@@ -9,7 +9,9 @@ use super::id::{IdKind, IdRef, IdsSeen};
 use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StringViewArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -41,6 +43,7 @@ pub struct Documents {
     text: Option<Strings>,
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
+    html: bool,
 }
 
 /// A column of strings beside the text.
@@ -103,7 +106,7 @@ impl Documents {
                 Some(values)
             }
         };
-        Ok(Documents { first_doc, rows, docs: None, bad: BTreeMap::new(), text, id, ids_seen })
+        Ok(Documents { first_doc, rows, docs: None, bad: BTreeMap::new(), text, id, ids_seen, html: false })
     }
 
     /// The same rows, which are not consecutive: their global numbers, ascending, one a row.
@@ -124,6 +127,52 @@ impl Documents {
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
+    }
+
+    /// The same rows, whose texts are pages that have to be purified first, or not.
+    pub fn with_html(mut self, html: bool) -> Documents {
+        self.html = html;
+        self
+    }
+
+    /// Whether the texts are pages: HTML in whatever charset, see [`Documents::page`].
+    pub fn is_html(&self) -> bool {
+        self.html
+    }
+
+    /// The bytes of a row's page; none where there is none.
+    ///
+    /// # Errors
+    /// Why the row cannot be used.
+    pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &str> {
+        match (self.bad.get(&row), &self.text) {
+            (Some(why), _) => Err(why),
+            (None, Some(Strings::Text(pages))) if pages.is_valid(row) => Ok(Some(pages.value(row).as_bytes())),
+            (None, Some(Strings::Bytes(pages))) if pages.is_valid(row) => Ok(Some(pages.value(row))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same rows with other texts: what came of the pages. `beside` are columns of strings, which take the place of those of
+    /// their names; `bad` are rows that cannot be used, besides those that could not be used before.
+    ///
+    /// # Errors
+    /// Columns of another length.
+    pub fn purified(
+        self,
+        text: (&str, StringViewArray),
+        beside: Vec<(String, StringViewArray)>,
+        bad: BTreeMap<usize, String>,
+    ) -> Result<Documents> {
+        let (name, texts) = text;
+        let mut rows = put(self.rows, name, Arc::new(texts.clone()))?;
+        for (name, column) in beside {
+            rows = put(rows, &name, Arc::new(column))?;
+        }
+        let text = Some(Strings::Text(texts));
+        let mut all = self.bad;
+        all.extend(bad);
+        Ok(Documents { rows, text, bad: all, html: false, ..self })
     }
 
     /// How many rows.
@@ -252,6 +301,24 @@ fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     arrow_cast::cast(column, to).map_err(Error::table(format!("read {} as {to}", column.data_type())))
 }
 
+/// The batch with that column, in the place of the one of its name or behind all.
+fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
+    let schema = rows.schema();
+    let field = Arc::new(Field::new(name, column.data_type().clone(), true));
+    let mut fields = schema.fields().to_vec();
+    let mut columns = rows.columns().to_vec();
+    match schema.index_of(name) {
+        Ok(at) => (fields[at], columns[at]) = (field, column),
+        Err(_) => {
+            fields.push(field);
+            columns.push(column);
+        }
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
+    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+        .map_err(Error::table("put together a batch of documents"))
+}
+
 /// The batch with one column in another type.
 fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
@@ -299,89 +366,5 @@ fn wrong_type(name: &str, column: &ArrayRef, expected: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use arrow_array::types::Int8Type;
-    use arrow_array::{BinaryArray, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, LargeStringArray};
-
-    fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-        RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, column)| (name, column, true)))
-            .expect("a batch")
-    }
-
-    #[test]
-    fn numbers_and_truth_values_are_spelled() {
-        let numbers: DictionaryArray<Int8Type> = DictionaryArray::new(
-            Int8Array::from(vec![Some(1), None, Some(0)]),
-            Arc::new(Int64Array::from(vec![7, -2])),
-        );
-        let columns: [(&str, ArrayRef); 5] = [
-            ("whole", Arc::new(Int8Array::from(vec![Some(-3), None, Some(12)]))),
-            ("truth", Arc::new(arrow_array::BooleanArray::from(vec![Some(true), None, Some(false)]))),
-            ("dictionary", Arc::new(numbers)),
-            ("text", Arc::new(arrow_array::StringArray::from(vec![Some("x"), None, Some("")]))),
-            ("nothing", arrow_array::new_null_array(&DataType::Null, 3)),
-        ];
-        let documents = Documents::new(0, batch(columns.to_vec()), None, None).expect("documents");
-        let spelled = |name: &str| {
-            let column = documents.spelled_column(name).expect("a column")?;
-            Some([0, 1, 2].map(|row| match column.get(row) {
-                Cell::Text(text) => Some(text.to_string()),
-                _ => None,
-            }))
-        };
-        let told = |first: &str, last: &str| Some([Some(first.to_string()), None, Some(last.to_string())]);
-        assert_eq!(spelled("whole"), told("-3", "12"));
-        assert_eq!(spelled("truth"), told("true", "false"));
-        assert_eq!(spelled("dictionary"), told("-2", "7"));
-        assert_eq!(spelled("text"), told("x", ""));
-        assert_eq!((spelled("nothing"), spelled("absent")), (None, None));
-    }
-
-    #[test]
-    fn every_string_type_reads_the_same() {
-        let values = [Some("кот"), None, Some("")];
-        let dictionary: DictionaryArray<Int8Type> = values.iter().copied().collect();
-        for column in [
-            Arc::new(LargeStringArray::from_iter(values)) as ArrayRef,
-            Arc::new(arrow_array::StringArray::from_iter(values)),
-            Arc::new(StringViewArray::from_iter(values)),
-            Arc::new(dictionary),
-            Arc::new(BinaryArray::from_iter(values.map(|value| value.map(str::as_bytes)))),
-        ] {
-            let documents = Documents::new(7, batch(vec![("t", column.clone())]), Some("t"), Some("t")).expect("text");
-            assert_eq!(documents.text(0), Cell::Text("кот"), "{}", column.data_type());
-            assert_eq!((documents.text(1), documents.text(2)), (Cell::Null, Cell::Text("")));
-            assert_eq!(documents.id(0).map(|id| id.to_string()), Some("кот".to_owned()));
-            assert_eq!((documents.id(1), documents.ids_seen().nulls, documents.doc(2)), (None, 1, 9));
-        }
-    }
-
-    #[test]
-    fn ids_of_each_kind() {
-        let ids: ArrayRef = Arc::new(Int8Array::from(vec![Some(-1), None]));
-        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
-        assert_eq!((documents.id(0), documents.id(1)), (Some(IdRef::Int(-1)), None));
-        assert!(documents.ids_seen().kinds.contains(&IdKind::Int32));
-        let ids: ArrayRef = Arc::new(UInt64Array::from(vec![3, u64::MAX]));
-        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
-        assert_eq!((documents.id(1), documents.ids_seen().max_unsigned), (Some(IdRef::UInt(u64::MAX)), u64::MAX));
-        let ids: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter([[1u8, 255]].into_iter()).expect("two bytes"));
-        let documents = Documents::new(0, batch(vec![("id", ids)]), None, Some("id")).expect("ids");
-        assert_eq!(documents.id(0), Some(IdRef::Bytes(&[1, 255])));
-        let floats: ArrayRef = Arc::new(Float32Array::from(vec![1.0]));
-        assert!(Documents::new(0, batch(vec![("id", floats.clone())]), None, Some("id")).is_err());
-        assert!(Documents::new(0, batch(vec![("t", floats)]), Some("t"), None).is_err());
-    }
-
-    #[test]
-    fn a_bad_row_says_why_and_keeps_its_number() {
-        let texts: ArrayRef = Arc::new(BinaryArray::from_iter_values([&b"ok"[..], b"a\xFFb"]));
-        let documents = Documents::new(0, batch(vec![("t", texts)]), Some("t"), None).expect("text");
-        let documents = documents.with_docs(vec![4, 9]);
-        assert_eq!((documents.text(0), documents.doc(0), documents.doc(1)), (Cell::Text("ok"), 4, 9));
-        assert!(matches!(documents.text(1), Cell::Bad(why) if why.contains("byte 1")));
-        let documents = documents.with_bad(BTreeMap::from([(0, "a reason".to_owned())]));
-        assert_eq!(documents.text(0), Cell::Bad("a reason".to_owned()));
-    }
-}
+#[path = "document_tests.rs"]
+mod tests;

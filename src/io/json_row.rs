@@ -217,6 +217,7 @@ mod tests {
 
     fn columns() -> Columns {
         Columns {
+            html: false,
             text: "text".into(),
             id: "id".into(),
             id_required: false,

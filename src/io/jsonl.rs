@@ -240,6 +240,7 @@ impl<'b> Batch<'b> {
         let first_doc = docs.first().copied().unwrap_or(0);
         let documents = Documents::new(first_doc, rows, text, id)?;
         Ok(documents
+            .with_html(self.columns.html)
             .with_docs(docs)
             .with_bad(std::mem::take(&mut self.bad))
             .with_ids_seen(std::mem::take(&mut self.seen)))

@@ -136,7 +136,7 @@ impl Source {
                 }
             };
             at += count;
-            each(documents)
+            each(documents.with_html(self.columns.html))
         })
     }
 

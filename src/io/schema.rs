@@ -10,6 +10,8 @@ use arrow_schema::DataType;
 pub struct Columns {
     /// The column of the texts.
     pub text: String,
+    /// Whether that column holds pages, HTML in whatever charset. Web archives hold nothing else.
+    pub html: bool,
     /// The column of the ids.
     pub id: String,
     /// Whether the user named the id column: then a file without it is an error, else its rows are called `FILE#ROW`.
@@ -142,7 +144,13 @@ mod tests {
     }
 
     fn columns(text: &str, id: &str, id_required: bool) -> Columns {
-        Columns { text: text.to_owned(), id: id.to_owned(), id_required, others: vec!["n".to_owned(), "m".to_owned()] }
+        Columns {
+            text: text.to_owned(),
+            html: false,
+            id: id.to_owned(),
+            id_required,
+            others: vec!["n".to_owned(), "m".to_owned()],
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
 
 pub(super) fn columns() -> Columns {
-    Columns { text: "text".into(), id: "id".into(), id_required: false, others: vec!["title".into()] }
+    Columns { text: "text".into(), html: false, id: "id".into(), id_required: false, others: vec!["title".into()] }
 }
 
 pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

@@ -33,6 +33,7 @@ use crate::stage::recipe::Bound;
 fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
+        html: false,
         id: options.id_column.clone(),
         id_required: options.id_required,
         others: options.keep.columns().into_iter().chain(fields(options)).chain(report_columns(options)).collect(),
