@@ -73,8 +73,12 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     let tokens = |analysis: &Analysis<'_>| analysis.tokens().len();
     let all = |analysis: &Analysis<'_>| words(analysis) + tokens(analysis);
 
-    let recipe =
-        Recipe { algorithms: Recipe::parse_algorithms("all")?, text: TextOptions::default(), count_copies: true };
+    let recipe = Recipe {
+        algorithms: Recipe::parse_algorithms("all")?,
+        text: TextOptions::default(),
+        count_copies: true,
+        purify: dupsift::purify::PurifyOptions::default(),
+    };
     let folder = tempfile::tempdir()?;
     let stats = statistics(&recipe, &pipeline, texts.iter().flatten(), folder.path())?;
     let bound = recipe.bind(&Corpus::new(stats.documents(), &stats), &[])?;

@@ -50,8 +50,12 @@ fn main() -> Result<()> {
 /// Document numbers and fingerprints, of the documents that have one.
 fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
-    let recipe =
-        Recipe { algorithms: Recipe::parse_algorithms(typed)?, text: TextOptions::default(), count_copies: true };
+    let recipe = Recipe {
+        algorithms: Recipe::parse_algorithms(typed)?,
+        text: TextOptions::default(),
+        count_copies: true,
+        purify: dupsift::purify::PurifyOptions::default(),
+    };
     ensure!(!recipe.needs_stats().any(), "weights of the whole corpus are not known here; leave weight=tf_idf out");
     let stats = CorpusStats::none();
     let bound = recipe.bind(&Corpus::new(1, &stats), &[])?;

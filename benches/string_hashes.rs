@@ -47,6 +47,7 @@ fn main() -> Result<()> {
         algorithms: Recipe::parse_algorithms(&typed.join(","))?,
         text: TextOptions::default(),
         count_copies: true,
+        purify: dupsift::purify::PurifyOptions::default(),
     };
     let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;
     let mut keys = vec![HashSet::new(); LINES.len()];

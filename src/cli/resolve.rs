@@ -11,7 +11,8 @@ use bytesize::ByteSize;
 use super::args::{Chain, LogFormat, Settings, Typed};
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::{Decide, Keep, RunOptions};
-use crate::stage::recipe::{Chosen, DEFAULT_PRESET, Recipe, preset};
+use crate::purify::PurifyOptions;
+use crate::stage::recipe::{Chosen, DEFAULT_PRESET, Recipe, parse_purify, preset};
 use crate::text::{Field, Pipeline, TextOptions, TokenizerKind};
 
 /// The `--keep` of a run that names none; the document number decides last in any case.
@@ -75,7 +76,10 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         inputs,
         out,
         overwrite: settings.overwrite.unwrap_or(false),
-        text_column: settings.text_column.unwrap_or_else(|| "text".into()),
+        html: settings.html_column.is_some(),
+        text_column: settings.html_column.or(settings.text_column).unwrap_or_else(|| "text".into()),
+        content_type_column: settings.content_type_column.unwrap_or_else(|| "content_type".into()),
+        url_column: settings.url_column.unwrap_or_else(|| "url".into()),
         id_required: settings.id_column.is_some(),
         id_column: settings.id_column.unwrap_or_else(|| "id".into()),
         fields_required: [&settings.title_column, &settings.keywords_column, &settings.description_column]
@@ -86,7 +90,12 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
             (settings.description_column, Field::Description),
         ]
         .map(|(column, field)| column.unwrap_or_else(|| field.name().into())),
-        recipe: Recipe { algorithms, text, count_copies: settings.count_copies.unwrap_or(true) },
+        recipe: Recipe {
+            algorithms,
+            text,
+            count_copies: settings.count_copies.unwrap_or(true),
+            purify: values.purify.unwrap_or_default(),
+        },
         stop_words_file: settings.stop_words,
         dictionary_file: settings.dictionary,
         threads: values.threads.unwrap_or_else(cores_allowed),
@@ -114,6 +123,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
 struct Values {
     algorithms: Option<Vec<Chosen>>,
     tokenizer: Option<TokenizerKind>,
+    purify: Option<PurifyOptions>,
     keep: Option<Keep>,
     threads: Option<usize>,
     memory: Option<u64>,
@@ -129,6 +139,9 @@ impl Values {
         };
         let columns = [
             ("text-column", &settings.text_column),
+            ("html-column", &settings.html_column),
+            ("content-type-column", &settings.content_type_column),
+            ("url-column", &settings.url_column),
             ("id-column", &settings.id_column),
             ("title-column", &settings.title_column),
             ("keywords-column", &settings.keywords_column),
@@ -138,6 +151,11 @@ impl Values {
             if column.as_deref() == Some("") {
                 return Err(Error::Usage(format!("--{flag} is empty; expected the name of a column")));
             }
+        }
+        if let (Some(text), Some(html)) = (&settings.text_column, &settings.html_column) {
+            return Err(Error::Usage(format!(
+                "--text-column {text} and --html-column {html} both name the column to read; expected one of the two"
+            )));
         }
         if let (Some(_), Some(chosen)) = (&settings.algorithms, &settings.preset) {
             let same = preset(chosen)?.algorithms;
@@ -150,6 +168,7 @@ impl Values {
         Ok(Values {
             algorithms: settings.algorithms.as_deref().map(Recipe::parse_algorithms).transpose()?,
             tokenizer: settings.tokenizer.as_deref().map(tokenizer).transpose()?,
+            purify: settings.purify.as_deref().map(parse_purify).transpose()?,
             keep: settings.keep.as_deref().map(Keep::parse).transpose()?,
             threads: threads.map(|threads| threads as usize),
             memory: settings.memory.as_ref().map(|typed| memory(&typed.0)).transpose()?,

@@ -72,6 +72,9 @@ pub struct Settings {
     /// Column of texts [default: text]
     #[arg(long, value_name = "COLUMN", help_heading = "Files")]
     pub text_column: Option<String>,
+    /// Column of pages, HTML in whatever charset, in place of texts; of web archives it is not needed
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub html_column: Option<String>,
     /// Column of ids [default: id; where it is not there, ids are FILE#ROW]
     #[arg(long, value_name = "COLUMN", help_heading = "Files")]
     pub id_column: Option<String>,
@@ -84,6 +87,12 @@ pub struct Settings {
     /// Column of descriptions [default: description; a corpus need not have it]
     #[arg(long, value_name = "COLUMN", help_heading = "Files")]
     pub description_column: Option<String>,
+    /// Column of what servers said of pages, such as text/html; charset=gbk [default: content_type; a corpus need not have it]
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub content_type_column: Option<String>,
+    /// Column of the addresses of pages [default: url; a corpus need not have it]
+    #[arg(long, value_name = "COLUMN", help_heading = "Files")]
+    pub url_column: Option<String>,
     /// Only this many documents from the start
     #[arg(long, value_name = "N", help_heading = "Files")]
     pub limit: Option<Typed>,
@@ -136,6 +145,11 @@ pub struct Settings {
     #[arg(hide_possible_values = true, help_heading = "Words")]
     pub stem: Option<bool>,
 
+    /// How pages become texts: docview, readability or visible, each with :name=value,... such as docview:fallback=skip
+    /// [default: PURIFY]
+    #[arg(long, value_name = "METHOD", help_heading = "Pages")]
+    pub purify: Option<String>,
+
     /// Which of several duplicates stays: columns, length or doc, each asc or desc [default: length desc]
     #[arg(long, value_name = "KEYS", help_heading = "Removing")]
     pub keep: Option<String>,
@@ -181,6 +195,10 @@ impl Settings {
             overwrite: self.overwrite.or(other.overwrite),
             work: self.work.or(other.work),
             text_column: self.text_column.or(other.text_column),
+            html_column: self.html_column.or(other.html_column),
+            content_type_column: self.content_type_column.or(other.content_type_column),
+            url_column: self.url_column.or(other.url_column),
+            purify: self.purify.or(other.purify),
             id_column: self.id_column.or(other.id_column),
             title_column: self.title_column.or(other.title_column),
             keywords_column: self.keywords_column.or(other.keywords_column),

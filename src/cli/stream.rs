@@ -47,7 +47,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     let old = RunOptions { inputs: forget, ..options.run.clone() };
     let old = if old.inputs.is_empty() { None } else { Some(job::look(&old)?) };
     if dry_run {
-        job::check_stream(options)?;
+        job::check_stream(options, &inputs)?;
         say("nothing stands against this run; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }

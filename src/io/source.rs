@@ -26,6 +26,8 @@ pub struct InputFile {
     pub label: String,
     /// How it is read.
     pub format: Format,
+    /// Whether its texts are pages, see [`Documents::page`](crate::batch::Documents::page).
+    pub html: bool,
     /// The number of its first document.
     pub first_doc: u64,
     /// Its rows: Parquet's own count; lines that are not blank.
@@ -153,6 +155,7 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
             path: found.path.clone(),
             label: found.label.clone(),
             format: found.format,
+            html: columns.html,
             first_doc: 0,
             rows,
             bytes: stamp.bytes,
@@ -245,6 +248,11 @@ impl Source {
     /// How many documents there are: their numbers are below it.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
+    }
+
+    /// Whether some file's texts are pages.
+    pub fn has_pages(&self) -> bool {
+        self.files.iter().any(|file| file.html)
     }
 
     /// The ids of every file, as [`InputFile::id`].

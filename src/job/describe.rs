@@ -15,6 +15,7 @@ use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
+use crate::stage::recipe::purify_name;
 use crate::stage::sift::Sieve;
 use crate::text::Field;
 
@@ -76,12 +77,13 @@ pub fn report(
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        purified: job.purified.report(job),
         segmented_characters: job.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: RecipeReport {
             algorithms: options.recipe.algorithms.iter().map(ToString::to_string).collect(),
             text: job.pipeline.identity(),
             count_copies: options.recipe.count_copies,
-            identity: format!("{:016x}", options.recipe.identity(job.pipeline)),
+            identity: format!("{:016x}", options.recipe.identity(job.pipeline, job.has_pages())),
         },
         options: options_as_typed(job),
         inputs: files
@@ -189,7 +191,10 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
         ("input", options.inputs.join(" ")),
         ("out", options.out.display().to_string()),
         ("overwrite", options.overwrite.to_string()),
-        ("text-column", options.text_column.clone()),
+        (if options.html { "html-column" } else { "text-column" }, options.text_column.clone()),
+        ("content-type-column", options.content_type_column.clone()),
+        ("url-column", options.url_column.clone()),
+        ("purify", purify_name(&options.recipe.purify)),
         ("id-column", options.id_column.clone()),
         ("title-column", options.field_columns[Field::Title as usize].clone()),
         ("keywords-column", options.field_columns[Field::Keywords as usize].clone()),

@@ -195,7 +195,7 @@ fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explan
     };
     let algorithms: Vec<ExplainedAlgorithm> = recipe.algorithms.iter().zip(looks).zip(said).map(one).collect();
     let mut notes = Vec::new();
-    if finished.report.recipe.identity != format!("{:016x}", recipe.identity(job.pipeline)) {
+    if finished.report.recipe.identity != format!("{:016x}", recipe.identity(job.pipeline, job.has_pages())) {
         notes.push(format!(
             "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",
             finished.report.dupsift

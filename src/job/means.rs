@@ -8,9 +8,11 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::options::RunOptions;
 use super::progress::Progress;
+use super::purified::Purified;
 use super::workers::Job;
 use crate::error::{Error, Result};
 use crate::io::Source;
+use crate::purify::Purifier;
 use crate::shuffle::Memory;
 use crate::text::Pipeline;
 
@@ -46,6 +48,7 @@ impl Means {
             options,
             source,
             pipeline: &self.pipeline,
+            purified: Purified::new(Purifier::new(options.recipe.purify)),
             fields: options.recipe.fields().into_iter().collect(),
             pool: &self.pool,
             budget: self.budget,

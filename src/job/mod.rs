@@ -40,6 +40,9 @@ mod pair_list;
 mod pairs;
 mod pool;
 mod progress;
+mod purified;
+mod purified_store;
+mod purify_report;
 mod recall;
 mod rejected;
 mod review;
@@ -69,6 +72,7 @@ pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use page::{PAGE, Page, write_again};
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use progress::{Bar, Progress, Unit};
+pub use purify_report::PurifyReport;
 pub use review::{
     AlgorithmReview, BINS, ClusterReview, Crossing, LargeCluster, Member, PairSample, Review, SAMPLE_BINS, ShownText,
     SourceReview, bin_range, sample_range,

@@ -15,8 +15,14 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Whether an output folder that exists may be replaced.
     pub overwrite: bool,
-    /// The column of texts.
+    /// The column of texts, or of pages.
     pub text_column: String,
+    /// Whether that column holds pages, HTML in whatever charset.
+    pub html: bool,
+    /// The column that says what a server said of a page, for pages alone; a corpus need not have it.
+    pub content_type_column: String,
+    /// The column of the addresses of pages, likewise.
+    pub url_column: String,
     /// The column of ids.
     pub id_column: String,
     /// Whether the user named the id column, so that its absence is an error.

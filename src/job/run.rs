@@ -33,11 +33,23 @@ use crate::stage::recipe::Bound;
 fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
-        html: false,
+        html: options.html,
         id: options.id_column.clone(),
         id_required: options.id_required,
-        others: options.keep.columns().into_iter().chain(fields(options)).chain(report_columns(options)).collect(),
+        others: options
+            .keep
+            .columns()
+            .into_iter()
+            .chain(fields(options))
+            .chain(report_columns(options))
+            .chain(page_columns(options))
+            .collect(),
     }
+}
+
+/// The columns that a purifier asks for.
+fn page_columns(options: &RunOptions) -> [String; 2] {
+    [options.content_type_column.clone(), options.url_column.clone()]
 }
 
 /// The columns beside the text that the algorithms read.

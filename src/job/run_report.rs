@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::purify_report::PurifyReport;
+
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunReport {
@@ -24,6 +26,9 @@ pub struct RunReport {
     pub bad_inputs: Vec<BadInputReport>,
     /// Documents by fate.
     pub documents: DocumentsReport,
+    /// What became of pages, where the corpus has pages.
+    #[serde(default)]
+    pub purified: Option<PurifyReport>,
     /// Ids of the corpus.
     pub ids: IdsReport,
     /// Counts of the first pass, where there was one.

@@ -17,6 +17,7 @@ use super::document::View;
 use super::ids::Ids;
 use super::options::RunOptions;
 use super::progress::Progress;
+use super::purified::Purified;
 use super::rejected::{Rejected, Rejecter};
 use super::run::{Inputs, carry_out};
 use super::run_report::{BadInputReport, StageReport};
@@ -30,6 +31,7 @@ use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::combine;
 use crate::io::{BadInput, Stage, TableWriter, Want};
+use crate::purify::Purifier;
 use crate::row::Signatures;
 use crate::shuffle::{AtomicBits, AtomicCells, Memory};
 use crate::stage::recipe::Bound;
@@ -139,22 +141,22 @@ fn key<'c>(options: &StreamOptions, none: &'c CorpusStats) -> Result<Bound<'c>> 
 }
 
 /// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
-fn named(options: &StreamOptions, pipeline: &Pipeline) -> (String, String) {
+fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
-    (algorithms, format!("{:016x}", recipe.identity(pipeline)))
+    (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
 /// Checks what can be known before documents are read: the algorithm, and the filter.
 ///
 /// # Errors
 /// As [`stream`].
-pub fn check(options: &StreamOptions) -> Result<()> {
+pub fn check(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
     let none = CorpusStats::none();
     key(options, &none)?;
     let budget = Budget::new(options.run.memory, options.run.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
-    let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?);
+    let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());
     stream_filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
 }
 
@@ -166,7 +168,7 @@ fn attempt(
     bound: &Bound<'_>,
     forget: Option<&Inputs>,
 ) -> Result<StreamReport> {
-    let (recipe, identity) = named(options, job.pipeline);
+    let (recipe, identity) = named(options, job.pipeline, job.has_pages());
     let most_bytes = job.budget.rows;
     let (filter, mut held) = match &options.filter {
         Some(path) => stream_filter::read(path, &recipe, &identity, most_bytes)?,
@@ -196,6 +198,7 @@ fn attempt(
             options: &whole,
             source: &forget.source,
             pipeline: job.pipeline,
+            purified: Purified::new(Purifier::new(whole.recipe.purify)),
             fields: job.fields.clone(),
             pool: job.pool,
             budget: job.budget,

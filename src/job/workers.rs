@@ -9,6 +9,8 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::options::RunOptions;
 use super::progress::{Bar, Progress, Unit};
+use super::purified::{Purified, Reading};
+use super::purify_report::PurifyReport;
 use crate::batch::Documents;
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, Source, Want};
@@ -34,6 +36,8 @@ pub struct Job<'j> {
     pub source: &'j Source,
     /// From text to words.
     pub pipeline: &'j Pipeline,
+    /// From pages to texts.
+    pub purified: Purified,
     /// The columns beside the text that the algorithms read.
     pub fields: Vec<Field>,
     /// The threads.
@@ -61,6 +65,11 @@ impl Job<'_> {
     pub fn documents(&self) -> u64 {
         let all = self.source.documents();
         self.options.limit.map_or(all, |limit| all.min(limit))
+    }
+
+    /// Whether some texts are pages, which have to be purified.
+    pub fn has_pages(&self) -> bool {
+        self.source.has_pages()
     }
 
     /// The names of the columns beside the text that a reading asks for.
@@ -194,27 +203,37 @@ impl Job<'_> {
         let splits = self.source.splits(target as usize);
         let splits: Vec<_> = splits.into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
+        let reading = self.purified.reading(self, want)?;
         let mut want = want.clone();
         if self.options.limit.is_some() {
             want.rows = Some(below(documents, want.rows.take()));
         }
+        let told = Mutex::new(PurifyReport::default());
         let results = self.work(
             splits.len(),
-            init,
-            |state, piece| {
-                self.source.read(&splits[piece], &want, &mut |batch| {
+            || Ok((init()?, PurifyReport::default())),
+            |(state, purified), piece| {
+                let file = &self.source.files[splits[piece].file];
+                let asks = self.purified.asks(self, file, &want, &reading);
+                self.source.read(&splits[piece], &asks, &mut |batch| {
                     self.go_on()?;
+                    let batch = self.purified.texts(self, batch, &reading, purified)?;
                     each(state, &batch)?;
                     bar.add(batch.len() as u64);
                     Ok(())
                 })
             },
-            |state| {
+            |(state, purified)| {
                 free_spare_lists();
+                told.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
                 end(state)
             },
         )?;
-        self.none_bad().map(|()| results)
+        self.none_bad()?;
+        if let Reading::Purify(Some(filling)) = reading {
+            self.purified.keep(filling, told.into_inner().unwrap_or_else(PoisonError::into_inner))?;
+        }
+        Ok(results)
     }
 
     /// Whether all files were whole so far.

@@ -64,7 +64,13 @@ mod tests {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         // Two algorithms ask for sentences, which are counted once.
         let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
-        let kinds = Recipe { algorithms, text: TextOptions::default(), count_copies: true }.features();
+        let kinds = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            purify: crate::purify::PurifyOptions::default(),
+        }
+        .features();
         let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);
         for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
             tally.add(&pipeline.analyse(text));

@@ -223,7 +223,12 @@ mod tests {
     use crate::text::{Pipeline, TextOptions};
 
     fn look_at(algorithm: &str, a: &str, b: &str) -> Look {
-        let recipe = |algorithms: Vec<Chosen>| Recipe { algorithms, text: TextOptions::default(), count_copies: true };
+        let recipe = |algorithms: Vec<Chosen>| Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            purify: crate::purify::PurifyOptions::default(),
+        };
         let chosen = Recipe::parse_algorithms(algorithm).unwrap();
         let loose = recipe(chosen.iter().map(Chosen::loosened).collect());
         let stats = CorpusStats::none();

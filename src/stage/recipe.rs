@@ -12,6 +12,7 @@ use crate::algorithm::kit::verify::{VERIFY, check as check_of};
 use crate::algorithm::{Algorithm, Confirm, Corpus, Features, Learner, Margin, Params, Signer, Stats, by_name, specs};
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
+use crate::purify::PurifyOptions;
 use crate::row::Pair;
 use crate::text::{Analysis, Field, Pipeline, TextOptions};
 
@@ -42,6 +43,8 @@ pub struct Recipe {
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
+    /// How pages become texts, where the corpus has pages.
+    pub purify: PurifyOptions,
 }
 
 /// An algorithm bound to a corpus.
@@ -210,9 +213,10 @@ impl Recipe {
         self.algorithms.iter().enumerate().map(bind).collect()
     }
 
-    /// A hash of the recipe and of the versions that words depend on.
-    pub fn identity(&self, pipeline: &Pipeline) -> u64 {
-        hash64(format!("{self}\n{}", pipeline.identity()).as_bytes())
+    /// A hash of the recipe and of the versions that words depend on; of a corpus with pages also of what these become.
+    pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
+        let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
+        hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
     }
 }
 
@@ -234,6 +238,7 @@ impl fmt::Display for Chosen {
 }
 
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
+pub use super::purifier::{parse_purify, purify_name};
 
 type Named = (String, Vec<(String, String)>);
 

@@ -72,7 +72,12 @@ mod tests {
     #[test]
     fn rows_that_meet_pass_and_single_ones_do_not() {
         let algorithms = Recipe::parse_algorithms("three_plus_five,simhash").unwrap();
-        let recipe = Recipe { algorithms, text: TextOptions::default(), count_copies: true };
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            purify: crate::purify::PurifyOptions::default(),
+        };
         let stats = CorpusStats::none();
         let bound = recipe.bind(&Corpus::new(1000, &stats), &[]).unwrap();
         let sieve = Sieve::new(&bound, 1000, 1 << 20);

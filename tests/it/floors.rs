@@ -67,7 +67,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         rooms: &["cli", "report"],
-        may: &["error", "hash", "text", "job", "measure", "stage", "algorithm", "cli", "report"],
+        may: &["error", "hash", "text", "purify", "job", "measure", "stage", "algorithm", "cli", "report"],
         never: &[ARROW, "parquet", "rayon", "pyo3"],
     },
     Rule { rooms: &["lib"], may: &[], never: &[] },

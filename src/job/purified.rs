@@ -1,0 +1,218 @@
+//! Pages become texts on their way from a file to a stage: whoever reads texts never sees HTML.
+//!
+//! Purifying costs more than all else that a reading does, so the first reading of the whole corpus keeps what came of each
+//! page in a work file, and later ones take it from there.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use arrow_array::StringViewArray;
+use arrow_array::builder::StringViewBuilder;
+
+use super::purified_store::{Filling, Kept, Stored};
+use super::purify_report::PurifyReport;
+use super::workers::Job;
+use crate::batch::{Cell, Documents, TextColumn};
+use crate::error::Result;
+use crate::io::{InputFile, Want};
+use crate::purify::{Purifier, RawPage};
+use crate::stage::recipe::purify_name;
+use crate::text::Field;
+
+/// The purifier of a job, and what it has done so far.
+pub struct Purified {
+    purifier: Purifier,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    stored: Option<Arc<Stored>>,
+    report: PurifyReport,
+}
+
+/// One reading of texts.
+pub(super) enum Reading {
+    /// Texts are texts.
+    Plain,
+    /// Pages are purified as they come; those of a reading of all documents are kept.
+    Purify(Option<Arc<Filling>>),
+    /// What an earlier reading kept.
+    Again(Arc<Stored>),
+}
+
+impl Purified {
+    /// A purifier that has seen nothing yet.
+    pub fn new(purifier: Purifier) -> Purified {
+        Purified { purifier, state: Mutex::default() }
+    }
+
+    /// What was purified in the reading that kept it; none where no file holds pages.
+    pub fn report(&self, job: &Job<'_>) -> Option<PurifyReport> {
+        let mut report = self.state().report.clone();
+        report.recipe = purify_name(&job.options.recipe.purify);
+        job.has_pages().then_some(report)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a reading comes by its texts.
+    pub(super) fn reading(&self, job: &Job<'_>, want: &Want) -> Result<Reading> {
+        if !want.text || !job.has_pages() {
+            return Ok(Reading::Plain);
+        }
+        if let Some(stored) = self.state().stored.clone() {
+            return Ok(Reading::Again(stored));
+        }
+        let filling = if want.rows.is_none() { Some(Arc::new(Filling::new(job)?)) } else { None };
+        Ok(Reading::Purify(filling))
+    }
+
+    /// Keeps what a reading of all documents has made of them.
+    pub(super) fn keep(&self, filling: Arc<Filling>, report: PurifyReport) -> Result<()> {
+        // The threads that shared it are done.
+        if let Some(filling) = Arc::into_inner(filling) {
+            let stored = Arc::new(filling.freeze()?);
+            let mut state = self.state();
+            state.stored = Some(stored);
+            state.report = report;
+        }
+        Ok(())
+    }
+
+    /// What a reading asks of a file in place of `want`.
+    pub(super) fn asks(&self, job: &Job<'_>, file: &InputFile, want: &Want, reading: &Reading) -> Want {
+        let mut want = want.clone();
+        match reading {
+            Reading::Plain => {}
+            _ if !file.html => {}
+            Reading::Purify(_) => {
+                let own = [&job.options.content_type_column, &job.options.url_column];
+                for name in own.into_iter().filter(|name| file.others.contains(name)) {
+                    if !want.others.contains(name) {
+                        want.others.push(name.clone());
+                    }
+                }
+            }
+            Reading::Again(_) => want.text = false,
+        }
+        want
+    }
+
+    /// The texts of a batch as it came from its file.
+    pub(super) fn texts(
+        &self,
+        job: &Job<'_>,
+        batch: Documents,
+        reading: &Reading,
+        told: &mut PurifyReport,
+    ) -> Result<Documents> {
+        match reading {
+            Reading::Purify(filling) if batch.is_html() => self.purify(job, batch, filling.as_deref(), told),
+            Reading::Again(stored) if batch.is_html() => self.again(job, batch, stored),
+            _ => Ok(batch),
+        }
+    }
+
+    fn purify(
+        &self,
+        job: &Job<'_>,
+        batch: Documents,
+        filling: Option<&Filling>,
+        told: &mut PurifyReport,
+    ) -> Result<Documents> {
+        let content_types = batch.text_column(&job.options.content_type_column)?;
+        let urls = batch.text_column(&job.options.url_column)?;
+        let mut texts = Texts::new(job);
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for row in 0..batch.len() {
+            job.go_on()?;
+            let (content_type, url) = (beside(&content_types, row), beside(&urls, row));
+            let (page, why);
+            let kept = match batch.page(row) {
+                Err(why) => Kept::Bad(why),
+                Ok(None) => Kept::Null,
+                Ok(Some(bytes)) => {
+                    let begun = Instant::now();
+                    page = self.purifier.page(&RawPage { bytes, content_type, url });
+                    told.count(&page, bytes.len(), begun.elapsed());
+                    why = format!("a page of type {}, which has no body", page.kind.name());
+                    let fields = [&page.title, &page.keywords, &page.description].map(Option::as_deref);
+                    page.body.as_deref().map_or(Kept::Bad(&why), |text| Kept::Text { text, fields })
+                }
+            };
+            if filling.is_some() {
+                places.push((batch.doc(row), bytes.len() as u64));
+                kept.write(&mut bytes);
+            }
+            texts.push(row, kept);
+        }
+        if let Some(filling) = filling {
+            filling.append(&bytes, &places)?;
+        }
+        texts.finish(job, batch)
+    }
+
+    fn again(&self, job: &Job<'_>, batch: Documents, stored: &Stored) -> Result<Documents> {
+        let mut texts = Texts::new(job);
+        for row in 0..batch.len() {
+            texts.push(row, stored.of(batch.doc(row)));
+        }
+        texts.finish(job, batch)
+    }
+}
+
+fn beside(column: &Option<TextColumn>, row: usize) -> Option<&str> {
+    match column.as_ref()?.get(row) {
+        Cell::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// The columns that take the place of pages.
+struct Texts {
+    text: StringViewBuilder,
+    /// The fields that pages fill in, with their builders.
+    fields: Vec<(Field, StringViewBuilder)>,
+    bad: BTreeMap<usize, String>,
+}
+
+impl Texts {
+    fn new(job: &Job<'_>) -> Texts {
+        // A column that the user named holds what he wants.
+        let fields = job.fields.iter().filter(|&&field| !job.options.fields_required[field as usize]);
+        Texts {
+            text: StringViewBuilder::new(),
+            fields: fields.map(|&field| (field, StringViewBuilder::new())).collect(),
+            bad: BTreeMap::new(),
+        }
+    }
+
+    fn push(&mut self, row: usize, kept: Kept<'_>) {
+        let (text, fields) = match kept {
+            Kept::Text { text, fields } => (Some(text), Some(fields)),
+            Kept::Null => (None, None),
+            Kept::Bad(why) => {
+                self.bad.insert(row, why.to_owned());
+                (None, None)
+            }
+        };
+        self.text.append_option(text);
+        for (field, column) in &mut self.fields {
+            column.append_option(fields.and_then(|fields| fields[*field as usize]));
+        }
+    }
+
+    fn finish(mut self, job: &Job<'_>, batch: Documents) -> Result<Documents> {
+        let beside: Vec<(String, StringViewArray)> = self
+            .fields
+            .iter_mut()
+            .map(|(field, column)| (job.options.field_columns[*field as usize].clone(), column.finish()))
+            .collect();
+        batch.purified((&job.options.text_column, self.text.finish()), beside, self.bad)
+    }
+}

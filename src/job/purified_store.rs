@@ -1,0 +1,148 @@
+//! What came of every page, in a work file, by the number of the document.
+
+use super::workers::Job;
+use crate::error::Result;
+use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
+use crate::text::Field;
+
+/// What is kept of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept<'k> {
+    /// A row without a page.
+    Null,
+    /// A row that cannot be used, and why.
+    Bad(&'k str),
+    /// A page: its body, and what it says of itself, by [`Field`].
+    Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
+}
+
+const NULL: u8 = 0;
+const BAD: u8 = 1;
+const TEXT: u8 = 2;
+/// The length that stands for no value.
+const NONE: u32 = u32::MAX;
+
+impl<'k> Kept<'k> {
+    /// Appends the row: its kind, then each text behind its length of four bytes.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let put = |out: &mut Vec<u8>, text: Option<&str>| {
+            out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
+            out.extend(text.unwrap_or_default().as_bytes());
+        };
+        match self {
+            Kept::Null => out.push(NULL),
+            Kept::Bad(why) => {
+                out.push(BAD);
+                put(out, Some(why));
+            }
+            Kept::Text { text, fields } => {
+                out.push(TEXT);
+                put(out, Some(text));
+                fields.iter().for_each(|field| put(out, *field));
+            }
+        }
+    }
+
+    /// The row that begins at a place of the heap.
+    fn read(heap: &'k FrozenHeap, mut at: u64) -> Kept<'k> {
+        let kind = heap.get(at, 1)[0];
+        at += 1;
+        let mut next = || {
+            let mut length = [0; 4];
+            length.copy_from_slice(heap.get(at, 4));
+            at += 4;
+            let length = u32::from_le_bytes(length);
+            if length == NONE {
+                return None;
+            }
+            let text = heap.get(at, length as usize);
+            at += u64::from(length);
+            Some(std::str::from_utf8(text).unwrap_or_default())
+        };
+        match kind {
+            NULL => Kept::Null,
+            BAD => Kept::Bad(next().unwrap_or_default()),
+            _ => Kept::Text { text: next().unwrap_or_default(), fields: std::array::from_fn(|_| next()) },
+        }
+    }
+}
+
+/// A store that many threads fill.
+pub(super) struct Filling {
+    heap: Heap,
+    /// For each document where its row begins, plus one; 0: it was not read.
+    begins: AtomicCells<u64>,
+}
+
+impl Filling {
+    /// An empty store for all documents of the job.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn new(job: &Job<'_>) -> Result<Filling> {
+        let heap = Heap::new(job.dir, "purified")?;
+        Ok(Filling { heap, begins: AtomicCells::new(job.dir, "purified-begins", job.documents() as usize)? })
+    }
+
+    /// Appends rows; `places` are documents with the places of their rows in `bytes`.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn append(&self, bytes: &[u8], places: &[(u64, u64)]) -> Result<()> {
+        let begin = self.heap.append(bytes)?;
+        places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
+        Ok(())
+    }
+
+    /// Ends the filling.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn freeze(self) -> Result<Stored> {
+        Ok(Stored { heap: self.heap.freeze_in_order()?, begins: self.begins })
+    }
+}
+
+/// A store that is complete.
+pub(super) struct Stored {
+    heap: FrozenHeap,
+    begins: AtomicCells<u64>,
+}
+
+impl Stored {
+    /// What is kept of a document.
+    pub fn of(&self, doc: u64) -> Kept<'_> {
+        match self.begins.load(doc as usize) {
+            0 => Kept::Null,
+            begin => Kept::read(&self.heap, begin - 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_read_again() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let heap = Heap::new(dir.path(), "kept").expect("a heap");
+        let rows = [
+            Kept::Null,
+            Kept::Bad("broken"),
+            Kept::Text { text: "тело", fields: [Some("題"), None, Some("")] },
+            Kept::Text { text: "", fields: [None, None, None] },
+        ];
+        let mut bytes = Vec::new();
+        let mut places = Vec::new();
+        for row in &rows {
+            places.push(bytes.len() as u64);
+            row.write(&mut bytes);
+        }
+        heap.append(&bytes).expect("written");
+        let heap = heap.freeze().expect("frozen");
+        for (row, place) in rows.iter().zip(places) {
+            assert_eq!(Kept::read(&heap, place), *row);
+        }
+    }
+}
