@@ -9,6 +9,7 @@ pub mod explain;
 pub mod judge;
 pub mod likeness;
 pub mod preset;
+pub mod purifier;
 pub mod recipe;
 pub mod sift;
 pub mod sign;
