@@ -7,11 +7,21 @@
 //! A [`Purifier`] is made once and shared by all threads; [`Purifier::page`] is a pure function of the bytes, what was said
 //! of them, and the options.
 
+mod abstracts;
+mod category;
+mod elements;
+mod function_words;
+mod keywords;
 mod options;
 mod page;
+mod training;
 
+pub use category::{MAX_CLASSES, Model, ModelRow, category_text};
+pub use elements::{Elements, elements};
+pub use keywords::{CorpusWords, Keyword};
 pub use options::{Fallback, Method, PurifyOptions};
 pub use page::{Block, Cut, Kind, Link, Page, RawPage};
+pub use training::{LeftOut, Trainer, TrainingOptions};
 
 /// Takes pages apart.
 #[derive(Clone, Debug)]

@@ -268,6 +268,18 @@ impl<'a> Analysis<'a> {
         found.unwrap_or_default()
     }
 
+    /// Where the words stand in [`Analysis::text`], in the order of [`Analysis::words`]; of a stem the word that it was
+    /// made of.
+    pub fn places(&self) -> Vec<Range<usize>> {
+        if self.pipeline.stems.is_none() {
+            return self.words().iter().map(|word| word.start as usize..word.end as usize).collect();
+        }
+        let (mut known, mut places) = (Vec::new(), Vec::with_capacity(self.words().len()));
+        self.write_han_starts(&mut known);
+        self.pipeline.each_place(self.normal(), &known, &mut |place| places.push(place));
+        places
+    }
+
     /// The sentences in order, as ranges of word numbers: none is empty, and together they are all the words.
     pub fn sentences(&self) -> &[Range<u32>] {
         &self.cut().sentences

@@ -15,6 +15,7 @@
 
 pub mod analysis;
 mod beside;
+mod clause;
 mod lanes;
 pub mod normal;
 pub mod pipeline;
@@ -32,6 +33,7 @@ mod laws;
 
 pub use analysis::{Analysis, Counted, Token, Word};
 pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
+pub use clause::{clauses, is_clause_mark};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
 pub use spare::free as free_spare_lists;

@@ -77,7 +77,7 @@ pub struct Pipeline {
     /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
     han_words_are_text: bool,
     yo_to_e: bool,
-    stems: Option<Stems>,
+    pub(super) stems: Option<Stems>,
     /// The hashes of the stop words before stemming: at 64 bits, one in 10^15 of other words would be taken for one.
     stop_words: HashSet<u64>,
     identity: String,
@@ -132,6 +132,21 @@ impl Pipeline {
     /// Whether words of Han characters come from a dictionary, so that it pays to note them.
     pub fn has_dictionary(&self) -> bool {
         self.has_dictionary
+    }
+
+    /// Whether the user gave stop words.
+    pub fn has_stop_words(&self) -> bool {
+        !self.stop_words.is_empty()
+    }
+
+    /// Calls `each` with the place of every word before stemming; `known` is as for [`Pipeline::analyse_again`].
+    pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
+        let mut each = |place, _| each(place);
+        if self.has_dictionary {
+            for_each_word(&normal.text, &Starts::new(known), &self.unspaced, &mut each);
+        } else {
+            for_each_word(&normal.text, self.han.as_ref(), &self.unspaced, &mut each);
+        }
     }
 
     pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {

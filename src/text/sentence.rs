@@ -84,7 +84,7 @@ fn is_mark(c: char) -> bool {
 }
 
 /// Closing quotes and brackets; the two high quotes that open in English close in German and Russian.
-fn is_closing(c: char) -> bool {
+pub fn is_closing(c: char) -> bool {
     matches!(
         c,
         ')' | ']'
