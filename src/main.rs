@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
 use dupsift::cli::{
-    Exit, algorithms, compare, complain, evaluate, explain, report, run, say, stream, version, whole_story,
+    Exit, algorithms, compare, complain, evaluate, explain, purify, report, run, say, stream, version, whole_story,
 };
 
 /// Gives memory back to the system after a stage; the budget of a run counts on that.
@@ -35,6 +35,7 @@ fn verb(verb: Verb) -> Result<Exit> {
     match verb {
         Verb::Run(arguments) => run::run(*arguments),
         Verb::Compare(arguments) => compare::compare(*arguments),
+        Verb::Purify(arguments) => purify::purify(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),

@@ -55,6 +55,11 @@ impl TextColumn {
     pub fn get(&self, row: usize) -> Cell<'_> {
         cell(&self.0, row)
     }
+
+    /// All values, as a view type.
+    pub fn array(&self) -> ArrayRef {
+        self.0.array()
+    }
 }
 
 #[derive(Clone, Debug)]

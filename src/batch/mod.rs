@@ -3,6 +3,7 @@
 //! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
 //! builder here, so that a column has one name, one type and one place. No file is opened in this room.
 
+pub mod category;
 pub mod cluster;
 pub mod document;
 pub mod evaluation;
@@ -11,12 +12,14 @@ pub mod id;
 pub mod id_column;
 pub mod judged;
 pub mod model;
+pub mod page;
 pub mod pair;
 pub mod rejected;
 pub mod removal;
 pub mod term;
 pub mod told;
 
+pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
 pub use evaluation::{EvaluationRow, evaluation_schema, evaluation_table};
@@ -25,6 +28,7 @@ pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::IdBuilder;
 pub use judged::{JudgedBuilder, judged_schema};
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
+pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairBuilder, PairFound, PairRow, pair_schema, pairs_found};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};

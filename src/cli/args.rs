@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use super::purify_args::PurifyArguments;
 pub use super::settings::{Chain, LogFormat, Settings, Typed};
 
 /// The whole command line.
@@ -29,6 +30,8 @@ pub enum Verb {
     Run(Box<RunArguments>),
     /// Run many algorithms and judge their pairs: recall, precision and F of each, and how they agree
     Compare(Box<CompareArguments>),
+    /// Take pages apart: HTML or web archives in, title, keywords, abstract, body and links of each page out
+    Purify(Box<PurifyArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm

@@ -15,6 +15,8 @@ pub mod exit;
 pub mod explain;
 mod handbook;
 pub mod log;
+pub mod purify;
+pub mod purify_args;
 pub mod recorded;
 pub mod report;
 pub mod resolve;

@@ -90,6 +90,7 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
             (settings.description_column, Field::Description),
         ]
         .map(|(column, field)| column.unwrap_or_else(|| field.name().into())),
+        other_columns: Vec::new(),
         recipe: Recipe {
             algorithms,
             text,

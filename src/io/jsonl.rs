@@ -224,7 +224,7 @@ impl<'b> Batch<'b> {
         for (name, values) in self.columns.others.iter().zip(&mut self.others) {
             let values = std::mem::take(values);
             if self.want.others.contains(name) && columns.iter().all(|(known, _)| known != name) {
-                columns.push((name, array(&values)));
+                columns.push((name, if self.want.spelled { spelled(&values) } else { array(&values) }));
             }
         }
         self.bytes = 0;
@@ -293,14 +293,19 @@ fn array(values: &[Value]) -> ArrayRef {
         values.iter().for_each(|value| column.append_option(value.as_bool()));
         Arc::new(column.finish())
     } else {
-        let mut column = StringViewBuilder::with_capacity(values.len());
-        for value in values {
-            match value {
-                Value::Null => column.append_null(),
-                Value::String(text) => column.append_value(text),
-                other => column.append_value(other.to_string()),
-            }
-        }
-        Arc::new(column.finish())
+        spelled(values)
     }
+}
+
+/// Values of one batch as text: strings as they are, anything else as JSON has it.
+fn spelled(values: &[Value]) -> ArrayRef {
+    let mut column = StringViewBuilder::with_capacity(values.len());
+    for value in values {
+        match value {
+            Value::Null => column.append_null(),
+            Value::String(text) => column.append_value(text),
+            other => column.append_value(other.to_string()),
+        }
+    }
+    Arc::new(column.finish())
 }

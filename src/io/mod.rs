@@ -11,6 +11,7 @@ mod json_row;
 mod jsonl;
 mod lines;
 mod overwrite;
+mod own_columns;
 mod parallel;
 mod parquet;
 mod parquet_read;
@@ -31,6 +32,7 @@ mod testkit;
 
 pub use find::{Format, FoundFile, find};
 pub use id_rows::{column_names, read_ids};
+pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use read::{RowFilter, Want};
 pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};

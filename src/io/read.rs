@@ -18,6 +18,9 @@ pub struct Want {
     pub id: bool,
     /// Which of [`Columns::others`](super::source::Columns::others); a file that has none of that name leaves it out.
     pub others: Vec<String>,
+    /// Whether the others come as text where the file gives them no type of their own (JSON lines): else as the narrowest type
+    /// that fits the values of a batch.
+    pub spelled: bool,
     /// Only these rows; all where none is given.
     pub rows: Option<RowFilter>,
     /// How many bytes of values a batch aims at: it is handed on as soon as it has them, or 1,024 rows.
@@ -27,7 +30,7 @@ pub struct Want {
 impl Default for Want {
     /// The texts of all rows, about 4 MiB at a time.
     fn default() -> Want {
-        Want { text: true, id: false, others: Vec::new(), rows: None, batch_bytes: 4 << 20 }
+        Want { text: true, id: false, others: Vec::new(), spelled: false, rows: None, batch_bytes: 4 << 20 }
     }
 }
 

@@ -61,7 +61,8 @@ pub(super) struct Has {
     pub others: Vec<String>,
 }
 
-const TEXT_NAMES: [&str; 6] = ["text", "content", "raw_content", "contents", "body", "document"];
+const TEXT_NAMES: [&str; 7] = ["text", "content", "raw_content", "contents", "body", "document", "page_body"];
+const HTML_NAMES: [&str; 6] = ["html", "raw_html", "html_content", "content", "page", "body"];
 const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "url"];
 
 /// Checks a file's columns.
@@ -70,16 +71,16 @@ const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "ur
 /// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
 pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
+    let (flag, usual): (&str, &[&str]) =
+        if columns.html { ("--html-column", &HTML_NAMES) } else { ("--text-column", &TEXT_NAMES) };
     match named(&columns.text) {
         Some(column) if column.may_be_text() => {}
         Some(column) => {
-            let way_out = likely(&columns.text, "--text-column", &TEXT_NAMES, there, Shown::may_be_text);
-            return Err(format!(
-                "column {:?} is {}; expected strings, or binary that holds UTF-8{way_out}",
-                column.name, column.says
-            ));
+            let way_out = likely(&columns.text, flag, usual, there, Shown::may_be_text);
+            let expected = if columns.html { "strings or binary" } else { "strings, or binary that holds UTF-8" };
+            return Err(format!("column {:?} is {}; expected {expected}{way_out}", column.name, column.says));
         }
-        None => return Err(missing(&columns.text, "--text-column", &TEXT_NAMES, there, Shown::may_be_text)),
+        None => return Err(missing(&columns.text, flag, usual, there, Shown::may_be_text)),
     }
     let (id, id_note) = match named(&columns.id) {
         Some(column) if column.may_be_id() => (column.data_type.as_ref().and_then(id_kind), None),

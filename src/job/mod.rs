@@ -3,6 +3,7 @@
 //! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
 
 mod budget;
+mod category;
 mod classes;
 mod clock;
 mod clusters;
@@ -36,6 +37,9 @@ mod numbers;
 mod options;
 mod oracle;
 mod page;
+mod page_elements;
+mod pages;
+mod pages_report;
 mod pair_list;
 mod pairs;
 mod pool;
@@ -60,6 +64,7 @@ mod verdicts;
 mod verify;
 mod workers;
 
+pub use category::{TrainingReport, train};
 pub use compare::{CompareOptions, Compared, compare};
 pub use comparison_report::*;
 pub use estimate::{Estimate, estimate};
@@ -70,6 +75,8 @@ pub use explanation::*;
 pub use finished::Finished;
 pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use page::{PAGE, Page, write_again};
+pub use pages::{PagesOptions, purify};
+pub use pages_report::PagesReport;
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use progress::{Bar, Progress, Unit};
 pub use purify_report::PurifyReport;

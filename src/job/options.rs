@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub field_columns: [String; Field::ALL.len()],
     /// Which of these the user named, so that a corpus without them is an error.
     pub fields_required: [bool; Field::ALL.len()],
+    /// Further columns that a verb reads, whatever they hold.
+    pub other_columns: Vec<String>,
     /// Algorithms and words.
     pub recipe: Recipe,
     /// Where the stop words of the recipe were read, for the record.

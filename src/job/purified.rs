@@ -16,7 +16,7 @@ use super::workers::Job;
 use crate::batch::{Cell, Documents, TextColumn};
 use crate::error::Result;
 use crate::io::{InputFile, Want};
-use crate::purify::{Purifier, RawPage};
+use crate::purify::{Page, Purifier, RawPage};
 use crate::stage::recipe::purify_name;
 use crate::text::Field;
 
@@ -124,22 +124,14 @@ impl Purified {
         filling: Option<&Filling>,
         told: &mut PurifyReport,
     ) -> Result<Documents> {
-        let content_types = batch.text_column(&job.options.content_type_column)?;
-        let urls = batch.text_column(&job.options.url_column)?;
         let mut texts = Texts::new(job);
-        let mut bytes = Vec::new();
-        let mut places = Vec::new();
-        for row in 0..batch.len() {
-            job.go_on()?;
-            let (content_type, url) = (beside(&content_types, row), beside(&urls, row));
-            let (page, why);
-            let kept = match batch.page(row) {
-                Err(why) => Kept::Bad(why),
-                Ok(None) => Kept::Null,
-                Ok(Some(bytes)) => {
-                    let begun = Instant::now();
-                    page = self.purifier.page(&RawPage { bytes, content_type, url });
-                    told.count(&page, bytes.len(), begun.elapsed());
+        let (mut bytes, mut places) = (Vec::new(), Vec::new());
+        each_page(job, &self.purifier, &batch, told, |row, seen| {
+            let why;
+            let kept = match seen {
+                Seen::Null => Kept::Null,
+                Seen::Bad(why) => Kept::Bad(why),
+                Seen::Page(page) => {
                     why = format!("a page of type {}, which has no body", page.kind.name());
                     let fields = [&page.title, &page.keywords, &page.description].map(Option::as_deref);
                     page.body.as_deref().map_or(Kept::Bad(&why), |text| Kept::Text { text, fields })
@@ -150,7 +142,8 @@ impl Purified {
                 kept.write(&mut bytes);
             }
             texts.push(row, kept);
-        }
+            Ok(())
+        })?;
         if let Some(filling) = filling {
             filling.append(&bytes, &places)?;
         }
@@ -166,7 +159,44 @@ impl Purified {
     }
 }
 
-fn beside(column: &Option<TextColumn>, row: usize) -> Option<&str> {
+/// What one row of a batch of pages is.
+pub(super) enum Seen<'p> {
+    /// A row without a page.
+    Null,
+    /// A row that cannot be used, and why.
+    Bad(&'p str),
+    /// A page.
+    Page(&'p Page),
+}
+
+/// Purifies the pages of a batch, one after the other; what is done is counted in `told`.
+pub(super) fn each_page(
+    job: &Job<'_>,
+    purifier: &Purifier,
+    batch: &Documents,
+    told: &mut PurifyReport,
+    mut each: impl FnMut(usize, Seen<'_>) -> Result<()>,
+) -> Result<()> {
+    let content_types = batch.text_column(&job.options.content_type_column)?;
+    let urls = batch.text_column(&job.options.url_column)?;
+    for row in 0..batch.len() {
+        job.go_on()?;
+        match batch.page(row) {
+            Err(why) => each(row, Seen::Bad(why))?,
+            Ok(None) => each(row, Seen::Null)?,
+            Ok(Some(bytes)) => {
+                let begun = Instant::now();
+                let (content_type, url) = (value(&content_types, row), value(&urls, row));
+                let page = purifier.page(&RawPage { bytes, content_type, url });
+                told.count(&page, bytes.len(), begun.elapsed());
+                each(row, Seen::Page(&page))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value(column: &Option<TextColumn>, row: usize) -> Option<&str> {
     match column.as_ref()?.get(row) {
         Cell::Text(text) => Some(text),
         _ => None,

@@ -1,8 +1,9 @@
 //! What a finished run knew of its corpus when it signed: the statistics and models in `stats/`, read back.
 
 use super::finished::Finished;
+use super::run_report::StatisticsReport;
 use super::workers::Job;
-use crate::algorithm::Corpus;
+use crate::algorithm::{Corpus, Stats};
 use crate::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
 use crate::error::{Error, Result};
@@ -15,14 +16,33 @@ use crate::io::TableReader;
 /// [`Error::Usage`] where they are not those of the run and of this version's words: signatures would be others.
 pub fn statistics(job: &Job<'_>, finished: &Finished) -> Result<CorpusStats> {
     let Some(known) = &finished.report.statistics else { return Ok(CorpusStats::none()) };
-    let needs = job.options.recipe.needs_stats();
+    counted(job, finished, known, job.options.recipe.needs_stats())
+}
+
+/// The words that a run counted, whatever it counted besides; the run must have cut words as this job does.
+///
+/// # Errors
+/// [`Error::Usage`] where the run counted no words, or other ones.
+pub fn words(job: &Job<'_>, finished: &Finished) -> Result<CorpusStats> {
+    let there = |name: &str| finished.dir().join(format!("stats/{name}/part-00000.parquet")).is_file();
+    let needs = Stats { words: there("words"), features: there("features") };
+    match &finished.report.statistics {
+        Some(known) if needs.words => counted(job, finished, known, needs),
+        _ => Err(Error::Usage(format!(
+            "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as cosine or tf_idf",
+            finished.dir().display()
+        ))),
+    }
+}
+
+fn counted(job: &Job<'_>, finished: &Finished, known: &StatisticsReport, needs: Stats) -> Result<CorpusStats> {
     let table = |wanted: bool, name: &str| if wanted { terms(job, finished, name) } else { Ok(TermTable::empty()) };
     let (words, features) = (table(needs.words, "words")?, table(needs.features, "features")?);
     let identity = hash64(job.pipeline.identity().as_bytes());
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::Usage(format!(
-            "the statistics in {} are not those of this run, or this version of dupsift cuts words otherwise; run again with --overwrite",
+            "the statistics in {} are damaged or of words that are cut otherwise than here (--tokenizer, --stem, word lists, version); run again with --overwrite",
             finished.dir().join("stats").display()
         )));
     }

@@ -204,10 +204,7 @@ impl Job<'_> {
         let splits: Vec<_> = splits.into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let reading = self.purified.reading(self, want)?;
-        let mut want = want.clone();
-        if self.options.limit.is_some() {
-            want.rows = Some(below(documents, want.rows.take()));
-        }
+        let want = self.within_limit(want);
         let told = Mutex::new(PurifyReport::default());
         let results = self.work(
             splits.len(),
@@ -234,6 +231,15 @@ impl Job<'_> {
             self.purified.keep(filling, told.into_inner().unwrap_or_else(PoisonError::into_inner))?;
         }
         Ok(results)
+    }
+
+    /// The same of the documents within `--limit`.
+    pub fn within_limit(&self, want: &Want) -> Want {
+        let mut want = want.clone();
+        if self.options.limit.is_some() {
+            want.rows = Some(below(self.documents(), want.rows.take()));
+        }
+        want
     }
 
     /// Whether all files were whole so far.

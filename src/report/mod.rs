@@ -9,6 +9,7 @@ mod difference;
 mod evaluation;
 mod explanation;
 mod page;
+mod pages;
 mod summary;
 
 pub use columns::{LEAST_WIDTH, Screen};
@@ -16,6 +17,7 @@ pub use comparison::comparison;
 pub use evaluation::evaluation;
 pub use explanation::explanation;
 pub use page::page;
+pub use pages::{pages, training};
 pub use summary::summary;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};

@@ -1,0 +1,153 @@
+//! The columns that files bring themselves, whatever they hold: for the verb that writes its own beside them.
+
+use super::find::{Format, FoundFile};
+use super::id_rows::column_names;
+use super::parquet::{describe, load};
+use crate::error::{Error, Result, did_you_mean};
+use arrow_schema::DataType;
+use std::collections::BTreeMap;
+use std::fs::File;
+
+/// A column that at least one file has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnColumn {
+    /// Its name.
+    pub name: String,
+    /// The type that it has in every file that has it; text where the files differ, and for JSON lines.
+    pub data_type: DataType,
+    /// Whether the files have it in several types.
+    pub mixed: bool,
+}
+
+/// The columns of all files, in the order in which they first come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnColumns {
+    /// Those that can be read.
+    pub columns: Vec<OwnColumn>,
+    /// Lists, structs and maps, which cannot.
+    pub nested: Vec<String>,
+}
+
+/// Looks at the heads of the files: footers of Parquet, the first 1,000 lines of JSON lines. A file that cannot be read says
+/// nothing here; opening it will tell why.
+///
+/// # Errors
+/// A column that files have in several types that are no text, numbers or truth values.
+pub fn own_columns(files: &[FoundFile]) -> Result<OwnColumns> {
+    let mut own = OwnColumns::default();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files {
+        for (name, data_type) in columns_of(file) {
+            let Some(data_type) = data_type else {
+                if !own.nested.contains(&name) {
+                    own.nested.push(name);
+                }
+                continue;
+            };
+            let Some(&at) = places.get(&name) else {
+                places.insert(name.clone(), own.columns.len());
+                own.columns.push(OwnColumn { name, data_type, mixed: false });
+                continue;
+            };
+            let known = &mut own.columns[at];
+            if known.data_type == data_type {
+                continue;
+            }
+            if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
+                return Err(Error::Usage(format!(
+                    "column {name:?} is {} in one file and {data_type} in {}; {strange} cannot be written as text: name the columns to keep by --columns, or take the files one by one",
+                    known.data_type, file.label
+                )));
+            }
+            (known.data_type, known.mixed) = (DataType::Utf8View, true);
+        }
+    }
+    Ok(own)
+}
+
+impl OwnColumns {
+    /// Only the columns of these names.
+    ///
+    /// # Errors
+    /// A name that no file has as a column that can be read.
+    pub fn only(mut self, names: &[String]) -> Result<OwnColumns> {
+        for name in names {
+            if self.columns.iter().any(|column| column.name == *name) {
+                continue;
+            }
+            if self.nested.contains(name) {
+                return Err(Error::Usage(format!("--columns: {name:?} is nested; expected a plain column")));
+            }
+            let there = self.columns.iter().map(|column| column.name.as_str());
+            let hint = did_you_mean(name, there.clone());
+            let there = there.collect::<Vec<_>>().join(", ");
+            return Err(Error::Usage(format!("--columns: no file has a column {name:?}{hint}; there are: {there}")));
+        }
+        self.columns.retain(|column| names.contains(&column.name));
+        self.nested.clear();
+        Ok(self)
+    }
+}
+
+/// Names and types; no type for what is nested.
+fn columns_of(file: &FoundFile) -> Vec<(String, Option<DataType>)> {
+    if file.format != Format::Parquet {
+        let names = column_names(file).ok().flatten().unwrap_or_default();
+        return names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect();
+    }
+    let Some(metadata) = File::open(&file.path).ok().and_then(|opened| load(&opened).ok()) else { return Vec::new() };
+    let columns = describe(&metadata).into_iter();
+    columns.map(|column| (column.name, column.data_type.map(as_read))).collect()
+}
+
+/// The type in which the reader hands a column on.
+fn as_read(data_type: DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => other,
+    }
+}
+
+fn can_be_spelled(data_type: &DataType) -> bool {
+    data_type.is_integer() || data_type.is_floating() || matches!(data_type, DataType::Boolean | DataType::Utf8View)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testkit::{batch, write_parquet};
+    use super::*;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, Date32Array, Int32Array, ListArray, StringArray, types::Int32Type};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    fn look(folder: &Path) -> Result<OwnColumns> {
+        own_columns(&super::super::find(&[folder.to_string_lossy().into_owned()])?)
+    }
+
+    #[test]
+    fn columns_of_several_files_come_together() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let list = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]);
+        let rows: Vec<(&str, ArrayRef)> = vec![
+            ("html", Arc::new(StringArray::from(vec!["x"]))),
+            ("n", Arc::new(Int32Array::from(vec![1]))),
+            ("day", Arc::new(Date32Array::from(vec![1]))),
+            ("list", Arc::new(list)),
+        ];
+        write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
+        std::fs::write(folder.path().join("b.jsonl"), "{\"n\": 1, \"more\": [2]}\n").expect("written");
+        let own = look(folder.path()).expect("columns");
+        let names: Vec<_> = own.columns.iter().map(|one| (one.name.as_str(), &one.data_type, one.mixed)).collect();
+        let text = &DataType::Utf8View;
+        let expected =
+            [("html", text, false), ("n", text, true), ("day", &DataType::Date32, false), ("more", text, false)];
+        assert_eq!((names.as_slice(), own.nested.as_slice()), (&expected[..], &["list".to_owned()][..]));
+        assert_eq!(own.clone().only(&["day".into()]).expect("there").columns.len(), 1);
+        let message = |name: &str| own.clone().only(&[name.into()]).expect_err("not there").to_string();
+        assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
+        std::fs::write(folder.path().join("c.jsonl"), "{\"day\": 1}\n").expect("written");
+        assert!(look(folder.path()).expect_err("two types").to_string().contains("Date32 in one file"));
+    }
+}

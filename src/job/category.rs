@@ -1,0 +1,243 @@
+//! `purify --train`: labelled pages in, a model of categories out; and that model read back.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::options::RunOptions;
+use super::progress::{Progress, Unit};
+use super::purified::{Seen, each_page};
+use super::purify_report::PurifyReport;
+use super::run::{carry_out, look};
+use super::run_report::{BadInputReport, StageReport};
+use super::workers::Job;
+use crate::batch::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, categories_found, category_schema};
+use crate::error::{Error, Result};
+use crate::hash::{combine, hash64};
+use crate::io::{BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want};
+use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
+use crate::stage::recipe::purify_name;
+
+/// Where the table stands in the output.
+const TABLE: &str = "model/part-00000.parquet";
+/// Version of the record and of the table.
+const SCHEMA_VERSION: u32 = 1;
+/// Bytes of pages that a thread takes at a time.
+const PIECE_BYTES: usize = 16 << 20;
+/// Bytes that a count takes while pages come in.
+const A_COUNT: usize = 64;
+
+/// `run.json` of a training.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct TrainingReport {
+    /// Version of this record and of the table beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// The column of labels.
+    pub label_column: String,
+    /// Tokenizer, normalisation and their versions: the model is of these words.
+    pub text: String,
+    /// What became of the pages.
+    pub purified: PurifyReport,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// Rows of all usable files, or those within `--limit`.
+    pub rows: u64,
+    /// Pages with a label and a text.
+    pub pages: u64,
+    /// Rows without a label.
+    pub unlabelled: u64,
+    /// Rows that could not be used.
+    pub rejected: u64,
+    /// Classes, each with its pages.
+    pub classes: std::collections::BTreeMap<String, u64>,
+    /// Words that the model knows.
+    pub words: u64,
+    /// Words in a single page, which it does not know.
+    pub rare_words: u64,
+    /// Words beyond the number that is kept.
+    pub words_beyond: u64,
+    /// One of 2 to this power of all words was counted; 0 where all were.
+    pub halvings: u32,
+    /// The share of all occurrences of words that the model knows.
+    pub known_share: f64,
+    /// A hash of the model, in hexadecimal.
+    pub model: String,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+/// Learns the categories of the pages from the column of labels.
+///
+/// # Errors
+/// No labelled page, a column that is not there, and whatever keeps a run from its end.
+pub fn train(
+    options: RunOptions,
+    label_column: &str,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<TrainingReport> {
+    let mut options = options;
+    options.other_columns = vec![label_column.to_owned()];
+    let inputs = look(&options)?;
+    let files = &inputs.source.files;
+    if !files.is_empty() && files.iter().all(|file| !file.others.iter().any(|name| name == label_column)) {
+        return Err(Error::Usage(format!(
+            "--train names the column {label_column:?}, which no input file has; expected a column of labels"
+        )));
+    }
+    carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))
+}
+
+fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -> Result<TrainingReport> {
+    let running = job.clock.stage("train");
+    let training = TrainingOptions { max_held: (job.budget.a_thread / A_COUNT).max(1), ..TrainingOptions::default() };
+    let all = Mutex::new(Trainer::new(training));
+    let want =
+        Want { others: vec![label_column.to_owned()], spelled: true, batch_bytes: job.budget.batch, ..Want::default() };
+    let purifier = Purifier::new(job.options.recipe.purify);
+    let splits = job.source.splits(PIECE_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < job.documents()).collect();
+    let bar = job.progress.stage("train", job.documents(), Unit::Documents);
+    let counts = job.work(
+        splits.len(),
+        || Ok((Trainer::new(training), PurifyReport::default(), [0u64; 2])),
+        |(trainer, purified, [unlabelled, rejected]), piece| {
+            job.source.read(&splits[piece], &want, &mut |batch| {
+                let labels = batch.spelled_column(label_column)?;
+                each_page(job, &purifier, &batch, purified, |row, seen| {
+                    let Seen::Page(page) = seen else { return Ok(*rejected += 1) };
+                    let Some(Cell::Text(label)) = labels.as_ref().map(|labels| labels.get(row)) else {
+                        return Ok(*unlabelled += 1);
+                    };
+                    let text = category_text(page.title.as_deref(), page.body.as_deref());
+                    trainer.add(label, &job.pipeline.analyse(&text))
+                })?;
+                bar.add(batch.len() as u64);
+                Ok(())
+            })
+        },
+        |(trainer, purified, counts)| {
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            all.merge(trainer).map(|()| (purified, counts))
+        },
+    )?;
+    job.none_bad()?;
+    let trainer = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let pages = trainer.documents();
+    let (model, left_out) = trainer.finish()?;
+    let (rows, bytes) = write(stage, &model)?;
+    running.end(job.documents(), rows, bytes);
+    let mut purified = PurifyReport { recipe: purify_name(&job.options.recipe.purify), ..PurifyReport::default() };
+    let (mut unlabelled, mut rejected) = (0, 0);
+    for (thread, counts) in counts {
+        purified.merge(&thread);
+        (unlabelled, rejected) = (unlabelled + counts[0], rejected + counts[1]);
+    }
+    let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
+    let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
+    let documents = model.rows().take_while(|row| row.word.is_none());
+    Ok(TrainingReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        label_column: label_column.to_owned(),
+        text: job.pipeline.identity(),
+        purified,
+        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        rows: job.documents(),
+        pages,
+        unlabelled,
+        rejected,
+        classes: documents.map(|row| (row.class.to_owned(), row.count)).collect(),
+        words: model.words() as u64,
+        rare_words: rare,
+        words_beyond: beyond,
+        halvings,
+        known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
+        model: digest(&model),
+        stages: job.clock.stages(),
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+    })
+}
+
+fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
+    let mut writer = TableWriter::create(&stage.file(TABLE)?, category_schema())?;
+    let mut builder = CategoryBuilder::default();
+    for row in model.rows() {
+        builder.push(row.class, row.word, row.count);
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close()
+}
+
+/// A hash of all rows, as the record has it.
+fn digest(model: &Model) -> String {
+    let row = |hash: u64, row: ModelRow<'_>| {
+        let word = row.word.map_or(0, |word| hash64(word.as_bytes()));
+        combine(combine(combine(hash, hash64(row.class.as_bytes())), word), row.count)
+    };
+    format!("{:016x}", model.rows().fold(1, row))
+}
+
+/// A model that a training left, and its hash.
+pub struct Categories {
+    /// What it learnt.
+    pub model: Model,
+    /// Its hash, in hexadecimal.
+    pub digest: String,
+}
+
+impl Categories {
+    /// Reads the model in the output of a training, which must have cut words as this job does.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
+    pub fn open(dir: &Path, job: &Job<'_>) -> Result<Categories> {
+        let (path, record) = (dir.join(TABLE), dir.join("run.json"));
+        if !dir.join(SUCCESS).is_file() || !path.is_file() {
+            return Err(Error::Usage(format!(
+                "{} is no output of a training; expected the DIR of dupsift purify --train COLUMN --out DIR",
+                dir.display()
+            )));
+        }
+        let json = std::fs::read(&record).map_err(Error::io("read", &record))?;
+        let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
+        if report.text != job.pipeline.identity() {
+            return Err(Error::Usage(format!(
+                "the model in {} is of other words: it was trained with {}, and here words are cut with {}; train again, or type the same options",
+                dir.display(),
+                report.text,
+                job.pipeline.identity()
+            )));
+        }
+        let mut rows: Vec<CategoryRow> = Vec::new();
+        for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {
+            rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column is of another type"))?);
+        }
+        let borrowed = rows.iter().map(|(class, word, count)| ModelRow { class, word: word.as_deref(), count: *count });
+        let model = Model::from_rows(borrowed).map_err(|why| bad(&path, &why))?;
+        let digest = digest(&model);
+        if digest != report.model {
+            return Err(bad(&path, "it is not what the training learnt, as its record says"));
+        }
+        Ok(Categories { model, digest })
+    }
+}
+
+fn bad(path: &Path, why: &str) -> Error {
+    Error::BadFile { path: PathBuf::from(path), why: format!("{why}; train again") }
+}

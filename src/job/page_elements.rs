@@ -1,0 +1,100 @@
+//! The elements of a page as the columns of its table have them.
+
+use super::category::Categories;
+use super::finished::Finished;
+use super::pages::PagesOptions;
+use super::recall;
+use super::workers::Job;
+use crate::batch::PageRow;
+use crate::corpus::CorpusStats;
+use crate::error::Result;
+use crate::purify::{CorpusWords, Page, category_text, elements};
+
+/// What elements are taken with.
+pub struct Elements {
+    stats: Option<CorpusStats>,
+    categories: Option<Categories>,
+}
+
+/// The elements of one page, spelled out; the same buffers for one page after the other.
+#[derive(Default)]
+pub(super) struct Spelled {
+    pub title: Option<String>,
+    keywords: String,
+    weights: String,
+    abstract_text: String,
+    links: String,
+    category: Option<String>,
+}
+
+impl Elements {
+    /// Reads the statistics and the model that the options name.
+    ///
+    /// # Errors
+    /// Folders that are none of a run or a training, or of other words.
+    pub fn new(job: &Job<'_>, options: &PagesOptions) -> Result<Elements> {
+        let stats = options.stats.as_deref().map(|dir| recall::words(job, &Finished::open(dir)?)).transpose()?;
+        let categories = options.model.as_deref().map(|dir| Categories::open(dir, job)).transpose()?;
+        Ok(Elements { stats, categories })
+    }
+
+    /// The snapshot of the statistics that weigh keywords.
+    pub fn snapshot(&self) -> Option<u64> {
+        self.stats.as_ref().map(CorpusStats::snapshot)
+    }
+
+    /// The hash of the model that says categories.
+    pub fn model(&self) -> Option<&str> {
+        self.categories.as_ref().map(|categories| categories.digest.as_str())
+    }
+
+    /// Takes the elements of a page.
+    pub(super) fn spell(&self, job: &Job<'_>, page: &Page, out: &mut Spelled) {
+        let corpus = self.stats.as_ref().map(|stats| CorpusWords { documents: stats.documents(), frequencies: stats });
+        let elements = elements(page, job.pipeline, corpus.as_ref());
+        out.clear();
+        for keyword in &elements.keywords {
+            let comma = if out.keywords.is_empty() { "" } else { ", " };
+            out.keywords += comma;
+            out.keywords += &keyword.word;
+            out.weights += &format!("{comma}{:.4}", keyword.weight);
+        }
+        out.abstract_text = elements.abstract_text;
+        for link in &elements.links {
+            if !out.links.is_empty() {
+                out.links.push('\n');
+            }
+            out.links += &link.url;
+            out.links.push('\t');
+            out.links += &link.text;
+        }
+        if let Some(Categories { model, .. }) = &self.categories {
+            let text = category_text(page.title.as_deref(), page.body.as_deref());
+            out.category = model.classify(&job.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
+        }
+        // A page without a title is called by its heaviest keyword (algorithms.md 8.1).
+        out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
+    }
+}
+
+impl Spelled {
+    fn clear(&mut self) {
+        self.keywords.clear();
+        self.weights.clear();
+        self.links.clear();
+        (self.title, self.category) = (None, None);
+    }
+
+    /// The columns that elements fill.
+    pub fn row(&self) -> PageRow<'_> {
+        let some = |text: &'_ str| !text.is_empty();
+        PageRow {
+            category: self.category.as_deref(),
+            keywords: Some(self.keywords.as_str()).filter(|text| some(text)),
+            keyword_weights: Some(self.weights.as_str()).filter(|text| some(text)),
+            abstract_text: Some(self.abstract_text.as_str()).filter(|text| some(text)),
+            links: Some(self.links.as_str()).filter(|text| some(text)),
+            ..PageRow::default()
+        }
+    }
+}

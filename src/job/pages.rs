@@ -1,0 +1,259 @@
+//! `purify`: pages in, and beside the columns of their file the elements of each page out.
+//!
+//! Every piece of a file becomes one table, made by one thread from end to end: nothing waits for another, no more than the
+//! batch at hand and the unfinished row group is in memory, and how the corpus is cut depends on it alone, so that the same
+//! pages give the same bytes whatever the threads and the memory.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+
+use super::RunOptions;
+use super::ids::Ids;
+use super::page_elements::{Elements, Spelled};
+use super::pages_report::{PagesReport, report};
+use super::progress::{Progress, Unit};
+use super::purified::{Seen, each_page};
+use super::purify_report::PurifyReport;
+use super::rejected::Rejecter;
+use super::run::{carry_out, look};
+use super::tables::write_rejected;
+use super::workers::Job;
+use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, page_fields};
+use crate::error::{Error, Result};
+use crate::io::{BadInput, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find, own_columns};
+use crate::purify::Purifier;
+use crate::shuffle::{AtomicBits, Writer};
+
+/// What the verb is asked to do besides what every verb is.
+#[derive(Clone)]
+pub struct PagesOptions {
+    /// Columns, words, resources; its algorithms are not asked.
+    pub run: RunOptions,
+    /// The columns of the files that are written beside the page's; none: all of them.
+    pub columns: Option<Vec<String>>,
+    /// Whether the pages themselves are among them.
+    pub keep_html: bool,
+    /// What stands before the names of the columns of pages.
+    pub prefix: String,
+    /// The output of a run whose word statistics weigh the keywords.
+    pub stats: Option<std::path::PathBuf>,
+    /// The output of a training that says categories.
+    pub model: Option<std::path::PathBuf>,
+}
+
+/// Bytes of pages in one table, about.
+const PART_BYTES: usize = 64 << 20;
+/// What a thread holds of its table: an unfinished row group, rows not yet encoded, a batch, the tree of a page.
+const A_TABLE: u64 = 32 << 20;
+
+/// Purifies.
+///
+/// # Errors
+/// Columns that cannot stand beside the page's, and whatever keeps a run from its end.
+pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
+    let mut options = options;
+    let own = own(&options)?;
+    options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
+    let inputs = look(&options.run)?;
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
+}
+
+/// The columns of the files that will be written.
+fn own(options: &PagesOptions) -> Result<OwnColumns> {
+    let own = own_columns(&find(&options.run.inputs)?)?;
+    let mut own = match &options.columns {
+        Some(names) => own.only(names)?,
+        None => own,
+    };
+    let named = options.columns.as_ref().is_some_and(|names| names.contains(&options.run.text_column));
+    if !options.keep_html && !named {
+        own.columns.retain(|column| column.name != options.run.text_column);
+    }
+    let ours = page_fields(&options.prefix);
+    if let Some(same) = own.columns.iter().find(|column| ours.iter().any(|field| *field.name() == column.name)) {
+        return Err(Error::Usage(format!(
+            "the input has a column {:?}, as the output would; expected another --prefix, or --columns without it",
+            same.name
+        )));
+    }
+    Ok(own)
+}
+
+/// What a thread has found.
+struct Found<'f> {
+    purified: PurifyReport,
+    elements_seconds: f64,
+    ids_seen: IdsSeen,
+    rows: u64,
+    bytes: u64,
+    rejected: Writer<'f>,
+}
+
+fn attempt(
+    job: &Job<'_>,
+    options: &PagesOptions,
+    own: &OwnColumns,
+    stage: &Stage,
+    bad: &[BadInput],
+) -> Result<PagesReport> {
+    // An earlier attempt, before a file turned out to be damaged, may have left its tables.
+    let pages = stage.path().join("pages");
+    if pages.exists() {
+        std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
+    }
+    let elements = Elements::new(job, options)?;
+    let purifier = Purifier::new(options.run.recipe.purify);
+    let schema = schema(own, &options.prefix);
+    let splits = job.source.splits(PART_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < job.documents()).collect();
+    let rejecter = Rejecter::new(job)?;
+    let running = job.clock.stage("purify");
+    let bar = job.progress.stage("purify", job.documents(), Unit::Documents);
+    let want = job.within_limit(&Want {
+        id: true,
+        others: asked(job, own),
+        spelled: true,
+        batch_bytes: job.budget.batch,
+        ..Want::default()
+    });
+    let threads = (options.run.memory / A_TABLE).max(1) as usize;
+    let found = job.work_on(
+        threads,
+        splits.len(),
+        || {
+            Ok(Found {
+                purified: PurifyReport::default(),
+                elements_seconds: 0.0,
+                ids_seen: IdsSeen::default(),
+                rows: 0,
+                bytes: 0,
+                rejected: rejecter.writer(),
+            })
+        },
+        |found, piece| {
+            let path = stage.path().join(format!("pages/part-{piece:05}.parquet"));
+            let mut writer = TableWriter::create(&path, schema.clone())?;
+            job.source.read(&splits[piece], &want, &mut |batch| {
+                let part = Part { job, purifier: &purifier, elements: &elements, own, schema: &schema };
+                writer.write(&part.table(found, &rejecter, &batch)?)?;
+                bar.add(batch.len() as u64);
+                Ok(())
+            })?;
+            let (rows, bytes) = writer.close()?;
+            (found.rows, found.bytes) = (found.rows + rows, found.bytes + bytes);
+            Ok(())
+        },
+        |mut found| {
+            found.rejected.flush()?;
+            Ok((found.purified, found.elements_seconds, found.ids_seen, found.rows, found.bytes))
+        },
+    )?;
+    job.none_bad()?;
+    let (mut all, mut elements_seconds, mut seen, mut rows, mut bytes) =
+        (PurifyReport::default(), 0.0, IdsSeen::default(), 0, 0);
+    for (purified, seconds, ids_seen, thread_rows, thread_bytes) in found {
+        all.merge(&purified);
+        seen.merge(&ids_seen);
+        elements_seconds += seconds;
+        (rows, bytes) = (rows + thread_rows, bytes + thread_bytes);
+    }
+    running.end(job.documents(), rows, bytes);
+    let rejected = rejecter.finish()?;
+    let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
+    rejected.each(job, |doc, _| {
+        shown.set(doc as usize);
+        Ok(())
+    })?;
+    let ids = Ids::read(job, &seen, &shown)?;
+    write_rejected(job, stage, &rejected, bad, &ids)?;
+    all.recipe = crate::stage::recipe::purify_name(&options.run.recipe.purify);
+    Ok(report(job, &options.prefix, own, &elements, bad, all, elements_seconds, rows, rejected.len()))
+}
+
+/// The names that a reading asks for besides page and id.
+fn asked(job: &Job<'_>, own: &OwnColumns) -> Vec<String> {
+    let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
+    for name in [&job.options.content_type_column, &job.options.url_column] {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+fn schema(own: &OwnColumns, prefix: &str) -> SchemaRef {
+    let own = own.columns.iter().map(|column| Field::new(&column.name, column.data_type.clone(), true));
+    Arc::new(Schema::new(own.chain(page_fields(prefix)).collect::<Vec<_>>()))
+}
+
+/// What makes the table of one piece.
+struct Part<'p> {
+    job: &'p Job<'p>,
+    purifier: &'p Purifier,
+    elements: &'p Elements,
+    own: &'p OwnColumns,
+    schema: &'p SchemaRef,
+}
+
+impl Part<'_> {
+    fn table(&self, found: &mut Found<'_>, rejecter: &Rejecter, batch: &Documents) -> Result<RecordBatch> {
+        let job = self.job;
+        let mut pages = PageBuilder::default();
+        let mut taken = Vec::with_capacity(batch.len());
+        let mut spelled = Spelled::default();
+        let Found { purified, elements_seconds, rejected, ids_seen, .. } = found;
+        each_page(job, self.purifier, batch, purified, |row, seen| {
+            let page = match seen {
+                Seen::Page(page) => page,
+                Seen::Null | Seen::Bad(_) => {
+                    let why = if let Seen::Bad(why) = seen { why } else { "null page" };
+                    taken.push(false);
+                    return rejecter.push(job, rejected, batch, row, why);
+                }
+            };
+            taken.push(true);
+            let begun = Instant::now();
+            self.elements.spell(job, page, &mut spelled);
+            *elements_seconds += begun.elapsed().as_secs_f64();
+            let id = batch.id(row).map_or_else(|| job.source.name_of(batch.doc(row)), |id| id.to_string());
+            let cut = page.cut.names().collect::<Vec<_>>().join(",");
+            pages.push(&PageRow {
+                id: &id,
+                kind: page.kind.name(),
+                title: spelled.title.as_deref(),
+                body: page.body.as_deref(),
+                meta_keywords: page.keywords.as_deref(),
+                description: page.description.as_deref(),
+                charset: page.charset,
+                cut: Some(cut.as_str()).filter(|cut| !cut.is_empty()),
+                ..spelled.row()
+            });
+            Ok(())
+        })?;
+        ids_seen.merge(batch.ids_seen());
+        let mut columns =
+            self.own.columns.iter().map(|column| own_column(batch, column)).collect::<Result<Vec<_>>>()?;
+        if taken.contains(&false) {
+            let taken = BooleanArray::from(taken);
+            for column in &mut columns {
+                *column = arrow_select::filter::filter(column, &taken).map_err(Error::table("leave out rows"))?;
+            }
+        }
+        columns.extend(pages.finish());
+        RecordBatch::try_new(self.schema.clone(), columns).map_err(Error::table("put together the table of pages"))
+    }
+}
+
+/// A column of the file as it is written.
+fn own_column(batch: &Documents, own: &OwnColumn) -> Result<ArrayRef> {
+    let there = match batch.column(&own.name) {
+        Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
+        Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
+        _ => None,
+    };
+    Ok(there.unwrap_or_else(|| new_null_array(&own.data_type, batch.len())))
+}

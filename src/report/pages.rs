@@ -1,0 +1,96 @@
+//! The summary that ends `purify`: what kinds of pages there were, in which charsets, what was cut, and how to go on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use bytesize::ByteSize;
+
+use super::{counted, thousands};
+use crate::job::{PagesReport, PurifyReport, TrainingReport};
+
+/// The summary of a purification whose output stands in `out`; ends with a line break.
+pub fn pages(report: &PagesReport, out: &Path) -> String {
+    let purified = &report.purified;
+    let mut text = format!(
+        "{} in {}: {}",
+        counted(report.written, "page"),
+        counted(report.inputs.len() as u64, "file"),
+        by_name(&purified.kinds)
+    );
+    text += &match report.rejected {
+        0 => "; no rows rejected\n".to_string(),
+        rejected => format!("; {} rejected, see rejected/\n", counted(rejected, "row")),
+    };
+    text += &format!("read as {}", by_name(&purified.charsets));
+    if purified.malformed > 0 {
+        text += &format!("; {} with bytes that are no characters", counted(purified.malformed, "page"));
+    }
+    text.push('\n');
+    if let Some(cut) = cut(purified) {
+        text += &format!("{cut}\n");
+    }
+    text += &format!(
+        "{} of pages became {} of text by {}\n",
+        size(purified.bytes),
+        size(purified.body_bytes),
+        purified.recipe
+    );
+    text += &format!(
+        "{:.1} s, {:.1} CPU seconds, {} of memory at the peak\n",
+        report.seconds,
+        report.cpu_seconds,
+        ByteSize(report.peak_memory_bytes).display().iec()
+    );
+    report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
+    let out = out.display();
+    text + &format!(
+        "\noutput: {out}\nnext: dupsift run {out}/pages --text-column {prefix}body --title-column {prefix}title --id-column {prefix}id --out DIR\n",
+        prefix = report.prefix
+    )
+}
+
+/// The summary of a training whose output stands in `out`; ends with a line break.
+pub fn training(report: &TrainingReport, out: &Path) -> String {
+    let mut text = format!(
+        "{} in {}: {}\n",
+        counted(report.pages, "page"),
+        counted(report.classes.len() as u64, "label"),
+        by_name(&report.classes)
+    );
+    text += &format!(
+        "{} without a label, {} rejected\n",
+        counted(report.unlabelled, "row"),
+        counted(report.rejected, "row")
+    );
+    text += &format!(
+        "the model knows {}, {:.1} % of all occurrences ({} are in one page alone{})\n",
+        counted(report.words, "word"),
+        100.0 * report.known_share,
+        thousands(report.rare_words),
+        if report.words_beyond > 0 || report.halvings > 0 {
+            format!("; {} more, and {} halvings of all words, for want of room", report.words_beyond, report.halvings)
+        } else {
+            String::new()
+        }
+    );
+    report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    let out = out.display();
+    text + &format!("\noutput: {out}\nnext: dupsift purify INPUT --model {out} --out DIR\n")
+}
+
+/// What limits cut, said in one line; none where they cut nothing.
+pub(super) fn cut(purified: &PurifyReport) -> Option<String> {
+    (!purified.cut.is_empty()).then(|| format!("pages that a limit cut, by limit: {}", by_name(&purified.cut)))
+}
+
+fn by_name(counts: &BTreeMap<String, u64>) -> String {
+    let mut counts: Vec<(&String, &u64)> = counts.iter().collect();
+    counts.sort_by_key(|&(name, &count)| (std::cmp::Reverse(count), name));
+    let counts: Vec<String> = counts.into_iter().map(|(name, &count)| format!("{} {name}", thousands(count))).collect();
+    counts.join(", ")
+}
+
+fn size(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
