@@ -34,4 +34,5 @@ pub use analysis::{Analysis, Counted, Token, Word};
 pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
+pub use script::is_han;
 pub use spare::free as free_spare_lists;
