@@ -8,13 +8,22 @@
 //! of them, and the options.
 
 mod abstracts;
+mod blocks;
 mod category;
+mod charset;
 mod elements;
+mod fold;
 mod function_words;
 mod keywords;
+mod kinds;
 mod options;
 mod page;
+mod readability;
+mod roles;
+mod tag_flood;
 mod training;
+mod tree;
+mod url;
 
 pub use category::{MAX_CLASSES, Model, ModelRow, category_text};
 pub use elements::{Elements, elements};
@@ -22,6 +31,9 @@ pub use keywords::{CorpusWords, Keyword};
 pub use options::{Fallback, Method, PurifyOptions};
 pub use page::{Block, Cut, Kind, Link, Page, RawPage};
 pub use training::{LeftOut, Trainer, TrainingOptions};
+
+use fold::lines_folded;
+use kinds::Counts;
 
 /// Takes pages apart.
 #[derive(Clone, Debug)]
@@ -32,16 +44,89 @@ pub struct Purifier {
 impl Purifier {
     /// With these choices.
     pub fn new(options: PurifyOptions) -> Purifier {
-        Purifier { options }
+        Purifier { options: PurifyOptions { max_bytes: options.max_bytes.min(PurifyOptions::MOST_BYTES), ..options } }
     }
 
-    /// One page.
+    /// One page. What its content type calls `text/plain` is not parsed: its paragraphs are the blocks.
     pub fn page(&self, raw: &RawPage<'_>) -> Page {
-        let (text, encoding, malformed) =
-            encoding_rs::UTF_8.decode(&raw.bytes[..raw.bytes.len().min(self.options.max_bytes)]);
-        let document = dom_query::Document::from(text.as_ref());
-        let title = Some(document.select("title").text().trim().to_owned()).filter(|title| !title.is_empty());
-        let body = document.select("body").text().to_string();
-        Page { kind: Kind::Topic, title, body: Some(body), charset: encoding.name(), malformed, ..Page::default() }
+        let decoded = charset::decode(raw, self.options.max_bytes);
+        let mut page =
+            if charset::is_plain(raw.content_type) { plain(&decoded.text) } else { self.html(&decoded.text, raw.url) };
+        page.charset = decoded.encoding.name();
+        page.malformed = decoded.malformed;
+        page.cut.bytes = decoded.cut;
+        page
     }
+
+    fn html(&self, text: &str, url: Option<&str>) -> Page {
+        let tree = tree::parse(text, &self.options);
+        let mut found = blocks::read(&tree.document, url, self.options.max_links);
+        for (block, counts) in &mut found.blocks {
+            block.kind = kinds::of_block(block, counts);
+        }
+        let kind = kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
+        let mut page = Page {
+            kind,
+            title: found.title,
+            keywords: found.keywords,
+            description: found.description,
+            headings: found.headings,
+            blocks: found.blocks.into_iter().map(|(block, _)| block).collect(),
+            ..Page::default()
+        };
+        page.cut.elements = tree.too_many;
+        page.cut.depth = tree.too_deep;
+        page.cut.links = found.links_cut;
+        page.body = self.body(&mut page, tree).filter(|body| !body.is_empty());
+        page
+    }
+
+    fn body(&self, page: &mut Page, tree: tree::Tree) -> Option<String> {
+        if page.kind != Kind::Topic {
+            return match self.options.fallback {
+                Fallback::Visible => Some(visible(&page.blocks)),
+                Fallback::Skip => None,
+            };
+        }
+        match self.options.method {
+            Method::Visible => Some(visible(&page.blocks)),
+            Method::Docview => Some(kinds::body(&page.blocks)),
+            Method::Readability => {
+                page.cut.method = !readability::can_read(&tree);
+                let read = if page.cut.method { None } else { readability::body(tree) };
+                Some(read.unwrap_or_else(|| kinds::body(&page.blocks)))
+            }
+        }
+    }
+}
+
+/// All visible text: that of all blocks in their order.
+fn visible(blocks: &[Block]) -> String {
+    let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
+    texts.join("\n")
+}
+
+/// A page without tags: its paragraphs, parted by empty lines, or its lines where no line is empty, are blocks with a topic.
+fn plain(text: &str) -> Page {
+    let text = text.replace("\r\n", "\n");
+    let mut paragraphs = vec![String::new()];
+    let parted = text.trim().lines().any(|line| line.trim().is_empty());
+    for line in text.trim().lines() {
+        match paragraphs.last_mut() {
+            Some(last) if parted && !line.trim().is_empty() => {
+                last.push_str(line);
+                last.push('\n');
+            }
+            _ if parted => paragraphs.push(String::new()),
+            _ => paragraphs.push(line.to_owned()),
+        }
+    }
+    let block = |paragraph: &String| {
+        let text = lines_folded(paragraph);
+        let plain = Counts::default().add(&text, false);
+        (plain > 0).then(|| Block { kind: Kind::Topic, plain, text, ..Block::default() })
+    };
+    let blocks: Vec<Block> = paragraphs.iter().filter_map(block).collect();
+    let body = (!blocks.is_empty()).then(|| visible(&blocks));
+    Page { kind: if blocks.is_empty() { Kind::Other } else { Kind::Topic }, body, blocks, ..Page::default() }
 }

@@ -37,6 +37,11 @@ pub struct PurifyOptions {
     pub max_links: usize,
 }
 
+impl PurifyOptions {
+    /// The largest `max_bytes` that is followed: the longest text that is worked on.
+    pub const MOST_BYTES: usize = crate::text::MAX_TEXT_BYTES;
+}
+
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {
         PurifyOptions {

@@ -36,4 +36,5 @@ pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 pub use clause::{clauses, is_clause_mark};
 pub use normal::MAX_TEXT_BYTES;
 pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
+pub use script::is_han;
 pub use spare::free as free_spare_lists;

@@ -1,0 +1,301 @@
+//! A walk over the tree of a page: its blocks, and what the page says of itself (algorithms.md 8.1).
+//!
+//! A block is what stands directly under one container: the text of a container that goes on behind a nested one belongs to
+//! the same block as the text before. Blocks stand in the order in which their first text or image comes. A link counts in
+//! each block that shows a part of it, and is listed in the first. The walk keeps its own stack, so depth costs no stack of
+//! the thread.
+
+use super::fold::{Folded, folded};
+use super::kinds::Counts;
+use super::page::{Block, Link};
+use super::roles::{Role, is_hidden, role};
+use super::url::join;
+use dom_query::{Document, Element, NodeData, NodeId};
+use html5ever::local_name;
+
+/// What the walk found. The kinds of the blocks are still to be told.
+#[derive(Default)]
+pub(super) struct Found {
+    pub blocks: Vec<(Block, Counts)>,
+    pub title: Option<String>,
+    pub keywords: Option<String>,
+    pub description: Option<String>,
+    pub headings: String,
+    /// Whether there were more links than allowed.
+    pub links_cut: bool,
+}
+
+/// Walks the tree of a page with that address.
+pub(super) fn read(document: &Document, url: Option<&str>, max_links: usize) -> Found {
+    let tree = &document.tree;
+    let mut walk = Walk::new(url, max_links);
+    let mut open: Vec<Open> = Vec::new();
+    let mut next = tree.root().first_child().map(|node| node.id);
+    loop {
+        let Some(id) = next else {
+            let Some(left) = open.pop() else { return walk.finish() };
+            walk.leave(&left);
+            next = left.next;
+            continue;
+        };
+        let entered = tree.query_node(&id, |node| {
+            let inside = match &node.data {
+                NodeData::Text { contents } => {
+                    walk.text(contents);
+                    None
+                }
+                NodeData::Element(element) => walk.enter(element, || text_of(document, id)),
+                _ => None,
+            };
+            (inside, node.first_child, node.next_sibling)
+        });
+        let Some((inside, first_child, sibling)) = entered else { return walk.finish() };
+        next = match inside {
+            Some(state) => {
+                open.push(Open { next: sibling, ..state });
+                first_child
+            }
+            None => sibling,
+        };
+    }
+}
+
+fn text_of(document: &Document, id: NodeId) -> String {
+    document.tree.get(&id).map(|node| folded(&node.text())).unwrap_or_default()
+}
+
+/// An element that the walk is inside of, and what has to be undone when it leaves it.
+#[derive(Default)]
+struct Open {
+    next: Option<NodeId>,
+    container: bool,
+    line: bool,
+    link: bool,
+    heading: bool,
+    pre: bool,
+}
+
+/// A link that the walk is inside of.
+struct OpenLink {
+    url: Option<String>,
+    text: Folded,
+    /// The block that lists it, and its place there.
+    listed: Option<(usize, usize)>,
+    /// The block in which it was counted last.
+    counted: Option<usize>,
+}
+
+#[derive(Default)]
+struct Draft {
+    block: Block,
+    text: Folded,
+    counts: Counts,
+}
+
+struct Walk<'a> {
+    url: Option<&'a str>,
+    /// What links are joined to: the address, or what the page says in its place.
+    base: Option<String>,
+    base_said: bool,
+    max_links: usize,
+    links: usize,
+    found: Found,
+    /// What the page wants to be described as elsewhere (`og:description`).
+    shared_description: Option<String>,
+    drafts: Vec<Draft>,
+    /// The containers that are open, and their blocks where they have content yet.
+    containers: Vec<Option<usize>>,
+    open_links: Vec<OpenLink>,
+    heading: Folded,
+    headings_open: usize,
+    pre: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(url: Option<&'a str>, max_links: usize) -> Walk<'a> {
+        Walk {
+            url,
+            base: url.map(str::to_owned),
+            base_said: false,
+            max_links,
+            links: 0,
+            found: Found::default(),
+            shared_description: None,
+            drafts: Vec::new(),
+            containers: vec![None],
+            open_links: Vec::new(),
+            heading: Folded::default(),
+            headings_open: 0,
+            pre: 0,
+        }
+    }
+
+    fn finish(mut self) -> Found {
+        self.found.description = self.found.description.or(self.shared_description);
+        for draft in self.drafts {
+            let block = Block { text: draft.text.finish(), ..draft.block };
+            self.found.blocks.push((block, draft.counts));
+        }
+        self.found
+    }
+
+    /// Enters an element; none if what is inside is not to be read. `text` is all text inside.
+    fn enter(&mut self, element: &Element, text: impl FnOnce() -> String) -> Option<Open> {
+        let role = role(element);
+        if role != Role::Head && is_hidden(element) {
+            return None;
+        }
+        let mut open = Open::default();
+        match role {
+            Role::Dropped => return None,
+            Role::Title => {
+                let title = self.found.title.is_none().then(text);
+                self.found.title = self.found.title.take().or(title.filter(|title| !title.is_empty()));
+                return None;
+            }
+            Role::Meta => self.meta(element),
+            Role::Base => self.base(element),
+            Role::Image => self.image(),
+            Role::Break => self.break_line(),
+            Role::Container => {
+                self.break_line();
+                self.containers.push(None);
+                open.container = true;
+            }
+            Role::Line => {
+                self.break_line();
+                open.line = true;
+                open.pre = element.name.local == local_name!("pre");
+                open.heading = matches!(element.name.local, local_name!("h1") | local_name!("h2") | local_name!("h3"));
+                self.pre += usize::from(open.pre);
+                self.headings_open += usize::from(open.heading);
+            }
+            Role::Link => {
+                let url = element.attr_ref(local_name!("href")).and_then(|link| join(self.base.as_deref(), link));
+                self.open_links.push(OpenLink { url, text: Folded::default(), listed: None, counted: None });
+                open.link = true;
+            }
+            Role::Head | Role::Inline => {}
+        }
+        Some(open)
+    }
+
+    fn leave(&mut self, left: &Open) {
+        if left.container {
+            self.containers.pop();
+        }
+        if left.container || left.line {
+            self.break_line();
+        }
+        self.pre -= usize::from(left.pre);
+        if left.link
+            && let Some(link) = self.open_links.pop()
+            && let Some((block, place)) = link.listed
+        {
+            self.drafts[block].block.links[place].text = link.text.finish();
+        }
+        if left.heading {
+            self.headings_open -= 1;
+            if self.headings_open == 0 {
+                let heading = std::mem::take(&mut self.heading).finish();
+                if !heading.is_empty() {
+                    self.found.headings.push_str(if self.found.headings.is_empty() { "" } else { "\n" });
+                    self.found.headings.push_str(&heading);
+                }
+            }
+        }
+    }
+
+    fn break_line(&mut self) {
+        if let Some(block) = self.containers.last().copied().flatten() {
+            self.drafts[block].text.break_line();
+        }
+        for link in &mut self.open_links {
+            link.text.push(" ", false);
+        }
+        self.heading.push(" ", false);
+    }
+
+    /// The block that content stands in now.
+    fn block(&mut self) -> usize {
+        let new = self.drafts.len();
+        match self.containers.last_mut() {
+            Some(Some(block)) => return *block,
+            Some(empty) => *empty = Some(new),
+            None => self.containers.push(Some(new)),
+        }
+        self.drafts.push(Draft::default());
+        new
+    }
+
+    fn text(&mut self, text: &str) {
+        let white = text.trim_start().is_empty();
+        if white && self.containers.last().copied().flatten().is_none() {
+            return;
+        }
+        let block = self.block();
+        let linked = !self.open_links.is_empty();
+        let draft = &mut self.drafts[block];
+        draft.text.push(text, self.pre > 0);
+        let characters = draft.counts.add(text, linked);
+        *(if linked { &mut draft.block.linked } else { &mut draft.block.plain }) += characters;
+        if let Some(link) = self.open_links.last_mut() {
+            link.text.push(text, false);
+        }
+        if self.headings_open > 0 {
+            self.heading.push(text, false);
+        }
+        if !white {
+            self.in_link(block);
+        }
+    }
+
+    fn image(&mut self) {
+        let block = self.block();
+        self.drafts[block].block.images += 1;
+        self.in_link(block);
+    }
+
+    /// Something was shown in a block: the link that it is part of is counted there, and listed.
+    fn in_link(&mut self, block: usize) {
+        let Some(link) = self.open_links.last_mut() else { return };
+        let draft = &mut self.drafts[block];
+        if link.counted != Some(block) {
+            link.counted = Some(block);
+            draft.counts.links += 1;
+        }
+        if let Some(url) = link.url.take() {
+            if self.links == self.max_links {
+                self.found.links_cut = true;
+                return;
+            }
+            self.links += 1;
+            link.listed = Some((block, draft.block.links.len()));
+            draft.block.links.push(Link { url, text: String::new() });
+        }
+    }
+
+    fn meta(&mut self, element: &Element) {
+        let value = |name| element.attr_ref(name).map(str::trim).filter(|value| !value.is_empty());
+        let Some(content) = value(local_name!("content")) else { return };
+        let name = value(local_name!("name")).or(value(local_name!("property"))).unwrap_or_default();
+        if name.eq_ignore_ascii_case("keywords") {
+            self.found.keywords.get_or_insert_with(|| folded(content));
+        } else if name.eq_ignore_ascii_case("description") {
+            self.found.description.get_or_insert_with(|| folded(content));
+        } else if name.eq_ignore_ascii_case("og:description") {
+            self.shared_description.get_or_insert_with(|| folded(content));
+        }
+    }
+
+    fn base(&mut self, element: &Element) {
+        if let Some(href) = element.attr_ref(local_name!("href")).filter(|_| !self.base_said) {
+            self.base_said = true;
+            self.base = join(self.url, href).or(self.base.take());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "blocks_tests.rs"]
+mod tests;

@@ -1,0 +1,139 @@
+//! What an element is to the walk: which elements hold blocks, break lines, or are never shown (algorithms.md 8.1).
+
+use dom_query::Element;
+use html5ever::{local_name, ns};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Neither it nor what is inside is shown.
+    Dropped,
+    /// The head: of what is inside only the title, `meta` and `base` are read; nothing else there is shown.
+    Head,
+    Title,
+    Meta,
+    Base,
+    /// It holds a block of its own.
+    Container,
+    /// It stands on lines of its own inside of a block.
+    Line,
+    /// It ends a line.
+    Break,
+    Image,
+    /// An `a` that leads somewhere.
+    Link,
+    /// Its content is a part of the line.
+    Inline,
+}
+
+/// The role of an element.
+pub(super) fn role(element: &Element) -> Role {
+    if element.name.ns == ns!(svg) {
+        return Role::Dropped;
+    }
+    if element.name.ns != ns!(html) {
+        return Role::Inline;
+    }
+    match element.name.local {
+        local_name!("script")
+        | local_name!("style")
+        | local_name!("noscript")
+        | local_name!("template")
+        | local_name!("iframe")
+        // What browsers show in the place of what stands in these.
+        | local_name!("noframes")
+        | local_name!("noembed")
+        | local_name!("object")
+        | local_name!("audio")
+        | local_name!("video")
+        | local_name!("canvas")
+        // Form controls.
+        | local_name!("input")
+        | local_name!("button")
+        | local_name!("select")
+        | local_name!("option")
+        | local_name!("optgroup")
+        | local_name!("datalist")
+        | local_name!("textarea")
+        | local_name!("output")
+        | local_name!("meter")
+        | local_name!("progress") => Role::Dropped,
+        local_name!("head") => Role::Head,
+        local_name!("title") => Role::Title,
+        local_name!("meta") => Role::Meta,
+        local_name!("base") => Role::Base,
+        local_name!("html")
+        | local_name!("body")
+        | local_name!("table")
+        | local_name!("thead")
+        | local_name!("tbody")
+        | local_name!("tr")
+        | local_name!("td")
+        | local_name!("th")
+        | local_name!("div")
+        | local_name!("center")
+        | local_name!("section")
+        | local_name!("article")
+        | local_name!("main")
+        | local_name!("aside")
+        | local_name!("nav")
+        | local_name!("header")
+        | local_name!("footer")
+        | local_name!("ul")
+        | local_name!("ol")
+        | local_name!("dl")
+        | local_name!("form")
+        | local_name!("fieldset")
+        | local_name!("blockquote") => Role::Container,
+        local_name!("p")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("li")
+        | local_name!("dt")
+        | local_name!("dd")
+        | local_name!("pre")
+        | local_name!("address")
+        | local_name!("caption")
+        | local_name!("details")
+        | local_name!("dialog")
+        | local_name!("dir")
+        | local_name!("figcaption")
+        | local_name!("figure")
+        | local_name!("hgroup")
+        | local_name!("legend")
+        | local_name!("listing")
+        | local_name!("menu")
+        | local_name!("plaintext")
+        | local_name!("summary")
+        | local_name!("tfoot")
+        | local_name!("xmp") => Role::Line,
+        local_name!("br") | local_name!("hr") => Role::Break,
+        local_name!("img") => Role::Image,
+        local_name!("a") if element.attr_ref(local_name!("href")).is_some() => Role::Link,
+        _ => Role::Inline,
+    }
+}
+
+/// Whether an element is hidden by its own attributes. A page that hides itself as a whole lets a script show it.
+pub(super) fn is_hidden(element: &Element) -> bool {
+    if matches!(element.name.local, local_name!("html") | local_name!("body")) {
+        return false;
+    }
+    element.attrs.iter().any(|attribute| match attribute.name.local {
+        local_name!("hidden") => true,
+        local_name!("style") => is_display_none(&attribute.value),
+        _ => false,
+    })
+}
+
+fn is_display_none(style: &str) -> bool {
+    style.split(';').filter_map(|rule| rule.split_once(':')).any(|(name, value)| {
+        let value = value.trim_start();
+        name.trim().eq_ignore_ascii_case("display")
+            && value.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("none"))
+            && !value[4..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-')
+    })
+}
