@@ -21,6 +21,12 @@ pub mod source;
 pub mod split;
 pub mod table;
 pub mod table_read;
+pub mod warc;
+mod warc_head;
+mod warc_input;
+mod warc_members;
+mod warc_page;
+mod warc_records;
 
 #[cfg(test)]
 mod corrupt_tests;
@@ -28,6 +34,8 @@ mod corrupt_tests;
 mod read_tests;
 #[cfg(test)]
 mod testkit;
+#[cfg(test)]
+mod warc_tests;
 
 pub use find::{Format, FoundFile, find};
 pub use id_rows::{column_names, read_ids};
@@ -37,3 +45,4 @@ pub use source::{BadInput, Columns, InputFile, Source, open};
 pub use split::Split;
 pub use table::TableWriter;
 pub use table_read::TableReader;
+pub use warc::Archived;
