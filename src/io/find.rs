@@ -20,10 +20,17 @@ pub enum Format {
     JsonlGz,
     /// The same, compressed with Zstandard: `.zst`
     JsonlZst,
+    /// `.warc`, `.wet`
+    Warc,
+    /// The same, compressed with gzip, one member a record: `.gz`
+    WarcGz,
+    /// The same, compressed with Zstandard, one frame a record: `.zst`
+    WarcZst,
 }
 
 /// The endings that are read, for messages.
-pub const ENDINGS: &str = ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)";
+pub const ENDINGS: &str =
+    ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl), .warc, .warc.gz, .warc.zst (or .wet for .warc)";
 
 impl Format {
     /// The format that the name's ending tells, in any case of letters.
@@ -33,13 +40,24 @@ impl Format {
         if name.ends_with(".parquet") {
             return Some(Format::Parquet);
         }
-        if lines(&name) {
-            return Some(Format::Jsonl);
+        let archive = |stem: &str| stem.ends_with(".warc") || stem.ends_with(".wet");
+        let packed = |stem: &str, [of_lines, of_records]: [Format; 2]| match stem {
+            stem if lines(stem) => Some(of_lines),
+            stem if archive(stem) => Some(of_records),
+            _ => None,
+        };
+        if let Some(stem) = name.strip_suffix(".gz") {
+            return packed(stem, [Format::JsonlGz, Format::WarcGz]);
         }
-        if name.strip_suffix(".gz").is_some_and(lines) {
-            return Some(Format::JsonlGz);
+        if let Some(stem) = name.strip_suffix(".zst") {
+            return packed(stem, [Format::JsonlZst, Format::WarcZst]);
         }
-        name.strip_suffix(".zst").is_some_and(lines).then_some(Format::JsonlZst)
+        packed(&name, [Format::Jsonl, Format::Warc])
+    }
+
+    /// Whether it is a web archive, whose texts are pages.
+    pub fn is_archive(self) -> bool {
+        matches!(self, Format::Warc | Format::WarcGz | Format::WarcZst)
     }
 }
 

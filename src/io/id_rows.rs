@@ -24,6 +24,9 @@ const BATCH_ROWS: usize = 8192;
 /// does not say which there are.
 const LOOKED_AT: u64 = 1000;
 
+/// What is said of a web archive.
+const NO_IDS: &str = "a web archive has no columns of ids; expected Parquet or JSON lines";
+
 /// The names of the columns of a Parquet file; of JSON lines, the fields of the first 1,000 rows, each once, and none where
 /// there is no row, so that every form fits.
 ///
@@ -36,6 +39,9 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     if file.format == Format::Parquet {
         let metadata = load(&opened).map_err(bad)?;
         return Ok(Some(describe(&metadata).into_iter().map(|column| column.name).collect()));
+    }
+    if file.format.is_archive() {
+        return Err(bad(NO_IDS.to_owned()));
     }
     let failed = |error: std::io::Error| bad(format!("cannot be read: {error}"));
     let mut lines = Lines::new(lines::open(opened, file.format).map_err(failed)?, 0, MAX_LINE_BYTES);
@@ -70,6 +76,7 @@ pub fn read_ids(
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
     match file.format {
         Format::Parquet => read_parquet(opened, &file.path, names, each),
+        format if format.is_archive() => Err(Error::BadFile { path: file.path.clone(), why: NO_IDS.to_owned() }),
         format => read_lines(opened, format, &file.path, names, each),
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn open(file: File, format: Format) -> io::Result<Box<dyn BufRead>> {
             decoder.window_log_max(31)?;
             Box::new(BufReader::with_capacity(256 << 10, decoder))
         }
-        Format::Jsonl | Format::Parquet => Box::new(file),
+        // Web archives and Parquet are not made of lines and never come here.
+        Format::Jsonl | Format::Parquet | Format::Warc | Format::WarcGz | Format::WarcZst => Box::new(file),
     })
 }
 

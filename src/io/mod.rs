@@ -22,6 +22,12 @@ pub mod source;
 pub mod split;
 pub mod table;
 pub mod table_read;
+pub mod warc;
+mod warc_head;
+mod warc_input;
+mod warc_members;
+mod warc_page;
+mod warc_records;
 
 #[cfg(test)]
 mod corrupt_tests;
@@ -29,6 +35,8 @@ mod corrupt_tests;
 mod read_tests;
 #[cfg(test)]
 mod testkit;
+#[cfg(test)]
+mod warc_tests;
 
 pub use find::{Format, FoundFile, find};
 pub use id_rows::{column_names, read_ids};
@@ -39,3 +47,4 @@ pub use source::{BadInput, Columns, InputFile, Source, open};
 pub use split::Split;
 pub use table::TableWriter;
 pub use table_read::TableReader;
+pub use warc::Archived;

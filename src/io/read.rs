@@ -4,6 +4,7 @@ use super::jsonl;
 use super::parquet_read::{self, Plan};
 use super::source::{InputFile, Source};
 use super::split::{Part, Split};
+use super::warc;
 use crate::batch::Documents;
 use crate::error::Result;
 use std::fmt;
@@ -70,7 +71,7 @@ impl RowFilter {
 }
 
 /// Rows of a batch at most.
-const MAX_BATCH_ROWS: usize = 1024;
+pub(super) const MAX_BATCH_ROWS: usize = 1024;
 
 impl Source {
     /// Calls `each` with the documents of the piece, in order.
@@ -103,6 +104,10 @@ impl Source {
             Part::Lines { from, to } => {
                 let piece = jsonl::Piece { range: Some((from, to)), rows: split.rows, chosen: chosen.as_deref() };
                 jsonl::read(file, input, split.first_doc, &piece, &self.columns, want, each)
+            }
+            Part::Records { from, to } => {
+                let piece = warc::Piece { range: (from, to), rows: split.rows, chosen: chosen.as_deref() };
+                warc::read(file, input, split.first_doc, &piece, &self.columns, want, each)
             }
             Part::Whole => {
                 let piece = jsonl::Piece { range: None, rows: split.rows, chosen: chosen.as_deref() };

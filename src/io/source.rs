@@ -5,6 +5,7 @@
 
 use super::find::{Format, FoundFile};
 use super::parquet::{self, Footer};
+use super::warc::{self, Archived};
 use super::{jsonl, parallel};
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result};
@@ -30,11 +31,12 @@ pub struct InputFile {
     pub html: bool,
     /// The number of its first document.
     pub first_doc: u64,
-    /// Its rows: Parquet's own count; lines that are not blank.
+    /// Its rows: Parquet's own count; lines that are not blank; records of a web archive that hold a page, and broken ones.
     pub rows: u64,
     /// Its size on disk in bytes.
     pub bytes: u64,
-    /// The uncompressed size of the text column in bytes as far as the file tells; of all lines for JSON lines.
+    /// The uncompressed size of the text column in bytes as far as the file tells; of all lines for JSON lines, of
+    /// the blocks of all rows for web archives.
     pub text_bytes: u64,
     /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
     pub id: Option<IdKind>,
@@ -42,6 +44,8 @@ pub struct InputFile {
     pub id_note: Option<String>,
     /// Which of [`Columns::others`] it has.
     pub others: Vec<String>,
+    /// What it holds besides rows, of a web archive.
+    pub archived: Option<Archived>,
     pub(super) stamp: Stamp,
     pub(super) pieces: Pieces,
 }
@@ -71,6 +75,8 @@ pub(super) enum Pieces {
     RowGroups(Vec<Piece>),
     /// Rows and bytes from one line start to the next mark: they follow each other without a gap.
     Lines(Vec<Piece>),
+    /// Rows and bytes of a web archive from one place where a reading may begin to the next, and where in the file those are.
+    Records { pieces: Vec<Piece>, starts: Vec<u64> },
     /// Nowhere: the file is compressed as a whole.
     Whole,
 }
@@ -95,7 +101,8 @@ pub struct Source {
 /// Footers kept; splits are read in order, so one a thread is enough.
 const FOOTERS_KEPT: usize = 32;
 
-/// Opens the files: reads the footers of Parquet, counts the lines of JSON lines (a full scan), on that many threads.
+/// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
+/// archives (a full scan), on that many threads.
 /// `exclude` holds files that showed damage in an earlier reading, with the reason.
 ///
 /// # Errors
@@ -150,7 +157,7 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
         Ok((stamp, file)) => (file, stamp),
         Err(error) => return Opened::Bad(format!("cannot be opened: {error}")),
     };
-    let ready = |rows, text_bytes, has: Has, pieces| {
+    let ready = |rows, text_bytes, has: Has, pieces, archived| {
         Opened::Ready(Box::new(InputFile {
             path: found.path.clone(),
             label: found.label.clone(),
@@ -163,6 +170,7 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
             id: has.id,
             id_note: has.id_note,
             others: has.others,
+            archived,
             stamp,
             pieces,
         }))
@@ -181,10 +189,20 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
         {
             Ok(pieces) => {
                 let (rows, bytes) = pieces.iter().fold((0, 0), |sum, piece| (sum.0 + piece.rows, sum.1 + piece.bytes));
-                ready(rows, bytes, has, Pieces::RowGroups(pieces))
+                ready(rows, bytes, has, Pieces::RowGroups(pieces), None)
             }
             Err(why) => Opened::Bad(why),
         };
+    }
+    if found.format.is_archive() {
+        let scan = match warc::scan(file, found.format) {
+            Ok(scan) => scan,
+            Err(error) => return Opened::Bad(format!("cannot be read as {}: {error}", describe(found.format))),
+        };
+        let others = columns.others.iter().filter(|name| warc::COLUMNS.contains(&name.as_str())).cloned().collect();
+        let has = Has { id: Some(IdKind::Text), id_note: None, others };
+        let pieces = Pieces::Records { pieces: scan.pieces, starts: scan.starts };
+        return ready(scan.rows, scan.bytes, has, pieces, Some(scan.archived));
     }
     let scan = match jsonl::scan(file, found.format, columns) {
         Ok(scan) => scan,
@@ -195,7 +213,7 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
     }
     let pieces = if found.format == Format::Jsonl { Pieces::Lines(scan.pieces) } else { Pieces::Whole };
     let has = Has { id: scan.id, id_note: None, others: columns.others.clone() };
-    ready(scan.rows, scan.bytes, has, pieces)
+    ready(scan.rows, scan.bytes, has, pieces, None)
 }
 
 fn describe(format: Format) -> &'static str {
@@ -204,6 +222,9 @@ fn describe(format: Format) -> &'static str {
         Format::Jsonl => "JSON lines",
         Format::JsonlGz => "JSON lines in gzip",
         Format::JsonlZst => "JSON lines in Zstandard",
+        Format::Warc => "a web archive",
+        Format::WarcGz => "a web archive in gzip",
+        Format::WarcZst => "a web archive in Zstandard",
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) enum Part {
     RowGroups { first: usize, count: usize, skip: u64 },
     /// The lines that begin from one byte up to another.
     Lines { from: u64, to: u64 },
+    /// The records of a web archive that begin from one byte of the file up to another.
+    Records { from: u64, to: u64 },
     /// All of it.
     Whole,
 }
@@ -60,6 +62,12 @@ fn cut(file: &InputFile, target: u64) -> Vec<(u64, u64, Part)> {
                 })
                 .collect()
         }
+        Pieces::Records { pieces, starts } => together(pieces, target)
+            .map(|(first, count, sum)| {
+                let start = |at: usize| starts.get(at).copied().unwrap_or(u64::MAX);
+                (sum.rows, sum.bytes, Part::Records { from: start(first), to: start(first + count) })
+            })
+            .collect(),
         Pieces::RowGroups(pieces) => {
             let mut parts = Vec::new();
             for (first, count, sum) in together(pieces, target) {

@@ -1,0 +1,297 @@
+//! Web archives: counting their pages, and turning them into batches of documents.
+//!
+//! A row is a record that holds a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are
+//! counted by their types. As with JSON lines, opening reads the whole file once; places at which a reading may begin are
+//! remembered every megabyte of the file, so that several threads share one. A record that is broken, or holds no page, keeps
+//! its number and says why it cannot be used. The columns have fixed names, see [`COLUMNS`].
+
+use super::find::Format;
+use super::read::{MAX_BATCH_ROWS, Want};
+use super::schema::Columns;
+use super::source::{InputFile, Piece as Marked};
+use super::warc_page::payload;
+use super::warc_records::{Found, Head, Records};
+use crate::batch::Documents;
+use crate::batch::id::{IdKind, IdsSeen};
+use crate::error::{Error, Result};
+use arrow_array::builder::{BinaryViewBuilder, StringViewBuilder};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{Field, Schema};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+/// The columns of a web archive besides its pages, all of them strings: the address without angle brackets, the time of the
+/// crawl, the media type as the server gave it (of a record that is no answer of a server, as the archive gives it), the id of
+/// the record as it stands there, and the digest of the page, else of the block.
+pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
+
+/// Bytes of the file after which a place to begin is remembered.
+const MARK_BYTES: u64 = 1 << 20;
+
+/// The types of records that are no rows, by which they are counted.
+const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "continuation"];
+
+/// What a web archive holds besides rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Archived {
+    /// Records that are no rows, by their types; those that are broken beside them as `request (broken)`.
+    pub others: BTreeMap<String, u64>,
+    /// Rows that hold less than the server had: they bear `WARC-Truncated`.
+    pub truncated: u64,
+}
+
+/// What a scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    pub rows: u64,
+    /// Bytes of the blocks of the rows.
+    pub bytes: u64,
+    /// Rows and bytes from one place where a reading may begin to the next.
+    pub pieces: Vec<Marked>,
+    /// Where each of them begins.
+    pub starts: Vec<u64>,
+    pub archived: Archived,
+}
+
+/// Whether the records of a type are rows.
+fn is_row(kind: &str) -> bool {
+    matches!(kind, "response" | "resource" | "conversion")
+}
+
+/// Counts the rows.
+///
+/// # Errors
+/// What the system says, and a file in which no record can be read at all.
+pub(super) fn scan(file: File, format: Format) -> io::Result<Scan> {
+    let mut records = Records::new(file, format, 0)?;
+    let mut scan = Scan::default();
+    let mut marked = Marked { rows: 0, bytes: 0 };
+    let mut start = 0;
+    let mut heads = 0u64;
+    while let Some(found) = records.next()? {
+        if records.is_fresh() && records.start() - start >= MARK_BYTES {
+            scan.pieces.push(std::mem::replace(&mut marked, Marked { rows: 0, bytes: 0 }));
+            scan.starts.push(std::mem::replace(&mut start, records.start()));
+        }
+        let head = match found {
+            Found::Broken(_) => {
+                marked.rows += 1;
+                continue;
+            }
+            Found::Head(head) => head,
+        };
+        heads += 1;
+        let broken = records.block(&head, None)?.is_err();
+        if is_row(&head.kind) {
+            marked.rows += 1;
+            marked.bytes += if broken { 0 } else { head.length };
+            scan.archived.truncated += u64::from(head.fields.get("warc-truncated").is_some());
+        } else {
+            let kind = OTHERS.iter().find(|kind| **kind == head.kind).unwrap_or(&"unknown");
+            let kind = if broken { format!("{kind} (broken)") } else { (*kind).to_owned() };
+            *scan.archived.others.entry(kind).or_default() += 1;
+        }
+    }
+    scan.pieces.push(marked);
+    scan.starts.push(start);
+    let sum = |of: fn(&Marked) -> u64| scan.pieces.iter().map(of).sum();
+    (scan.rows, scan.bytes) = (sum(|piece| piece.rows), sum(|piece| piece.bytes));
+    if heads == 0 && scan.rows > 0 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no record in it"));
+    }
+    Ok(scan)
+}
+
+/// Which records of a file.
+pub(super) struct Piece<'p> {
+    /// The bytes of the file from a place where a reading may begin to another.
+    pub range: (u64, u64),
+    /// How many rows stand there.
+    pub rows: u64,
+    /// Only these, ascending.
+    pub chosen: Option<&'p [u64]>,
+}
+
+/// Calls `each` with batches of the rows, in order; `first_doc` is the number of the piece's first row.
+pub(super) fn read(
+    file: File,
+    input: &InputFile,
+    first_doc: u64,
+    piece: &Piece<'_>,
+    columns: &Columns,
+    want: &Want,
+    each: &mut dyn FnMut(Documents) -> Result<()>,
+) -> Result<()> {
+    let failed = |error: io::Error| input.bad(format!("cannot be read on: {error}"));
+    let mut records = Records::new(file, input.format, piece.range.0).map_err(failed)?;
+    let mut batch = Batch::new(columns, want);
+    let mut chosen = piece.chosen.map(|chosen| chosen.iter().copied().peekable());
+    let mut row = 0;
+    let mut block = Vec::new();
+    while let Some(found) = records.next().map_err(failed)? {
+        if records.start() >= piece.range.1 {
+            break;
+        }
+        if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
+            // Nothing more is asked of this piece, so the records that follow need not be counted either.
+            row = piece.rows;
+            break;
+        }
+        let asked = match &found {
+            Found::Head(head) if !is_row(&head.kind) => {
+                let _ = records.block(head, None).map_err(failed)?;
+                continue;
+            }
+            _ => chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()),
+        };
+        let doc = first_doc + row;
+        row += 1;
+        match found {
+            Found::Broken(why) if asked => batch.bad(doc, why.to_owned()),
+            Found::Broken(_) => {}
+            Found::Head(head) => {
+                let whole = records.block(&head, asked.then_some(&mut block)).map_err(failed)?;
+                if asked {
+                    batch.push(doc, &head, whole.map(|()| block.as_slice()));
+                }
+            }
+        }
+        if block.capacity() > KEPT_BYTES {
+            block = Vec::new();
+        }
+        if batch.docs.len() >= MAX_BATCH_ROWS || batch.bytes >= want.batch_bytes {
+            each(batch.finish()?)?;
+        }
+    }
+    if !batch.docs.is_empty() {
+        each(batch.finish()?)?;
+    }
+    if row != piece.rows {
+        return Err(
+            input.bad(format!("the file changed while it was being read: {} records then, {row} now", piece.rows))
+        );
+    }
+    Ok(())
+}
+
+/// Memory that a block may leave behind for the next one.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// Rows on their way to become a batch.
+struct Batch<'b> {
+    columns: &'b Columns,
+    want: &'b Want,
+    pages: BinaryViewBuilder,
+    ids: StringViewBuilder,
+    others: Vec<(&'static str, StringViewBuilder)>,
+    docs: Vec<u64>,
+    bad: BTreeMap<usize, String>,
+    seen: IdsSeen,
+    bytes: usize,
+}
+
+impl<'b> Batch<'b> {
+    fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
+        // The type names the charset of the page, so it comes with every page.
+        let asked = |name: &str| want.others.iter().any(|other| other == name) || (want.text && name == "content_type");
+        let taken = |name: &str| (want.text && name == columns.text) || (want.id && name == columns.id);
+        let others = COLUMNS.into_iter().filter(|name| asked(name) && !taken(name));
+        Batch {
+            columns,
+            want,
+            pages: BinaryViewBuilder::new(),
+            ids: StringViewBuilder::new(),
+            others: others.map(|name| (name, StringViewBuilder::new())).collect(),
+            docs: Vec::new(),
+            bad: BTreeMap::new(),
+            seen: IdsSeen::default(),
+            bytes: 0,
+        }
+    }
+
+    /// A row of which nothing is known but why it cannot be used.
+    fn bad(&mut self, doc: u64, why: String) {
+        self.add(doc, Err(why), |_| None);
+    }
+
+    /// The row of a record with its block.
+    fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], String>) {
+        // What makes a row bad must not depend on what a reading asks for: every block is unpacked.
+        let (content_type, page) = match block {
+            Err(why) => (None, Err(why)),
+            Ok(block) => {
+                let payload = payload(&head.fields, block);
+                (payload.content_type, payload.page)
+            }
+        };
+        let value = |name: &str| match name {
+            "date" => head.fields.get("warc-date"),
+            "content_type" => content_type.as_deref(),
+            "record_id" => head.fields.get("warc-record-id"),
+            "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
+            // The address is the id, whatever the column of ids is called.
+            _ => head
+                .fields
+                .get("warc-target-uri")
+                .map(|uri| uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri)),
+        };
+        self.add(doc, page.as_deref().map_err(Clone::clone), value);
+    }
+
+    fn add<'v>(&mut self, doc: u64, page: std::result::Result<&[u8], String>, value: impl Fn(&str) -> Option<&'v str>) {
+        let id = value(&self.columns.id);
+        let page = page.map_err(|why| self.bad.insert(self.docs.len(), why)).ok();
+        if id.is_some() {
+            self.seen.kinds.insert(IdKind::Text);
+        } else if page.is_some() {
+            self.seen.nulls += 1;
+        }
+        self.docs.push(doc);
+        self.bytes += 8;
+        if self.want.text {
+            self.bytes += page.map_or(0, <[u8]>::len);
+            self.pages.append_option(page);
+        }
+        if self.want.id {
+            self.bytes += id.map_or(0, str::len);
+            self.ids.append_option(id);
+        }
+        for (name, column) in &mut self.others {
+            let value = value(name);
+            self.bytes += value.map_or(0, str::len);
+            column.append_option(value);
+        }
+    }
+
+    /// The rows as documents; empty again.
+    fn finish(&mut self) -> Result<Documents> {
+        let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
+        if self.want.text {
+            columns.push((&self.columns.text, Arc::new(self.pages.finish())));
+        }
+        if self.want.id && !(self.want.text && self.columns.id == self.columns.text) {
+            columns.push((&self.columns.id, Arc::new(self.ids.finish())));
+        }
+        for (name, column) in &mut self.others {
+            columns.push((name, Arc::new(column.finish())));
+        }
+        self.bytes = 0;
+        let docs = std::mem::take(&mut self.docs);
+        let fields: Vec<Field> =
+            columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let rows = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
+            .map_err(Error::table("put together a batch of documents"))?;
+        let text = self.want.text.then_some(self.columns.text.as_str());
+        let id = self.want.id.then_some(self.columns.id.as_str());
+        let first_doc = docs.first().copied().unwrap_or(0);
+        Ok(Documents::new(first_doc, rows, text, id)?
+            .with_html(true)
+            .with_docs(docs)
+            .with_bad(std::mem::take(&mut self.bad))
+            .with_ids_seen(std::mem::take(&mut self.seen)))
+    }
+}

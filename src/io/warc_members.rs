@@ -1,0 +1,373 @@
+//! The bytes of a web archive, member by member: a plain file is one member, a gzip file has one for every record as a
+//! rule, a Zstandard file has frames instead.
+//!
+//! A record that cannot be unpacked must not take the rest of the file with it. So every member is opened by itself, at a
+//! place in the file that is known; behind damage the next member is searched for by its first bytes. The decoders are
+//! driven here rather than through the usual readers, because those do not say where a member ends once it has failed.
+
+use super::find::Format;
+use super::warc_input::Input;
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+use std::fs::File;
+use std::io::{self, Read as _};
+use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
+
+/// Unpacked bytes that are held.
+const OUT_BYTES: usize = 64 << 10;
+/// Unpacked bytes that are made where only the first few are looked at.
+const LOOK_BYTES: usize = 16;
+/// How a record begins.
+pub(super) const RECORD: &[u8] = b"WARC/";
+
+const GZ: &[u8] = &[0x1F, 0x8B, 8];
+const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+/// The first of the sixteen numbers with which a frame begins that decoders skip.
+const SKIPPABLE: u32 = 0x184D_2A50;
+/// The skippable frame at the beginning of a `.warc.zst` whose content is the dictionary of all frames.
+const DICTIONARY: u32 = 0x184D_2A5D;
+/// The longest dictionary in bytes: 64 MiB.
+const MAX_DICTIONARY: u64 = 64 << 20;
+
+/// What comes next in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A member, which is open now.
+    Member,
+    /// Bytes that are no member, which were stepped over.
+    Garbage,
+    /// Nothing.
+    End,
+}
+
+/// Why a member gives no more bytes although it has not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The file ends in it.
+    CutOff,
+    /// It does not unpack, or to something else than its checksum says.
+    Damaged,
+}
+
+enum Codec {
+    Plain,
+    Gz(Decompress, Crc),
+    Zst(Decoder<'static>),
+}
+
+/// The members of a file, in order.
+pub(super) struct Members {
+    input: Input,
+    codec: Codec,
+    out: Vec<u8>,
+    /// Where the unread bytes of `out` begin and end.
+    from: usize,
+    to: usize,
+    /// Whether the codec may give more.
+    open: bool,
+    fault: Option<Fault>,
+    /// Whether the place of the next member is unknown.
+    lost: bool,
+    /// Whether the open member was found behind garbage and not yet told of.
+    found: bool,
+    /// Where the open member begins, or the garbage.
+    start: u64,
+    /// Up to where members that turned out damaged were unpacked: what stands before it is not unpacked again and again.
+    furthest: u64,
+}
+
+impl Members {
+    /// The members from a place on where one begins, which is that many bytes into the file.
+    ///
+    /// # Errors
+    /// Besides what the system says: a dictionary that cannot be used.
+    pub fn new(file: File, format: Format, from: u64) -> io::Result<Members> {
+        let mut input = Input::new(file)?;
+        let codec = match format {
+            Format::WarcGz => Codec::Gz(Decompress::new(false), Crc::new()),
+            Format::WarcZst => Codec::Zst(Decoder::with_dictionary(&dictionary(&mut input)?)?),
+            _ => Codec::Plain,
+        };
+        let out = vec![0; if matches!(codec, Codec::Plain) { 0 } else { OUT_BYTES }];
+        input.seek(from)?;
+        let (open, lost, found) = (false, false, false);
+        Ok(Members { input, codec, out, from: 0, to: 0, open, fault: None, lost, found, start: from, furthest: 0 })
+    }
+
+    /// Whether the file is not compressed: then any place of it can be gone to.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.codec, Codec::Plain)
+    }
+
+    /// Where the open member begins in the file, or the garbage.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Whether a reading that begins with the open member goes the same way as this one.
+    pub fn is_fresh(&self) -> bool {
+        self.start >= self.furthest
+    }
+
+    /// Where the next byte stands in a plain file.
+    pub fn position(&self) -> u64 {
+        self.input.at()
+    }
+
+    /// Goes to a place of a plain file.
+    pub fn seek(&mut self, to: u64) -> io::Result<()> {
+        self.input.seek(to)
+    }
+
+    /// Why the member gave no more, once all that it gave was read.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault
+    }
+
+    /// The next bytes of the open member; none where it ends.
+    pub fn fill(&mut self) -> io::Result<&[u8]> {
+        if self.is_plain() {
+            return self.input.fill();
+        }
+        while self.from == self.to && self.open {
+            self.step(OUT_BYTES)?;
+        }
+        Ok(&self.out[self.from..self.to])
+    }
+
+    /// Steps over bytes that [`Members::fill`] gave.
+    pub fn consume(&mut self, bytes: usize) {
+        if self.is_plain() { self.input.consume(bytes) } else { self.from += bytes }
+    }
+
+    /// Steps over that many bytes, and says over how many, which are fewer where the member ends.
+    pub fn skip(&mut self, bytes: u64) -> io::Result<u64> {
+        if self.is_plain() {
+            return self.input.skip(bytes);
+        }
+        let mut left = bytes;
+        while left > 0 {
+            let some = left.min(self.fill()?.len() as u64);
+            if some == 0 {
+                break;
+            }
+            self.consume(some as usize);
+            left -= some;
+        }
+        Ok(bytes - left)
+    }
+
+    /// Whether the open member goes on with these few bytes.
+    pub fn starts_with(&mut self, what: &[u8]) -> io::Result<bool> {
+        if self.is_plain() {
+            return Ok(self.input.peek::<8>()?.starts_with(what));
+        }
+        if self.to - self.from < what.len() {
+            self.out.copy_within(self.from..self.to, 0);
+            (self.from, self.to) = (0, self.to - self.from);
+        }
+        while self.to - self.from < what.len() && self.open {
+            self.step(LOOK_BYTES)?;
+        }
+        Ok(self.out[self.from..self.to].starts_with(what))
+    }
+
+    /// Goes to the next member, once the open one was read to its end.
+    pub fn next(&mut self) -> io::Result<Next> {
+        if std::mem::take(&mut self.found) {
+            return Ok(Next::Member);
+        }
+        if std::mem::take(&mut self.lost) {
+            let fresh = self.is_fresh();
+            self.furthest = self.furthest.max(self.input.at());
+            self.input.seek(if fresh { self.start + 1 } else { self.furthest })?;
+            return Ok(if self.search()?.0 { Next::Member } else { Next::End });
+        }
+        let start = self.input.at();
+        if let Some(next) = self.begin()? {
+            return Ok(next);
+        }
+        let (found, only_zeros) = self.search()?;
+        // Tapes and file systems pad with zeros; nobody lost anything there.
+        if only_zeros {
+            return Ok(if found { Next::Member } else { Next::End });
+        }
+        self.found = found;
+        if !found {
+            self.start = start;
+        }
+        Ok(Next::Garbage)
+    }
+
+    /// Opens the member that begins here; none where none does.
+    fn begin(&mut self) -> io::Result<Option<Next>> {
+        (self.from, self.to, self.open, self.fault) = (0, 0, true, None);
+        loop {
+            self.start = self.input.at();
+            let bytes = self.input.peek::<10>()?;
+            if bytes.is_empty() {
+                self.open = false;
+                return Ok(Some(Next::End));
+            }
+            let magic = match &mut self.codec {
+                Codec::Plain => return Ok(Some(Next::Member)),
+                Codec::Gz(..) => GZ,
+                Codec::Zst(_) => ZST,
+            };
+            let known = bytes.len().min(magic.len());
+            if bytes[..known] == magic[..known] {
+                let whole = known == magic.len() && self.head(&bytes)?;
+                if !whole {
+                    self.end(Some(Fault::CutOff), false);
+                }
+                return Ok(Some(Next::Member));
+            }
+            let Some(bytes) = skippable(&self.codec, &bytes) else {
+                self.open = false;
+                return Ok(None);
+            };
+            self.input.skip(bytes)?;
+        }
+    }
+
+    /// Readies the codec for the member that begins with these bytes, and steps over the head of a gzip member; false where
+    /// the file ends in it.
+    fn head(&mut self, bytes: &[u8]) -> io::Result<bool> {
+        match &mut self.codec {
+            Codec::Plain => Ok(true),
+            Codec::Zst(decoder) => decoder.reinit().map(|()| true),
+            Codec::Gz(inflate, crc) => {
+                inflate.reset(false);
+                crc.reset();
+                let &[_, _, _, flags, ..] = bytes else { return Ok(false) };
+                let mut whole = self.input.skip(10)? == 10;
+                if flags & 4 != 0 {
+                    let length = self.input.peek::<2>()?;
+                    let length = u64::from(length.first().copied().unwrap_or(0))
+                        | u64::from(length.get(1).copied().unwrap_or(0)) << 8;
+                    whole &= self.input.skip(2 + length)? == 2 + length;
+                }
+                // A name and a comment, each with a zero at its end.
+                for flag in [8, 16] {
+                    whole &= flags & flag == 0 || self.input.skip_until(0)?;
+                }
+                let checksum = if flags & 2 != 0 { 2 } else { 0 };
+                Ok(whole && self.input.skip(checksum)? == checksum)
+            }
+        }
+    }
+
+    /// Unpacks on, at most that many bytes behind the unread ones.
+    fn step(&mut self, most: usize) -> io::Result<()> {
+        if self.from == self.to {
+            (self.from, self.to) = (0, 0);
+        }
+        let packed = self.input.fill()?;
+        if packed.is_empty() {
+            self.end(Some(Fault::CutOff), true);
+            return Ok(());
+        }
+        let until = self.out.len().min(self.to + most);
+        let out = &mut self.out[self.to..until];
+        let (used, made, ended) = match &mut self.codec {
+            Codec::Plain => (0, 0, Ok(true)),
+            Codec::Gz(inflate, crc) => {
+                let before = (inflate.total_in(), inflate.total_out());
+                let status = inflate.decompress(packed, out, FlushDecompress::None);
+                let used = (inflate.total_in() - before.0) as usize;
+                let made = (inflate.total_out() - before.1) as usize;
+                crc.update(&out[..made]);
+                (used, made, status.map(|status| status == Status::StreamEnd).map_err(drop))
+            }
+            Codec::Zst(decoder) => {
+                let (mut packed, mut out) = (InBuffer::around(packed), OutBuffer::around(out));
+                let left = decoder.run(&mut packed, &mut out);
+                (packed.pos(), out.pos(), left.map(|left| left == 0).map_err(drop))
+            }
+        };
+        self.input.consume(used);
+        self.to += made;
+        match ended {
+            Ok(true) => {
+                let fault = self.checked()?;
+                self.end(fault, false);
+            }
+            Ok(false) if used > 0 || made > 0 => {}
+            _ => self.end(Some(Fault::Damaged), true),
+        }
+        Ok(())
+    }
+
+    /// Reads what stands behind a gzip member: its checksum and its length.
+    fn checked(&mut self) -> io::Result<Option<Fault>> {
+        let Codec::Gz(_, crc) = &self.codec else { return Ok(None) };
+        let expected = [crc.sum().to_le_bytes(), crc.amount().to_le_bytes()].concat();
+        let there = self.input.peek::<8>()?;
+        self.input.skip(8)?;
+        Ok(match there.len() {
+            8 if there == expected => None,
+            8 => Some(Fault::Damaged),
+            _ => Some(Fault::CutOff),
+        })
+    }
+
+    fn end(&mut self, fault: Option<Fault>, lost: bool) {
+        (self.open, self.fault, self.lost) = (false, fault, lost);
+    }
+
+    /// Opens the next member that begins as a record does, from here on; says whether there is one, and whether only zeros
+    /// were stepped over.
+    fn search(&mut self) -> io::Result<(bool, bool)> {
+        let mut only_zeros = true;
+        loop {
+            let magic = if matches!(self.codec, Codec::Gz(..)) { GZ } else { ZST };
+            let (there, zeros) = self.input.find(magic)?;
+            only_zeros &= zeros;
+            if !there {
+                (self.from, self.to) = (0, 0);
+                self.end(None, false);
+                return Ok((false, only_zeros));
+            }
+            let at = self.input.at();
+            if self.begin()? == Some(Next::Member) && self.starts_with(RECORD)? {
+                return Ok((true, only_zeros));
+            }
+            only_zeros = false;
+            self.input.seek(at + 1)?;
+        }
+    }
+}
+
+/// The length of the frame with its head, where decoders skip it.
+fn skippable(codec: &Codec, bytes: &[u8]) -> Option<u64> {
+    let (Codec::Zst(_), &[a, b, c, d, e, f, g, h, ..]) = (codec, bytes) else { return None };
+    let skipped = u32::from_le_bytes([a, b, c, d]) & !0xF == SKIPPABLE;
+    skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
+}
+
+/// The dictionary at the beginning of the file; empty where there is none. It may be compressed itself.
+fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
+    let head = input.peek::<8>()?;
+    let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };
+    if u32::from_le_bytes([a, b, c, d]) != DICTIONARY {
+        return Ok(Vec::new());
+    }
+    let length = u64::from(u32::from_le_bytes([e, f, g, h]));
+    let refused = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    if length > MAX_DICTIONARY {
+        return Err(refused(format!("a dictionary of {length} bytes; at most {MAX_DICTIONARY} can be used")));
+    }
+    input.skip(8)?;
+    let stored = input.take(length)?;
+    if (stored.len() as u64) < length {
+        return Err(refused("the file ends in the dictionary".to_owned()));
+    }
+    if !stored.starts_with(ZST) {
+        return Ok(stored);
+    }
+    let mut dictionary = Vec::new();
+    zstd::Decoder::new(stored.as_slice())?.take(MAX_DICTIONARY + 1).read_to_end(&mut dictionary)?;
+    if dictionary.len() as u64 > MAX_DICTIONARY {
+        return Err(refused(format!("a dictionary of more than {MAX_DICTIONARY} bytes")));
+    }
+    Ok(dictionary)
+}

@@ -1,0 +1,197 @@
+//! The page in the block of a record: the answer of a server without its head, dechunked and unpacked.
+//!
+//! Archives are written by many crawlers, and some of them store a body that they have already dechunked or unpacked with the
+//! fields that say otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So what does not begin as the field says is taken
+//! as it is. The reasons why a row cannot be used are few, so that they can be counted.
+
+use super::warc_head::{Fields, HEAD_BYTES};
+use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use std::borrow::Cow;
+use std::io::{self, Read};
+
+/// A page, or why there is none, and of what type it is said to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Payload<'b> {
+    /// The media type with its parameters, as the server or the archive gives it.
+    pub content_type: Option<String>,
+    pub page: Result<Cow<'b, [u8]>, String>,
+}
+
+/// The page of a block. An answer of a server is one that begins as such; any other block is the page itself, of the type that
+/// the head of the record names.
+pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
+    let declared = record.get("content-type");
+    if !block.starts_with(b"HTTP/") {
+        let answer = declared.is_some_and(|declared| essence(declared) == "application/http");
+        if answer {
+            return Payload { content_type: None, page: Err("broken record: no head of a server".to_owned()) };
+        }
+        return Payload { content_type: declared.map(str::to_owned), page: page(declared, block.into()) };
+    }
+    let Some((head, body)) = split(block) else {
+        return Payload {
+            content_type: None,
+            page: Err("broken record: the head of the server has no end".to_owned()),
+        };
+    };
+    let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
+    let fields = Fields::of(lines);
+    let content_type = fields.get("content-type").map(str::to_owned);
+    let page = answered(status)
+        .and_then(|()| named(content_type.as_deref()))
+        .and_then(|()| unpacked(&fields, body))
+        .and_then(|body| page(content_type.as_deref(), body));
+    Payload { content_type, page }
+}
+
+/// The head of an answer and its body.
+fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
+    let mut begin = 0;
+    for (at, _) in block.iter().enumerate().take(HEAD_BYTES).filter(|(_, byte)| **byte == b'\n') {
+        if block[begin..at].trim_ascii().is_empty() {
+            return Some((&block[..begin], &block[at + 1..]));
+        }
+        begin = at + 1;
+    }
+    None
+}
+
+/// Whether the first line of an answer, `HTTP/1.1 200 OK`, says that it holds what was asked for.
+fn answered(line: &[u8]) -> Result<(), String> {
+    let mut parts = line.split(|byte| byte.is_ascii_whitespace()).skip(1).filter(|part| !part.is_empty());
+    match parts.next() {
+        Some([b'2', b'0'..=b'9', b'0'..=b'9']) => Ok(()),
+        Some(status @ [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9']) => {
+            Err(format!("HTTP status {}", String::from_utf8_lossy(status)))
+        }
+        _ => Err("broken record: no HTTP status".to_owned()),
+    }
+}
+
+/// A body that is HTML or text, of at most [`MAX_TEXT_BYTES`].
+fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, String> {
+    named(content_type)?;
+    if content_type.is_none() && !is_like_html(&body) {
+        return Err("not HTML: it is not said what it is".to_owned());
+    }
+    if body.len() > MAX_TEXT_BYTES {
+        return Err(too_long(body.len()));
+    }
+    Ok(body)
+}
+
+/// Whether a type that is named is one of pages.
+fn named(content_type: Option<&str>) -> Result<(), String> {
+    let Some(content_type) = content_type else { return Ok(()) };
+    let name = essence(content_type);
+    if matches!(name.as_str(), "text/html" | "application/xhtml+xml" | "text/plain") {
+        return Ok(());
+    }
+    let sign = |sign: u8| sign.is_ascii_alphanumeric() || b"/.+-_".contains(&sign);
+    let is_type = name.bytes().all(sign) && name.bytes().filter(|&sign| sign == b'/').count() == 1;
+    Err(if is_type && name.len() <= 80 { format!("not HTML: {name}") } else { "not HTML: no known type".to_owned() })
+}
+
+/// `text/html` of `Text/HTML; charset=gbk`.
+fn essence(content_type: &str) -> String {
+    content_type.split([';', ',', ' ']).next().unwrap_or("").to_ascii_lowercase()
+}
+
+/// Whether the first sign is `<`, in an encoding of one or two bytes a sign.
+fn is_like_html(body: &[u8]) -> bool {
+    let body = [b"\xEF\xBB\xBF".as_slice(), b"\xFF\xFE", b"\xFE\xFF"]
+        .iter()
+        .find_map(|mark| body.strip_prefix(*mark))
+        .unwrap_or(body);
+    body.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) == Some(&b'<')
+}
+
+/// The body without what was done to it for the way.
+fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
+    let chunked = fields
+        .all("transfer-encoding")
+        .flat_map(|value| value.split(','))
+        .any(|name| name.trim().eq_ignore_ascii_case("chunked"));
+    let mut body = if chunked { dechunked(body) } else { body.into() };
+    let codings: Vec<String> = fields
+        .all("content-encoding")
+        .flat_map(|value| value.split(','))
+        .map(|name| name.trim().to_ascii_lowercase())
+        .filter(|name| !matches!(name.as_str(), "" | "identity" | "none" | "utf-8"))
+        .collect();
+    // The last one named was put on last.
+    for coding in codings.iter().rev() {
+        let out = match coding.as_str() {
+            "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
+            "gzip" | "x-gzip" => whole(flate2::bufread::MultiGzDecoder::new(body.as_ref())),
+            "deflate" | "x-deflate" if is_zlib(&body) => whole(flate2::bufread::ZlibDecoder::new(body.as_ref())),
+            "deflate" | "x-deflate" if is_like_html(&body) => continue,
+            "deflate" | "x-deflate" => whole(flate2::bufread::DeflateDecoder::new(body.as_ref())),
+            "zstd" if !body.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) => continue,
+            "zstd" => match zstd::Decoder::with_buffer(body.as_ref()) {
+                Ok(decoder) => whole(decoder),
+                Err(error) => Err(Failed::Decoder(error)),
+            },
+            "br" | "compress" | "x-compress" | "dcb" | "dcz" => {
+                return Err(format!("encoded with {coding}, which is not read"));
+            }
+            _ => return Err("encoded in a way that is not known".to_owned()),
+        };
+        body = Cow::Owned(out.map_err(|failed| match failed {
+            Failed::Decoder(_) => format!("a body that is damaged {coding}"),
+            Failed::TooLong => format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes"),
+        })?);
+    }
+    Ok(body)
+}
+
+fn is_zlib(body: &[u8]) -> bool {
+    matches!(body, [first, second, ..] if first & 0xF == 8 && (u32::from(*first) << 8 | u32::from(*second)).is_multiple_of(31))
+}
+
+enum Failed {
+    Decoder(io::Error),
+    TooLong,
+}
+
+/// All that a decoder gives. One whose input is cut off gives what it can, as a browser shows it.
+fn whole(decoder: impl Read) -> Result<Vec<u8>, Failed> {
+    let mut out = Vec::new();
+    let read = decoder.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut out);
+    match read {
+        _ if out.len() > MAX_TEXT_BYTES => Err(Failed::TooLong),
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof || out.is_empty() => Err(Failed::Decoder(error)),
+        _ => Ok(out),
+    }
+}
+
+/// The chunks put together. What does not parse as a chunk is taken as it is.
+fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
+    let mut out = Vec::new();
+    let mut rest = body;
+    while rest.first().is_some_and(u8::is_ascii_hexdigit) {
+        let Ok(httparse::Status::Complete((line, size))) = httparse::parse_chunk_size(rest) else { break };
+        if size == 0 {
+            return Cow::Owned(out);
+        }
+        let chunk = &rest[line..];
+        let Some((chunk, behind)) = usize::try_from(size).ok().and_then(|size| chunk.split_at_checked(size)) else {
+            // The block was cut off in this chunk.
+            out.extend_from_slice(chunk);
+            return Cow::Owned(out);
+        };
+        let line_end = [b"\r\n".as_slice(), b"\n"].iter().find_map(|end| behind.strip_prefix(*end));
+        let Some(behind) = line_end.or(behind.is_empty().then_some(behind)) else { break };
+        out.extend_from_slice(chunk);
+        rest = behind;
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(body);
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+#[path = "warc_page_tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! The records of a web archive: where each begins, what its head says, and its block of bytes.
+//!
+//! The rules are those of WARC/1.1 (ISO 28500:2017), read leniently: LF for CRLF, any case in the names of fields, folded
+//! lines, one line end behind a block instead of two. What is no record is told as one that is broken, and the reading goes
+//! on at the next line that begins a record, or with the next member of a compressed file. A reading from a record on that
+//! [`Records::is_fresh`] goes exactly as one from the beginning: pieces of a file have the rows that were counted.
+
+use super::find::Format;
+use super::warc_head::{Fields, HEAD_BYTES};
+use super::warc_members::{Fault, Members, Next, RECORD};
+use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use std::fs::File;
+use std::io;
+
+/// The longest block that is held, in bytes: the longest text, and a head of a server before it.
+const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
+/// The longest line that may be the first of a record.
+const FIRST_LINE: usize = 32;
+
+const ENDS: &str = "broken record: the file ends in it";
+const DAMAGED: &str = "broken record: it cannot be unpacked";
+const GARBAGE: &str = "broken record: it does not begin as a record does";
+const VERSION: &str = "broken record: a version of WARC that is not known";
+const LONG_HEAD: &str = "broken record: its head has more than 64 KiB";
+const NO_END: &str = "broken record: its head has no end";
+const NO_TYPE: &str = "broken record: its head names no type";
+const NO_LENGTH: &str = "broken record: its head names no length";
+const LENGTH: &str = "broken record: it does not end where its head says";
+
+/// What was found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A record, whose block comes next: [`Records::block`] has to be called.
+    Head(Head),
+    /// A record that is broken, with the reason, or bytes that are none.
+    Broken(&'static str),
+}
+
+/// The head of a record.
+#[derive(Debug)]
+pub(super) struct Head {
+    /// `WARC-Type` in small letters.
+    pub kind: String,
+    /// The length of the block in bytes as the head says it.
+    pub length: u64,
+    pub fields: Fields,
+}
+
+/// The records of a file.
+pub(super) struct Records {
+    members: Members,
+    /// Whether a member is open.
+    inside: bool,
+    /// Whether a record of the open member was told of.
+    told: bool,
+    /// Where a first line of a record that was read already begins, and whether its version is known.
+    begun: Option<(u64, bool)>,
+    start: u64,
+    fresh: bool,
+    line: Vec<u8>,
+}
+
+impl Records {
+    /// The records from that byte of the file on.
+    ///
+    /// # Errors
+    /// As [`Members::new`].
+    pub fn new(file: File, format: Format, from: u64) -> io::Result<Records> {
+        let members = Members::new(file, format, from)?;
+        Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
+    }
+
+    /// Where the record found last begins: its first byte in a plain file, else its member.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Whether a reading may begin at [`Records::start`].
+    pub fn is_fresh(&self) -> bool {
+        self.fresh
+    }
+
+    /// The next record; none at the end.
+    ///
+    /// # Errors
+    /// What the system says; damage is [`Found::Broken`].
+    pub fn next(&mut self) -> io::Result<Option<Found>> {
+        loop {
+            if let Some((start, known)) = self.begun.take() {
+                self.begin(start);
+                return self.head(known).map(Some);
+            }
+            if !self.inside {
+                match self.members.next()? {
+                    Next::End => return Ok(None),
+                    Next::Garbage => {
+                        (self.start, self.fresh) = (self.members.start(), false);
+                        return Ok(Some(Found::Broken(GARBAGE)));
+                    }
+                    Next::Member => (self.inside, self.told) = (true, false),
+                }
+            }
+            self.skip_blank()?;
+            let start = self.members.position();
+            if self.members.fill()?.is_empty() {
+                self.inside = false;
+                if let (Some(fault), false) = (self.members.fault(), self.told) {
+                    self.begin(start);
+                    return Ok(Some(Found::Broken(said(fault))));
+                }
+                continue;
+            }
+            self.line.clear();
+            self.read_line(FIRST_LINE)?;
+            match version(&self.line) {
+                Some(known) => self.begun = Some((start, known)),
+                None => {
+                    self.begin(start);
+                    let fault = if self.search()? { None } else { self.members.fault() };
+                    return Ok(Some(Found::Broken(fault.map_or(GARBAGE, said))));
+                }
+            }
+        }
+    }
+
+    /// Reads the block of the record into `into`, or steps over it; it is the block of the head found last.
+    ///
+    /// # Errors
+    /// What the system says. The inner error is why the record cannot be used: it is broken, or too long to be held.
+    pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), String>> {
+        let from = self.members.position();
+        let long = head.length > MAX_BLOCK;
+        if self.members.is_plain() {
+            // A length is believed only where a record ends there, and is looked at before anything is held: a wrong one
+            // would swallow the records that follow.
+            if self.members.skip(head.length)? < head.length || !self.ends()? {
+                self.members.seek(from)?;
+                let more = self.search()?;
+                return Ok(Err(if more { LENGTH } else { ENDS }.to_owned()));
+            }
+            if into.is_none() || long {
+                return Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) });
+            }
+            self.members.seek(from)?;
+        }
+        let mut left = head.length;
+        if let Some(into) = into.as_mut().filter(|_| !long) {
+            into.clear();
+            while left > 0 {
+                let there = self.members.fill()?;
+                let some = (there.len() as u64).min(left) as usize;
+                if some == 0 {
+                    break;
+                }
+                into.extend_from_slice(&there[..some]);
+                self.members.consume(some);
+                left -= some as u64;
+            }
+        } else {
+            left -= self.members.skip(left)?;
+        }
+        if left > 0 || !self.ends()? {
+            let more = self.search()?;
+            let fault = if more { None } else { self.members.fault() };
+            return Ok(Err(fault.map_or(LENGTH, said).to_owned()));
+        }
+        Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) })
+    }
+
+    /// Notes where a record begins.
+    fn begin(&mut self, start: u64) {
+        (self.start, self.fresh) = if self.members.is_plain() {
+            (start, true)
+        } else {
+            (self.members.start(), !self.told && self.members.is_fresh())
+        };
+        self.told = true;
+    }
+
+    /// Reads on from behind the first line.
+    fn head(&mut self, known: bool) -> io::Result<Found> {
+        let mut lines = Vec::new();
+        loop {
+            let start = self.members.position();
+            self.line.clear();
+            self.read_line(HEAD_BYTES - lines.len() + 1)?;
+            if self.line.is_empty() {
+                return Ok(Found::Broken(self.members.fault().map_or(NO_END, said)));
+            }
+            // A record that was not written to its end, and the next behind it.
+            if let Some(known) = version(&self.line) {
+                self.begun = Some((start, known));
+                return Ok(Found::Broken(NO_END));
+            }
+            if lines.len() + self.line.len() > HEAD_BYTES {
+                self.search()?;
+                return Ok(Found::Broken(LONG_HEAD));
+            }
+            if self.line.trim_ascii().is_empty() {
+                break;
+            }
+            lines.extend_from_slice(&self.line);
+        }
+        let fields = Fields::of(&lines);
+        let length = fields.get("content-length").and_then(|length| length.parse().ok());
+        let broken = match (fields.get("warc-type"), length) {
+            _ if !known => VERSION,
+            (Some(kind), Some(length)) => {
+                return Ok(Found::Head(Head { kind: kind.to_ascii_lowercase(), length, fields }));
+            }
+            (None, _) => NO_TYPE,
+            (_, None) => NO_LENGTH,
+        };
+        self.search()?;
+        Ok(Found::Broken(broken))
+    }
+
+    /// Steps over what may stand between records: line ends, and zeros that pad.
+    fn skip_blank(&mut self) -> io::Result<()> {
+        loop {
+            let there = self.members.fill()?;
+            let blank = there.iter().take_while(|byte| matches!(byte, b'\r' | b'\n' | b' ' | b'\t' | 0)).count();
+            let all = blank == there.len();
+            self.members.consume(blank);
+            if !all || blank == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps over what has to stand behind a block, and says whether it does: two line ends, or less before the next record
+    /// or the end.
+    fn ends(&mut self) -> io::Result<bool> {
+        let mut line_ends = 0;
+        while line_ends < 2 {
+            match self.members.fill()?.first() {
+                Some(b'\r') => self.members.consume(1),
+                Some(b'\n') => {
+                    self.members.consume(1);
+                    line_ends += 1;
+                }
+                _ => break,
+            }
+        }
+        if self.members.fill()?.is_empty() {
+            return Ok(self.members.fault().is_none());
+        }
+        Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
+    }
+
+    /// Goes on to the next line of the member that begins a record, and says whether there is one.
+    fn search(&mut self) -> io::Result<bool> {
+        loop {
+            let start = self.members.position();
+            let ended = self.line.is_empty() || self.line.ends_with(b"\n");
+            self.line.clear();
+            self.read_line(FIRST_LINE)?;
+            if self.line.is_empty() {
+                return Ok(false);
+            }
+            if let (true, Some(known)) = (ended, version(&self.line)) {
+                self.begun = Some((start, known));
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads to the end of the line, at most that many bytes, behind what is in `line`; nothing at the end of the member.
+    fn read_line(&mut self, most: usize) -> io::Result<()> {
+        loop {
+            let there = self.members.fill()?;
+            let there = &there[..there.len().min(most - self.line.len())];
+            let end = there.iter().position(|&byte| byte == b'\n');
+            let there = &there[..end.map_or(there.len(), |end| end + 1)];
+            let read = there.len();
+            self.line.extend_from_slice(there);
+            self.members.consume(read);
+            if end.is_some() || read == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Whether a line is the first of a record, and then whether its version is one that is read: 0.17 to 1.1.
+fn version(line: &[u8]) -> Option<bool> {
+    let version = line.strip_prefix(RECORD)?.trim_ascii_end();
+    let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let dot = version.iter().position(|&byte| byte == b'.')?;
+    let is = digits(&version[..dot]) && digits(&version[dot + 1..]) && line.ends_with(b"\n");
+    is.then(|| [b"0.17".as_slice(), b"0.18", b"1.0", b"1.1"].contains(&version))
+}
+
+fn said(fault: Fault) -> &'static str {
+    match fault {
+        Fault::CutOff => ENDS,
+        Fault::Damaged => DAMAGED,
+    }
+}
