@@ -3,6 +3,7 @@
 use super::find::{Format, FoundFile};
 use super::id_rows::column_names;
 use super::parquet::{describe, load};
+use super::warc::COLUMNS as ARCHIVE_COLUMNS;
 use crate::error::{Error, Result, did_you_mean};
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
@@ -91,6 +92,9 @@ impl OwnColumns {
 
 /// Names and types; no type for what is nested.
 fn columns_of(file: &FoundFile) -> Vec<(String, Option<DataType>)> {
+    if file.format.is_archive() {
+        return ARCHIVE_COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec();
+    }
     if file.format != Format::Parquet {
         let names = column_names(file).ok().flatten().unwrap_or_default();
         return names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect();

@@ -162,7 +162,7 @@ fn look(found: &FoundFile, columns: &Columns) -> Opened {
             path: found.path.clone(),
             label: found.label.clone(),
             format: found.format,
-            html: columns.html,
+            html: columns.html || found.format.is_archive(),
             first_doc: 0,
             rows,
             bytes: stamp.bytes,

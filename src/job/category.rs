@@ -18,7 +18,6 @@ use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
 use crate::io::{BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want};
 use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
-use crate::stage::recipe::purify_name;
 
 /// Where the table stands in the output.
 const TABLE: &str = "model/part-00000.parquet";
@@ -137,7 +136,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
     let (model, left_out) = trainer.finish()?;
     let (rows, bytes) = write(stage, &model)?;
     running.end(job.documents(), rows, bytes);
-    let mut purified = PurifyReport { recipe: purify_name(&job.options.recipe.purify), ..PurifyReport::default() };
+    let mut purified = PurifyReport::default().of(job);
     let (mut unlabelled, mut rejected) = (0, 0);
     for (thread, counts) in counts {
         purified.merge(&thread);

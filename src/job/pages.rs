@@ -170,8 +170,7 @@ fn attempt(
     })?;
     let ids = Ids::read(job, &seen, &shown)?;
     write_rejected(job, stage, &rejected, bad, &ids)?;
-    all.recipe = crate::stage::recipe::purify_name(&options.run.recipe.purify);
-    Ok(report(job, &options.prefix, own, &elements, bad, all, elements_seconds, rows, rejected.len()))
+    Ok(report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.len()))
 }
 
 /// The names that a reading asks for besides page and id.

@@ -17,7 +17,6 @@ use crate::batch::{Cell, Documents, TextColumn};
 use crate::error::Result;
 use crate::io::{InputFile, Want};
 use crate::purify::{Page, Purifier, RawPage};
-use crate::stage::recipe::purify_name;
 use crate::text::Field;
 
 /// The purifier of a job, and what it has done so far.
@@ -50,9 +49,8 @@ impl Purified {
 
     /// What was purified in the reading that kept it; none where no file holds pages.
     pub fn report(&self, job: &Job<'_>) -> Option<PurifyReport> {
-        let mut report = self.state().report.clone();
-        report.recipe = purify_name(&job.options.recipe.purify);
-        job.has_pages().then_some(report)
+        let report = self.state().report.clone();
+        job.has_pages().then(|| report.of(job))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

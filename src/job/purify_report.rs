@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::workers::Job;
 use crate::purify::Page;
+use crate::stage::recipe::purify_name;
 
 /// What became of pages.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -18,6 +20,10 @@ pub struct PurifyReport {
     pub bytes: u64,
     /// Bytes of their bodies, in UTF-8.
     pub body_bytes: u64,
+    /// Records of web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
+    pub other_records: BTreeMap<String, u64>,
+    /// Pages of web archives that the crawler had cut.
+    pub truncated: u64,
     /// Seconds that threads spent on it, summed.
     pub seconds: f64,
     /// Pages by type.
@@ -31,6 +37,16 @@ pub struct PurifyReport {
 }
 
 impl PurifyReport {
+    /// The same with the purifier's name and what the files say of themselves.
+    pub(super) fn of(mut self, job: &Job<'_>) -> PurifyReport {
+        self.recipe = purify_name(&job.options.recipe.purify);
+        for archived in job.source.files.iter().filter_map(|file| file.archived.as_ref()) {
+            archived.others.iter().for_each(|(name, &count)| add(&mut self.other_records, name, count));
+            self.truncated += archived.truncated;
+        }
+        self
+    }
+
     /// Counts a page of that many bytes.
     pub(super) fn count(&mut self, page: &Page, bytes: usize, took: Duration) {
         self.pages += 1;
