@@ -3,6 +3,7 @@
 mod allocations;
 mod bad_input;
 mod brute;
+mod category;
 mod compare;
 mod consumers;
 mod cost;
