@@ -23,3 +23,4 @@ mod scripts;
 mod stream;
 mod titles;
 mod transcripts;
+mod warc;
