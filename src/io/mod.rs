@@ -36,6 +36,8 @@ mod read_tests;
 #[cfg(test)]
 mod testkit;
 #[cfg(test)]
+mod warc_laws;
+#[cfg(test)]
 mod warc_tests;
 
 pub use find::{Format, FoundFile, find};

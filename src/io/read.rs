@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// What is asked of a reading.
 #[derive(Clone, Debug)]
 pub struct Want {
-    /// The text column.
+    /// The text column; with the pages of a web archive their types come too, as `content_type`.
     pub text: bool,
     /// The id column.
     pub id: bool,

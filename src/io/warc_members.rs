@@ -33,8 +33,8 @@ const MAX_DICTIONARY: u64 = 64 << 20;
 pub(super) enum Next {
     /// A member, which is open now.
     Member,
-    /// Bytes that are no member, which were stepped over.
-    Garbage,
+    /// Bytes from that place on that are no member, which were stepped over.
+    Garbage(u64),
     /// Nothing.
     End,
 }
@@ -69,7 +69,7 @@ pub(super) struct Members {
     lost: bool,
     /// Whether the open member was found behind garbage and not yet told of.
     found: bool,
-    /// Where the open member begins, or the garbage.
+    /// Where the open member begins.
     start: u64,
     /// Up to where members that turned out damaged were unpacked: what stands before it is not unpacked again and again.
     furthest: u64,
@@ -98,7 +98,7 @@ impl Members {
         matches!(self.codec, Codec::Plain)
     }
 
-    /// Where the open member begins in the file, or the garbage.
+    /// Where the open member begins in the file.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -192,15 +192,12 @@ impl Members {
             return Ok(if found { Next::Member } else { Next::End });
         }
         self.found = found;
-        if !found {
-            self.start = start;
-        }
-        Ok(Next::Garbage)
+        Ok(Next::Garbage(start))
     }
 
     /// Opens the member that begins here; none where none does.
     fn begin(&mut self) -> io::Result<Option<Next>> {
-        (self.from, self.to, self.open, self.fault) = (0, 0, true, None);
+        (self.from, self.to, self.open, self.fault, self.lost) = (0, 0, true, None, false);
         loop {
             self.start = self.input.at();
             let bytes = self.input.peek::<10>()?;
@@ -217,7 +214,7 @@ impl Members {
             if bytes[..known] == magic[..known] {
                 let whole = known == magic.len() && self.head(&bytes)?;
                 if !whole {
-                    self.end(Some(Fault::CutOff), false);
+                    self.end(Some(Fault::CutOff), true);
                 }
                 return Ok(Some(Next::Member));
             }

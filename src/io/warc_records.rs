@@ -93,8 +93,8 @@ impl Records {
             if !self.inside {
                 match self.members.next()? {
                     Next::End => return Ok(None),
-                    Next::Garbage => {
-                        (self.start, self.fresh) = (self.members.start(), false);
+                    Next::Garbage(start) => {
+                        (self.start, self.fresh) = (start, false);
                         return Ok(Some(Found::Broken(GARBAGE)));
                     }
                     Next::Member => (self.inside, self.told) = (true, false),

@@ -24,3 +24,4 @@ mod scripts;
 mod stream;
 mod titles;
 mod transcripts;
+mod warc;
