@@ -43,6 +43,7 @@ fn columns(options: &RunOptions) -> Columns {
             .chain(fields(options))
             .chain(report_columns(options))
             .chain(page_columns(options))
+            .chain(options.other_columns.iter().cloned())
             .collect(),
     }
 }

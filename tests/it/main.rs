@@ -18,6 +18,7 @@ mod invariants;
 mod kit;
 mod margin;
 mod oracle;
+mod pages;
 mod relations;
 mod report;
 mod scripts;
