@@ -5,7 +5,8 @@
 # ///
 """Quality on the larger corpora: is what dupsift finds right, complete, and the same whatever the machine?
 
-CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m, each with docs/ and truth/. What is measured, and the
+CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m, each with docs/ and truth/, and pages in html-readability
+and html-gne-zh. What is measured, and the
 floors that end the script with 1 where they break, stand in the section that it prints (Markdown). With --write FILE the
 part of FILE between the markers of quality is replaced.
 
@@ -29,6 +30,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+import pages_quality
 import same_bytes
 from measured import commit, missing_corpora, write_section
 
@@ -74,11 +76,14 @@ class Quality:
 
     def run(self, name, inputs, algorithms, *flags):
         out = self.work / name
-        command = [self.dupsift, "run", *inputs, "--out", out, "--overwrite", "--no-progress", "--algorithms", algorithms, *flags]
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-        if done.returncode not in (0, 3):
-            sys.exit(f"{name}: dupsift ended with {done.returncode}:\n{done.stderr}")
+        self.program("run", *inputs, "--out", out, "--overwrite", "--no-progress", "--algorithms", algorithms, *flags)
         return out
+
+    def program(self, *words):
+        command = [str(word) for word in [self.dupsift, *words]]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode not in (0, 3):
+            sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
 
 
 def report(out):
@@ -324,7 +329,7 @@ def main():
     parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")
     arguments = parser.parse_args()
-    missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m"])
+    missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m", *pages_quality.CORPORA])
     if missing:
         parser.error(missing)
 
@@ -340,6 +345,7 @@ def main():
         labels(quality, runs)
         mixed(quality, runs["mixed-100m"])
         settings(quality)
+        pages_quality.measure(quality)
         readers(quality, runs)
         same_bytes.measure(quality, runs["mixed-100m"], ALL)
         if quality.broken:

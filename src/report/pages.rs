@@ -10,31 +10,13 @@ use crate::job::{PagesReport, PurifyReport, TrainingReport};
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {
-    let purified = &report.purified;
-    let mut text = format!(
-        "{} in {}: {}",
-        counted(report.written, "page"),
-        counted(report.inputs.len() as u64, "file"),
-        by_name(&purified.kinds)
-    );
-    text += &match report.rejected {
-        0 => "; no rows rejected\n".to_string(),
-        rejected => format!("; {} rejected, see rejected/\n", counted(rejected, "row")),
+    let rejected = match report.rejected {
+        0 => "no rows rejected".to_string(),
+        rejected => format!("{} rejected, see rejected/", counted(rejected, "row")),
     };
-    text += &format!("read as {}", by_name(&purified.charsets));
-    if purified.malformed > 0 {
-        text += &format!("; {} with bytes that are no characters", counted(purified.malformed, "page"));
-    }
-    text.push('\n');
-    if let Some(cut) = cut(purified) {
-        text += &format!("{cut}\n");
-    }
-    text += &format!(
-        "{} of pages became {} of text by {}\n",
-        size(purified.bytes),
-        size(purified.body_bytes),
-        purified.recipe
-    );
+    let mut text =
+        format!("{} in {}; {rejected}\n", counted(report.written, "page"), counted(report.inputs.len() as u64, "file"));
+    purified(&report.purified).iter().for_each(|line| text += &format!("{line}\n"));
     text += &format!(
         "{:.1} s, {:.1} CPU seconds, {} of memory at the peak\n",
         report.seconds,
@@ -79,9 +61,32 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     text + &format!("\noutput: {out}\nnext: dupsift purify INPUT --model {out} --out DIR\n")
 }
 
-/// What limits cut, said in one line; none where they cut nothing.
-pub(super) fn cut(purified: &PurifyReport) -> Option<String> {
-    (!purified.cut.is_empty()).then(|| format!("pages that a limit cut, by limit: {}", by_name(&purified.cut)))
+/// What became of pages, line by line.
+pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
+    let characters = match report.malformed {
+        0 => String::new(),
+        some => format!("; {} with bytes that are no characters", counted(some, "page")),
+    };
+    let mut lines = vec![
+        format!(
+            "pages: {} of {} became {} of text by {}",
+            thousands(report.pages),
+            size(report.bytes),
+            size(report.body_bytes),
+            report.recipe
+        ),
+        format!("pages: {}; read as {}{characters}", by_name(&report.kinds), by_name(&report.charsets)),
+    ];
+    if !report.cut.is_empty() {
+        lines.push(format!("pages: cut by limits: {}", by_name(&report.cut)));
+    }
+    if !report.other_records.is_empty() {
+        lines.push(format!("archives: other records: {}", by_name(&report.other_records)));
+    }
+    if report.truncated > 0 {
+        lines.push(format!("archives: {} were cut by the crawler", counted(report.truncated, "page")));
+    }
+    lines
 }
 
 fn by_name(counts: &BTreeMap<String, u64>) -> String {

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
+use super::pages::purified;
 use super::{counted, table_of_numbers, thousands};
 use crate::job::{AlgorithmReport, RunReport};
 
@@ -64,7 +65,7 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
 
 /// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks: Vec<String> = report.purified.iter().flat_map(purified).collect();
     for one in &report.algorithms {
         let label = &one.label;
         if !one.unsigned.is_empty() {
