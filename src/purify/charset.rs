@@ -22,8 +22,10 @@ const BLOCK: usize = 256;
 /// So many sequences of UTF-8 must stand beside each error for the bytes to be UTF-8; and where that was declared.
 const SEQUENCES_AN_ERROR: usize = 10;
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// So many characters must stand beside each error for bytes to be in the charset declared, other than UTF-8.
-const CHARACTERS_AN_ERROR: usize = 20;
+/// So many characters must stand beside each error for bytes to be in the charset declared, other than UTF-8. Where a
+/// charset of single bytes is the only other explanation, which nearly all bytes fit, fewer do.
+const CHARACTERS_AN_ERROR: usize = 50;
+const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 
 /// A page as text.
 pub(super) struct Decoded<'a> {
@@ -99,10 +101,14 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     if shape.sequences > 0 && shape.errors.saturating_mul(needed) <= shape.sequences {
         return (UTF_8, 0);
     }
-    match declared {
-        Some(declared) if !declared_utf8 && !contradicted(declared, bytes) => (declared, 0),
-        _ => (guessed(bytes, raw.url), 0),
+    let Some(declared) = declared.filter(|_| !declared_utf8) else { return (guessed(bytes, raw.url), 0) };
+    let (errors, characters) = errors_of(declared, bytes);
+    if errors.saturating_mul(CHARACTERS_AN_ERROR) <= characters {
+        return (declared, 0);
     }
+    let guess = guessed(bytes, raw.url);
+    let stays = guess.is_single_byte() && errors.saturating_mul(CHARACTERS_AN_ERROR_AT_LEAST) <= characters;
+    (if stays { declared } else { guess }, 0)
 }
 
 /// How bytes look when read as UTF-8.
@@ -132,8 +138,8 @@ impl Utf8Shape {
     }
 }
 
-/// Whether bytes beyond ASCII are no characters of that charset too often.
-fn contradicted(encoding: &'static Encoding, bytes: &[u8]) -> bool {
+/// How often bytes beyond ASCII are no characters of that charset, and how often they are.
+fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(4096);
     let (mut at, mut errors, mut characters) = (0, 0_usize, 0_usize);
@@ -146,7 +152,7 @@ fn contradicted(encoding: &'static Encoding, bytes: &[u8]) -> bool {
         characters += text.chars().filter(|c| !c.is_ascii()).count() - odd;
         text.clear();
         match result {
-            DecoderResult::InputEmpty => return errors.saturating_mul(CHARACTERS_AN_ERROR) > characters,
+            DecoderResult::InputEmpty => return (errors, characters),
             DecoderResult::OutputFull => {}
             DecoderResult::Malformed(..) => errors += 1,
         }

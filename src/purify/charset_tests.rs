@@ -125,6 +125,15 @@ fn a_declaration_that_the_bytes_contradict_loses() {
 }
 
 #[test]
+fn a_damaged_page_stays_what_it_says() {
+    let mut bytes = [b"<meta charset=gbk>".as_slice(), &GBK.encode(&CHINESE.repeat(4)).0].concat();
+    let places: Vec<usize> = (60..bytes.len()).step_by(60).collect();
+    places.iter().for_each(|at| bytes[*at] = 0xFF);
+    let (_, encoding, malformed) = read(&page(&bytes));
+    assert_eq!((encoding, malformed), (GBK, true));
+}
+
+#[test]
 fn a_few_errors_do_not_unmake_utf_8() {
     let mut bytes = CHINESE.repeat(40).into_bytes();
     bytes[1] = b'?';

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 /// A block whose words are too far from those of all is no part of the body, unless it is longer than that.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
+/// The keyword vector of a page: so many of its commonest words.
+const KEYWORDS: usize = 20;
 /// Words of spaced scripts that are shorter hardly say what a text is about.
 const LEAST_LETTERS: usize = 4;
 
@@ -63,8 +65,8 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     }
 }
 
-/// The type of a page.
-pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> Kind {
+/// The type of a page, and whether its topic blocks alone hold as many characters as a topic needs.
+pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
     for (block, of_block) in blocks {
@@ -76,7 +78,7 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
         counts.han += of_block.han;
     }
     let least = if counts.is_han() { 50 } else { 100 };
-    if topic >= least && 10 * topic >= 3 * plain {
+    let kind = if topic >= least && 10 * topic >= 3 * plain {
         Kind::Topic
     } else if linked > 0 && linked >= plain {
         Kind::Hub
@@ -84,7 +86,8 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
         Kind::Pic
     } else {
         Kind::Other
-    }
+    };
+    (kind, topic >= least)
 }
 
 /// The topic blocks, but for short ones that have nearly no word in common with the others; one a line.
@@ -95,12 +98,16 @@ pub(super) fn body(blocks: &[Block]) -> String {
     for (word, count) in topics.iter().flat_map(|(_, words)| words) {
         *all.entry(*word).or_default() += count;
     }
+    let mut heaviest: Vec<(u64, u64)> = all.into_iter().map(|(word, count)| (count, word)).collect();
+    heaviest.sort_unstable_by_key(|(count, word)| (std::cmp::Reverse(*count), *word));
+    heaviest.truncate(KEYWORDS);
+    let all: HashMap<u64, u64> = heaviest.into_iter().map(|(count, word)| (word, count)).collect();
     let length = |counts: &mut dyn Iterator<Item = u64>| {
         (counts.map(|count| u128::from(count) * u128::from(count)).sum::<u128>() as f64).sqrt()
     };
     let of_all = length(&mut all.values().copied());
     let kept = topics.iter().filter(|(block, words)| {
-        let product: u128 = words.iter().map(|(word, count)| u128::from(*count) * u128::from(all[word])).sum();
+        let product: u128 = words.iter().map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0))).sum();
         let norm = length(&mut words.iter().map(|(_, count)| *count)) * of_all;
         let near = norm > 0.0 && product as f64 / norm >= LEAST_COSINE;
         near || block.text.chars().count() >= LONG_BLOCK

@@ -64,7 +64,7 @@ impl Purifier {
         for (block, counts) in &mut found.blocks {
             block.kind = kinds::of_block(block, counts);
         }
-        let kind = kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
+        let (kind, has_text) = kinds::of_page(found.blocks.iter().map(|(block, counts)| (block, counts)));
         let mut page = Page {
             kind,
             title: found.title,
@@ -77,12 +77,15 @@ impl Purifier {
         page.cut.elements = tree.too_many;
         page.cut.depth = tree.too_deep;
         page.cut.links = found.links_cut;
-        page.body = self.body(&mut page, tree).filter(|body| !body.is_empty());
+        page.body = self.body(&mut page, has_text, tree, text).filter(|body| !body.is_empty());
         page
     }
 
-    fn body(&self, page: &mut Page, tree: tree::Tree) -> Option<String> {
-        if page.kind != Kind::Topic {
+    /// The main text. A page has one if it is a topic page; for `readability`, which looks for the best part of a page and
+    /// not at the share of it, also if its topic blocks hold enough text.
+    fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
+        let scored = self.options.method == Method::Readability && has_text;
+        if page.kind != Kind::Topic && !scored {
             return match self.options.fallback {
                 Fallback::Visible => Some(visible(&page.blocks)),
                 Fallback::Skip => None,
@@ -92,7 +95,7 @@ impl Purifier {
             Method::Visible => Some(visible(&page.blocks)),
             Method::Docview => Some(kinds::body(&page.blocks)),
             Method::Readability => {
-                page.cut.method = !readability::can_read(&tree);
+                page.cut.method = !readability::can_read(&tree, html);
                 let read = if page.cut.method { None } else { readability::body(tree) };
                 Some(read.unwrap_or_else(|| kinds::body(&page.blocks)))
             }

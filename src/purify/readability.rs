@@ -5,14 +5,35 @@
 
 use super::fold::lines_folded;
 use super::tree::Tree;
+use dom_query::NodeData;
 use dom_smoothie::{Config, Readability, TextMode};
 
 /// Larger pages are left to `docview`: the time of this method grows faster than they do.
 const MAX_ELEMENTS: usize = 50_000;
 
-/// Whether the page is small enough.
-pub(super) fn can_read(tree: &Tree) -> bool {
-    tree.elements <= MAX_ELEMENTS
+/// What the method writes as HTML is escaped by a search of the rest of a text at each `&`: so many bytes searched are too
+/// many (about a tenth of a second).
+const MAX_SEARCHED: usize = 2 << 30;
+
+/// Whether the page, whose text before parsing is `html`, is small enough.
+pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
+    // The bytes at which the search stops: `&`, and the first of U+0080 to U+00BF.
+    let stops = |text: &str| text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
+    let searched = |text: &str| stops(text).saturating_mul(text.len());
+    if tree.elements > MAX_ELEMENTS {
+        return false;
+    }
+    if searched(html) <= MAX_SEARCHED {
+        return true;
+    }
+    // Only the rest of the same text or value is searched.
+    let of_node = |node: &dom_query::TreeNode| match &node.data {
+        NodeData::Text { contents } => searched(contents),
+        NodeData::Element(element) => element.attrs.iter().map(|attribute| searched(&attribute.value)).sum(),
+        _ => 0,
+    };
+    let root = tree.document.root();
+    root.descendants_it().map(|node| node.query_or(0, of_node)).sum::<usize>() <= MAX_SEARCHED
 }
 
 /// The main text, one paragraph a line; none if the method finds none. The tree is used up.

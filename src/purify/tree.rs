@@ -138,11 +138,17 @@ impl Gate {
     }
 
     fn count_room(&self) -> usize {
-        let open = Open { sink: &self.builder.sink, all: Cell::new(0), formatting: Cell::new(0) };
+        // Where the depth alone forbids more, names need not be looked up.
+        let all = All(Cell::new(0));
+        self.builder.trace_handles(&all);
+        if all.0.get() >= self.max_depth {
+            return 0;
+        }
+        let open = Open { sink: &self.builder.sink, formatting: Cell::new(0) };
         self.builder.trace_handles(&open);
         // A formatting element stands in two lists.
         let formatting = MAX_FORMATTING.saturating_sub(open.formatting.get()).div_ceil(2);
-        self.max_depth.saturating_sub(open.all.get()).min(formatting)
+        self.max_depth.saturating_sub(all.0.get()).min(formatting)
     }
 
     fn tag(&self, mut tag: Tag) -> TokenSinkResult<NodeId> {
@@ -271,10 +277,20 @@ fn raw_kind(name: &LocalName) -> Option<RawKind> {
     }
 }
 
-/// Counts what the tree builder keeps at hand: the open elements, and formatting elements to be opened again.
+/// Counts what the tree builder keeps at hand.
+struct All(Cell<usize>);
+
+impl Tracer for All {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, _node: &NodeId) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+/// Counts the formatting elements among what the tree builder keeps at hand: open ones, and those to be opened again.
 struct Open<'a> {
     sink: &'a Sink,
-    all: Cell<usize>,
     formatting: Cell<usize>,
 }
 
@@ -282,7 +298,6 @@ impl Tracer for Open<'_> {
     type Handle = NodeId;
 
     fn trace_handle(&self, node: &NodeId) {
-        self.all.set(self.all.get() + 1);
         let name = self.sink.document.tree.get_name(node);
         if name.is_some_and(|name| is_formatting(&name.local)) {
             self.formatting.set(self.formatting.get() + 1);
