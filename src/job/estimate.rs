@@ -61,8 +61,11 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
     // Two numbers a distinct word: about as much as the text.
     let evidence = text_bytes * bound.iter().filter(|bound| bound.takes_evidence_early()).count() as u64;
-    let disk_bytes =
-        evidence + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
+    // What comes of pages is kept: of those that were measured, a tenth of their bytes.
+    let purified = sum(|file| if file.html { file.text_bytes / 10 } else { 0 });
+    let disk_bytes = purified
+        + evidence
+        + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.confirm().is_some() && !bound.takes_evidence_early());
