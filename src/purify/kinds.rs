@@ -107,7 +107,10 @@ pub(super) fn body(blocks: &[Block]) -> String {
     };
     let of_all = length(&mut all.values().copied());
     let kept = topics.iter().filter(|(block, words)| {
-        let product: u128 = words.iter().map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0))).sum();
+        let product: u128 = words
+            .iter()
+            .map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0)))
+            .sum();
         let norm = length(&mut words.iter().map(|(_, count)| *count)) * of_all;
         let near = norm > 0.0 && product as f64 / norm >= LEAST_COSINE;
         near || block.text.chars().count() >= LONG_BLOCK
