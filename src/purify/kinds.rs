@@ -90,7 +90,8 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// The topic blocks, but for short ones that have nearly no word in common with the others; one a line.
+/// The topic blocks, but for short ones that have nearly none of the keywords of all of them; one a line. The keywords are
+/// the commonest words, weighted by how often they come; among equally common ones their hashes decide.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<(&Block, Vec<(u64, u64)>)> =
         blocks.iter().filter(|block| block.kind == Kind::Topic).map(|block| (block, words(&block.text))).collect();
@@ -107,7 +108,10 @@ pub(super) fn body(blocks: &[Block]) -> String {
     };
     let of_all = length(&mut all.values().copied());
     let kept = topics.iter().filter(|(block, words)| {
-        let product: u128 = words.iter().map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0))).sum();
+        let product: u128 = words
+            .iter()
+            .map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0)))
+            .sum();
         let norm = length(&mut words.iter().map(|(_, count)| *count)) * of_all;
         let near = norm > 0.0 && product as f64 / norm >= LEAST_COSINE;
         near || block.text.chars().count() >= LONG_BLOCK
@@ -124,7 +128,7 @@ fn words(text: &str) -> Vec<(u64, u64)> {
             let han = rest.find(|c| !is_han(c)).unwrap_or(rest.len());
             let (chinese, other) = rest.split_at(han);
             let places: Vec<usize> = chinese.char_indices().map(|(at, _)| at).chain([chinese.len()]).collect();
-            hashes.extend(places.windows(3).map(|place| hash64(chinese[place[0]..place[2]].as_bytes())));
+            hashes.extend(places.windows(3).map(|place| hash64(&chinese.as_bytes()[place[0]..place[2]])));
             let end = other.find(is_han).unwrap_or(other.len());
             let (word, behind) = other.split_at(end);
             if word.chars().nth(LEAST_LETTERS - 1).is_some() {

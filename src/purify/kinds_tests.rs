@@ -1,1 +1,88 @@
-//! Tests.
+//! The types of blocks and pages at their borders, and what the refinement drops.
+
+use super::*;
+
+fn block(plain: &str, linked: &str, links: usize, images: usize) -> (Block, Counts) {
+    let mut counts = Counts { links, ..Counts::default() };
+    let mut block = Block { text: format!("{plain} {linked}").trim().to_owned(), images, ..Block::default() };
+    block.plain = counts.add(plain, false);
+    block.linked = counts.add(linked, true);
+    block.kind = of_block(&block, &counts);
+    (block, counts)
+}
+
+fn kind(plain: &str, linked: &str, links: usize, images: usize) -> Kind {
+    block(plain, linked, links, images).0.kind
+}
+
+#[test]
+fn blocks_have_the_types_of_the_rules() {
+    assert_eq!(kind(&"a".repeat(19), "", 0, 1), Kind::Pic);
+    assert_eq!(kind(&"a".repeat(20), "", 0, 1), Kind::Other);
+    assert_eq!(kind("", "", 0, 0), Kind::Other);
+    assert_eq!(kind("aaaa", "bbbb", 2, 0), Kind::Hub);
+    assert_eq!(kind("aaaaa", "bbbb", 2, 0), Kind::Other);
+    assert_eq!(kind("aaaa", "bbbb", 1, 0), Kind::Other);
+    assert_eq!(kind(&("a".repeat(29) + "."), "", 0, 0), Kind::Topic);
+    assert_eq!(kind(&("a".repeat(28) + "."), "", 0, 0), Kind::Other);
+    assert_eq!(kind(&"a".repeat(79), "", 0, 0), Kind::Other);
+    assert_eq!(kind(&"a".repeat(80), "", 0, 0), Kind::Topic);
+    assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
+    assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
+    assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
+    // As many Han characters as other letters are not most of them.
+    assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
+}
+
+#[test]
+fn a_stop_in_a_number_or_a_link_ends_no_sentence() {
+    let marks = |text: &str, linked| {
+        let mut counts = Counts::default();
+        counts.add(text, linked);
+        counts.marks
+    };
+    assert_eq!(marks("pi is 3.14 at a.example.org", false), 0);
+    assert_eq!(marks("one. Two! 三。四？ five.", false), 5);
+    assert_eq!(marks("one. Two!", true), 0);
+}
+
+#[test]
+fn pages_have_the_types_of_the_rules() {
+    let page = |blocks: &[(Block, Counts)]| of_page(blocks.iter().map(|(block, counts)| (block, counts)));
+    let (long, hub) = (block(&"a".repeat(100), "", 0, 0), block("", &"b".repeat(90), 9, 0));
+    assert_eq!(page(&[long.clone(), hub.clone()]), (Kind::Topic, true));
+    // 29 % of the text outside of links stand in topic blocks.
+    let short: Vec<(Block, Counts)> = (0..9).map(|_| block(&"c".repeat(27), "", 0, 0)).collect();
+    assert_eq!(page(&[&[long.clone()][..], &short, &[block("cc", "", 0, 0)]].concat()), (Kind::Other, true));
+    assert_eq!(page(&[hub.clone(), block(&"a".repeat(99), "", 0, 0)]), (Kind::Other, false));
+    assert_eq!(page(&[hub, block(&"a".repeat(90), "", 0, 0)]), (Kind::Hub, false));
+    assert_eq!(page(&[block("a", "", 0, 1)]), (Kind::Pic, false));
+    assert_eq!(page(&[block(&("字".repeat(49) + "。"), "", 0, 0)]), (Kind::Topic, true));
+    assert_eq!(page(&[block(&("字".repeat(48) + "。"), "", 0, 0)]), (Kind::Other, false));
+    assert_eq!(page(&[]), (Kind::Other, false));
+}
+
+#[test]
+fn short_blocks_without_a_keyword_are_no_part_of_the_body() {
+    let about = "The harbour crane lifts cargo from the harbour barge; the crane driver watches the cargo. ".repeat(3);
+    let blocks: Vec<Block> = [
+        block(&about, "", 0, 0).0,
+        block("Copyright reserved, every right belongs elsewhere.", "", 0, 0).0,
+        block("Later another crane arrives at the harbour.", "", 0, 0).0,
+        block(&"Nothing whatever shared between these sentences. ".repeat(6), "", 0, 0).0,
+        block("too short", "", 0, 0).0,
+    ]
+    .to_vec();
+    let mut repeated = blocks.clone();
+    repeated[0].text = about.repeat(30);
+    let body = body(&repeated);
+    assert!(body.starts_with(&about.repeat(30)) && !body.contains("Copyright"), "{body}");
+    assert!(
+        body.contains("\nLater another crane") && body.contains("\nNothing whatever") && !body.contains("too short")
+    );
+    let chinese = |text: &str| block(text, "", 0, 0).0;
+    let page =
+        [chinese(&"河边的老桥修好了，老桥上又有人走。".repeat(20)), chinese("版权所有，未经许可不得转载本网内容。")];
+    assert_eq!(super::body(&page), page[0].text);
+    assert_eq!(super::body(&[]), "");
+}

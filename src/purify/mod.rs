@@ -16,6 +16,8 @@ mod fold;
 mod function_words;
 mod keywords;
 mod kinds;
+#[cfg(test)]
+mod laws;
 mod options;
 mod page;
 mod readability;
@@ -23,6 +25,7 @@ mod roles;
 mod tag_flood;
 mod training;
 mod tree;
+mod tree_sink;
 mod url;
 
 pub use category::{MAX_CLASSES, Model, ModelRow, category_text};

@@ -7,16 +7,16 @@
 
 use super::options::PurifyOptions;
 use super::tag_flood::Flood;
+use super::tree_sink::Sink;
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
-use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, Tracer, TreeSink};
+use html5ever::interface::Tracer;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{Attribute, LocalName, QualName, TokenizerResult, local_name};
-use std::borrow::Cow;
-use std::cell::{Cell, Ref, RefCell};
+use html5ever::{LocalName, TokenizerResult, local_name};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// Formatting elements (`b`, `font`) that are open or are opened again in each paragraph; an open one counts twice.
@@ -35,7 +35,7 @@ pub(super) struct Tree {
 
 /// Parses a page.
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
-    let sink = Sink { document: Document::default(), elements: Cell::new(0) };
+    let sink = Sink::default();
     // As browsers without scripts do: `noscript` holds elements.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() });
     let tokenizer =
@@ -183,7 +183,10 @@ impl Gate {
     /// Holds a start tag back. The tokenizer must still be told where no markup follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         self.too_deep.set(true);
-        let raw = raw_kind(&tag.name).filter(|_| !self.adjusted_current_node_present_but_not_in_html_namespace());
+        let foreign = self.adjusted_current_node_present_but_not_in_html_namespace();
+        // In drawings and formulas `<style/>` is complete, and they may have been held back themselves.
+        let complete = tag.self_closing && self.holds_foreign();
+        let raw = raw_kind(&tag.name).filter(|_| !foreign && !complete);
         match raw {
             Some(kind) => {
                 *self.swallowed.borrow_mut() = Some(tag.name);
@@ -196,6 +199,11 @@ impl Gate {
                 TokenSinkResult::Continue
             }
         }
+    }
+
+    fn holds_foreign(&self) -> bool {
+        let held = self.held.borrow();
+        [local_name!("svg"), local_name!("math")].iter().any(|name| held.get(name).is_some_and(|count| *count > 0))
     }
 
     fn pass(&self, token: Token) -> TokenSinkResult<NodeId> {
@@ -323,89 +331,6 @@ fn is_formatting(name: &LocalName) -> bool {
             | local_name!("tt")
             | local_name!("u")
     )
-}
-
-/// The document, with a count of its elements and without a list of its errors.
-struct Sink {
-    document: Document,
-    elements: Cell<usize>,
-}
-
-impl TreeSink for Sink {
-    type Handle = NodeId;
-    type Output = Document;
-    type ElemName<'a> = Ref<'a, QualName>;
-
-    fn finish(self) -> Document {
-        self.document
-    }
-
-    fn parse_error(&self, _message: Cow<'static, str>) {}
-
-    fn get_document(&self) -> NodeId {
-        self.document.get_document()
-    }
-
-    fn elem_name<'a>(&'a self, target: &'a NodeId) -> Ref<'a, QualName> {
-        self.document.elem_name(target)
-    }
-
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, flags: ElementFlags) -> NodeId {
-        self.elements.set(self.elements.get() + 1);
-        self.document.create_element(name, attrs, flags)
-    }
-
-    fn create_comment(&self, text: StrTendril) -> NodeId {
-        self.document.create_comment(text)
-    }
-
-    fn create_pi(&self, target: StrTendril, data: StrTendril) -> NodeId {
-        self.document.create_pi(target, data)
-    }
-
-    fn append(&self, parent: &NodeId, child: NodeOrText<NodeId>) {
-        self.document.append(parent, child);
-    }
-
-    fn append_based_on_parent_node(&self, element: &NodeId, before: &NodeId, child: NodeOrText<NodeId>) {
-        self.document.append_based_on_parent_node(element, before, child);
-    }
-
-    fn append_doctype_to_document(&self, name: StrTendril, public_id: StrTendril, system_id: StrTendril) {
-        self.document.append_doctype_to_document(name, public_id, system_id);
-    }
-
-    fn get_template_contents(&self, target: &NodeId) -> NodeId {
-        self.document.get_template_contents(target)
-    }
-
-    fn same_node(&self, one: &NodeId, other: &NodeId) -> bool {
-        one == other
-    }
-
-    fn set_quirks_mode(&self, mode: QuirksMode) {
-        self.document.set_quirks_mode(mode);
-    }
-
-    fn append_before_sibling(&self, sibling: &NodeId, child: NodeOrText<NodeId>) {
-        self.document.append_before_sibling(sibling, child);
-    }
-
-    fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        self.document.add_attrs_if_missing(target, attrs);
-    }
-
-    fn remove_from_parent(&self, target: &NodeId) {
-        self.document.remove_from_parent(target);
-    }
-
-    fn reparent_children(&self, node: &NodeId, new_parent: &NodeId) {
-        self.document.reparent_children(node, new_parent);
-    }
-
-    fn is_mathml_annotation_xml_integration_point(&self, handle: &NodeId) -> bool {
-        self.document.is_mathml_annotation_xml_integration_point(handle)
-    }
 }
 
 #[cfg(test)]

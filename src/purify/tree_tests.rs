@@ -34,9 +34,7 @@ fn an_ordinary_page_is_what_the_bare_parser_makes_of_it() {
 
 #[test]
 fn elements_that_stand_too_deep_leave_their_text() {
-    for tag in
-        ["div", "b", "table", "ul><li", "font", "span", "blockquote", "svg", "math", "template", "x-y"]
-    {
+    for tag in ["div", "b", "table><tr><td", "ul><li", "font", "span", "blockquote", "svg", "math", "template", "x-y"] {
         let page = format!("<p>before</p>{}inside", format!("<{tag}>").repeat(100_000));
         let tree = parsed(&page);
         assert!(tree.elements < 1000, "{tag}: {}", tree.elements);

@@ -1,0 +1,109 @@
+//! What holds of every page: no bytes break it, limits hold, and the same bytes give the same page.
+
+use super::*;
+use proptest::prelude::*;
+
+const TEXT: &str =
+    "The old bridge over the river was closed for repairs in spring. People crossed by boat, and some liked it better.";
+
+fn purifier(method: Method, fallback: Fallback) -> Purifier {
+    Purifier::new(PurifyOptions { method, fallback, ..PurifyOptions::default() })
+}
+
+fn page(method: Method, fallback: Fallback, html: &str) -> Page {
+    purifier(method, fallback).page(&RawPage { bytes: html.as_bytes(), ..RawPage::default() })
+}
+
+#[test]
+fn a_page_with_a_topic_has_its_text_without_the_template() {
+    let menu = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul>";
+    let html =
+        format!("<title>Bridge</title><body>{menu}<div class=content><p>{TEXT}</p><p>{TEXT}</p></div><div>Legal</div>");
+    for method in [Method::Docview, Method::Readability] {
+        let page = page(method, Fallback::Skip, &html);
+        assert_eq!(page.kind, Kind::Topic);
+        assert_eq!(page.body.as_deref(), Some(&*format!("{TEXT}\n{TEXT}")), "{method:?}");
+        assert_eq!(page.title.as_deref(), Some("Bridge"));
+        assert_eq!(
+            page.blocks.iter().map(|block| block.kind).collect::<Vec<_>>(),
+            [Kind::Hub, Kind::Topic, Kind::Other]
+        );
+        assert_eq!(page.cut, Cut::default());
+    }
+    let all = page(Method::Visible, Fallback::Skip, &html);
+    assert_eq!(all.body.as_deref(), Some(&*format!("First page\nSecond page\n{TEXT}\n{TEXT}\nLegal")));
+}
+
+#[test]
+fn a_page_without_a_topic_has_what_was_chosen() {
+    let html = "<ul><li><a href=/a>First page</a><li><a href=/b>Second page</a></ul><div>Legal</div>";
+    for method in [Method::Docview, Method::Readability, Method::Visible] {
+        let shown = page(method, Fallback::Visible, html);
+        assert_eq!((shown.kind, shown.body.as_deref()), (Kind::Hub, Some("First page\nSecond page\nLegal")));
+        assert_eq!(page(method, Fallback::Skip, html).body, None);
+        assert_eq!(page(method, Fallback::Visible, "<img src=x>").body, None);
+    }
+}
+
+#[test]
+fn plain_text_is_paragraphs() {
+    let of = |text: &str| {
+        let raw = RawPage { bytes: text.as_bytes(), content_type: Some("Text/Plain; charset=utf-8"), url: None };
+        Purifier::new(PurifyOptions::default()).page(&raw)
+    };
+    let page = of("one <b>\r\ntwo\r\n\r\n \r\nthree  four\n");
+    assert_eq!(page.blocks.iter().map(|block| block.text.as_str()).collect::<Vec<_>>(), ["one <b>\ntwo", "three four"]);
+    assert_eq!((page.kind, page.body.as_deref()), (Kind::Topic, Some("one <b>\ntwo\nthree four")));
+    assert_eq!(of("one\ntwo").blocks.len(), 2);
+    assert_eq!((of(" \n").kind, of(" \n").body), (Kind::Other, None));
+}
+
+#[test]
+fn what_is_too_much_for_readability_is_left_to_docview() {
+    let many = format!("<div>{}</div>", format!("<p>{TEXT}</p>").repeat(60_000));
+    let escapes = format!("<p>{}", "&amp; so on. ".repeat(30_000));
+    for html in [many, escapes] {
+        let read = page(Method::Readability, Fallback::Skip, &html);
+        assert!(read.cut.method && read.body.is_some());
+        assert_eq!(read.body, page(Method::Docview, Fallback::Skip, &html).body);
+    }
+}
+
+#[test]
+fn depth_costs_no_stack() {
+    let deep = format!("{}{TEXT} {TEXT}", "<div><span>".repeat(100_000));
+    let work = move || {
+        for method in [Method::Docview, Method::Readability] {
+            let page = page(method, Fallback::Visible, &deep);
+            assert!(page.cut.depth && page.body.is_some_and(|body| body.contains(TEXT)));
+        }
+    };
+    std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_break_a_page(
+        parts in proptest::collection::vec("</?(a href=x|b|p|div|table|td|li|title|base href=y|meta name=keywords content=z|svg|pre|h1|template)/?>|[a-zа-я一-龠 .。&<\\PC]{0,30}", 0..40),
+        junk in proptest::collection::vec(any::<u8>(), 0..40),
+        content_type in proptest::option::of("(text/plain; )?(charset=)?(gbk|utf-16le|x)?"),
+        url in proptest::option::of("(https?://)?[a-z./?#:@]{0,12}"),
+        (max_bytes, max_elements, max_depth, max_links) in (0_usize..4000, 0_usize..100, 0_usize..20, 0_usize..5),
+    ) {
+        let bytes = [parts.concat().as_bytes(), &junk].concat();
+        let raw = RawPage { bytes: &bytes, content_type: content_type.as_deref(), url: url.as_deref() };
+        for method in [Method::Docview, Method::Readability, Method::Visible] {
+            let limited = PurifyOptions { method, max_bytes, max_elements, max_depth, max_links, ..PurifyOptions::default() };
+            for options in [limited, PurifyOptions { method, ..PurifyOptions::default() }] {
+                let purifier = Purifier::new(options);
+                let page = purifier.page(&raw);
+                prop_assert_eq!(&page, &purifier.page(&raw));
+                prop_assert!(page.blocks.iter().map(|block| block.links.len()).sum::<usize>() <= options.max_links);
+                for block in &page.blocks {
+                    let shown = block.text.chars().filter(|c| !c.is_whitespace()).count();
+                    prop_assert_eq!(block.plain + block.linked, shown);
+                }
+            }
+        }
+    }
+}
