@@ -166,7 +166,7 @@ mod tests {
             proptest::prop_assert!(found.chars().count() <= MOST_CHARACTERS);
             proptest::prop_assert!(found.trim() == found && !found.contains("  "));
             // Each word of it stands in the body.
-            let marks = |c: char| c.is_whitespace() || ",;.!，；。…".contains(c);
+            let marks = |c: char| c.is_whitespace() || ",;.!，；。、…".contains(c);
             for word in found.split(marks) {
                 proptest::prop_assert!(body.contains(word), "{word:?}");
             }
