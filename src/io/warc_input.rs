@@ -31,7 +31,7 @@ impl Input {
         self.file.fill_buf()
     }
 
-    /// Steps over bytes that [`Input::fill`] gave.
+    /// Steps over bytes that [`Input::fill`] gave, of which nothing else was asked since.
     pub fn consume(&mut self, bytes: usize) {
         self.file.consume(bytes);
         self.at += bytes as u64;
@@ -105,7 +105,8 @@ impl Input {
                     return Ok((true, only_zeros));
                 }
                 only_zeros = false;
-                self.consume(1);
+                // Looking ahead may have given up what was in memory, so this is no case for `consume`.
+                self.skip(1)?;
             }
         }
     }

@@ -250,9 +250,11 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records in one member, as where a file was compressed as a whole.
+        // Several records in one member, as where a file was compressed as a whole: nobody can go back in it, so a length that
+        // is too large takes the head of the next record with it.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
-        let swallowed = ["18446744073709551615", "1000000000000"].iter().any(|length| what.contains(length));
+        let swallowed =
+            ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));
         let expected = if swallowed { vec![page("a"), broken(why)] } else { vec![page("a"), broken(why), page("b")] };
         assert_eq!(pages("a.warc.gz", &bytes), expected, "{what:.300}");
     }
