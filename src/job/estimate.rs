@@ -63,9 +63,8 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let evidence = text_bytes * bound.iter().filter(|bound| bound.takes_evidence_early()).count() as u64;
     // What comes of pages is kept: of those that were measured, a tenth of their bytes.
     let purified = sum(|file| if file.html { file.text_bytes / 10 } else { 0 });
-    let disk_bytes = purified
-        + evidence
-        + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
+    let disk_bytes =
+        purified + evidence + rows + documents * (BYTES_A_DOCUMENT + BYTES_AN_ALGORITHM * bound.len() as u64) + counts;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.confirm().is_some() && !bound.takes_evidence_early());

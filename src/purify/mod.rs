@@ -79,6 +79,7 @@ impl Purifier {
         };
         page.cut.elements = tree.too_many;
         page.cut.depth = tree.too_deep;
+        page.cut.attributes = tree.attributes_cut;
         page.cut.links = found.links_cut;
         page.body = self.body(&mut page, has_text, tree, text).filter(|body| !body.is_empty());
         page

@@ -77,6 +77,8 @@ pub struct Cut {
     pub depth: bool,
     /// It had more links than allowed; the rest was left out.
     pub links: bool,
+    /// A tag had so many attributes that the rest of them was left out.
+    pub attributes: bool,
     /// It was too large for `readability`; the rules of `docview` took its place.
     pub method: bool,
 }
@@ -89,6 +91,7 @@ impl Cut {
             (self.elements, "max_elements"),
             (self.depth, "max_depth"),
             (self.links, "max_links"),
+            (self.attributes, "attributes"),
             (self.method, "readability"),
         ];
         all.into_iter().filter_map(|(cut, name)| cut.then_some(name))

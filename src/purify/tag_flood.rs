@@ -17,6 +17,7 @@ pub(super) const PIECE: usize = 1024;
 #[derive(Default)]
 pub(super) struct Flood {
     probed: bool,
+    cut: bool,
 }
 
 impl Flood {
@@ -47,12 +48,21 @@ impl Flood {
             return end;
         }
         self.probed = true;
-        if is_in_tag(MARK) { end_of_tag(text, end) } else { end }
+        if !is_in_tag(MARK) {
+            return end;
+        }
+        self.cut = true;
+        end_of_tag(text, end)
     }
 
     /// Whether the mark may stand in an attribute.
     pub(super) fn has_probed(&self) -> bool {
         self.probed
+    }
+
+    /// Whether the rest of a tag was left out.
+    pub(super) fn has_cut(&self) -> bool {
+        self.cut
     }
 
     /// Takes the mark out of a value.

@@ -31,6 +31,8 @@ pub(super) struct Tree {
     pub too_deep: bool,
     /// Whether the end was left out because of too many elements.
     pub too_many: bool,
+    /// Whether attributes of a very long tag were left out.
+    pub attributes_cut: bool,
 }
 
 /// Parses a page.
@@ -64,6 +66,7 @@ pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
         elements: gate.builder.sink.elements.get(),
         too_deep: gate.too_deep.get(),
         too_many: gate.full.get(),
+        attributes_cut: flood.has_cut(),
         document: gate.builder.sink.document,
     }
 }
