@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use std::path::Path;
 
 /// Names that an output folder may hold at its top. Whatever else is there belongs to the user.
-const OUTPUT_NAMES: [&str; 16] = [
+const OUTPUT_NAMES: [&str; 18] = [
     "_SUCCESS",
     "attributes",
     "clusters",
@@ -15,6 +15,8 @@ const OUTPUT_NAMES: [&str; 16] = [
     "evaluation.parquet",
     "filter.bloom",
     "flags",
+    "model",
+    "pages",
     "pairs",
     "rejected",
     "removed",

@@ -99,8 +99,9 @@ pub fn train(
 
 fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -> Result<TrainingReport> {
     let running = job.clock.stage("train");
-    let training = TrainingOptions { max_held: (job.budget.a_thread / A_COUNT).max(1), ..TrainingOptions::default() };
-    let all = Mutex::new(Trainer::new(training));
+    // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
+    let max_held = (job.budget.rows / A_COUNT).max(1);
+    let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want =
         Want { others: vec![label_column.to_owned()], spelled: true, batch_bytes: job.budget.batch, ..Want::default() };
     let purifier = Purifier::new(job.options.recipe.purify);
@@ -109,8 +110,8 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
     let bar = job.progress.stage("train", job.documents(), Unit::Documents);
     let counts = job.work(
         splits.len(),
-        || Ok((Trainer::new(training), PurifyReport::default(), [0u64; 2])),
-        |(trainer, purified, [unlabelled, rejected]), piece| {
+        || Ok((PurifyReport::default(), [0u64; 2])),
+        |(purified, [unlabelled, rejected]), piece| {
             job.source.read(&splits[piece], &want, &mut |batch| {
                 let labels = batch.spelled_column(label_column)?;
                 each_page(job, &purifier, &batch, purified, |row, seen| {
@@ -119,19 +120,19 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
                         return Ok(*unlabelled += 1);
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
-                    trainer.add(label, &job.pipeline.analyse(&text))
+                    let document = job.pipeline.analyse(&text);
+                    // The words are cut before the others have to wait.
+                    document.counted();
+                    trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
                 })?;
                 bar.add(batch.len() as u64);
                 Ok(())
             })
         },
-        |(trainer, purified, counts)| {
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.merge(trainer).map(|()| (purified, counts))
-        },
+        Ok,
     )?;
     job.none_bad()?;
-    let trainer = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let trainer = trainer.into_inner().unwrap_or_else(PoisonError::into_inner);
     let pages = trainer.documents();
     let (model, left_out) = trainer.finish()?;
     let (rows, bytes) = write(stage, &model)?;

@@ -27,7 +27,7 @@ fn page(site: usize, title: &str, text: &str) -> String {
         ),
         _ => format!(
             "<html><head><title>{title}</title></head><body><table><tr><td><ul>{menu}</ul></td><td>{paragraphs}</td></tr>\
-             </table><script>var x = '<p>no text</p>';</script><center><a href=\"/a\">Home of the site {site}</a> | \
+             </table><script>var qzxscript = '<p>no text</p>';</script><center><a href=\"/a\">Home of the site {site}</a> | \
              <a href=\"/b\">Contact</a></center></body></html>"
         ),
     }
@@ -173,7 +173,7 @@ fn pages_give_their_texts_back_in_every_charset() {
         let known: std::collections::HashSet<&String> = text.iter().collect();
         common += body.iter().filter(|word| known.contains(word)).count();
         all += body.len();
-        assert!(!body.iter().any(|word| word == "var"), "a script is no text");
+        assert!(!body.iter().any(|word| word == "qzxscript"), "a script is no text");
     }
     // Menus and feet are gone but for a page or two.
     assert!(common * 100 >= all * 99, "{common} of {all} words of the bodies are words of the texts");
@@ -187,7 +187,7 @@ fn templates_hide_and_make_duplicates_until_they_are_taken_away() {
     // One article on eight sites, and eight short notes on one site that is mostly menu.
     let mut lines = Vec::new();
     for site in 0..8 {
-        let html = page(site, &format!("Article on site {site}"), &docs[0].text);
+        let html = page(site, "One article", &docs[0].text);
         lines.push(serde_json::json!({ "id": format!("copy{site}"), "html": html }).to_string());
     }
     for (n, doc) in docs[1..9].iter().enumerate() {
@@ -352,7 +352,7 @@ fn a_web_archive_is_read_without_a_word_about_columns() {
     let mut archive = Vec::new();
     for n in 0..6 {
         let html =
-            page(n, &format!("Page {n}"), &"Text that all of the pages of this crawl have in common. ".repeat(8));
+            page(n, "A page of the crawl", &"Text that all of the pages of this crawl have in common. ".repeat(8));
         let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
         archive.extend(
             format!(
