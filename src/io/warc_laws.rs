@@ -56,8 +56,13 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
+/// A frame with a checksum, as the program `zstd` writes it. Without one a changed byte may move the end of a frame and nobody
+/// can tell, so that the next frame is lost with it.
 fn zst(bytes: &[u8]) -> Vec<u8> {
-    zstd::encode_all(bytes, 1).expect("memory")
+    let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
+    encoder.include_checksum(true).expect("a parameter");
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
 }
 
 fn record(kind: &str, block: &str) -> Vec<u8> {
