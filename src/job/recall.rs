@@ -42,7 +42,7 @@ fn counted(job: &Job<'_>, finished: &Finished, known: &StatisticsReport, needs: 
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::Usage(format!(
-            "the statistics in {} are damaged or of words that are cut otherwise than here (--tokenizer, --stem, word lists, version); run again with --overwrite",
+            "the statistics in {} are not those of this run: damaged, or of words that are cut otherwise than here (--tokenizer, --stem, lists of words, version); run again with --overwrite",
             finished.dir().join("stats").display()
         )));
     }
