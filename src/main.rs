@@ -15,6 +15,7 @@ use dupsift::cli::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    dupsift::guard::quiet();
     let ended = match Arguments::try_parse() {
         Ok(arguments) => verb(arguments.verb),
         Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),

@@ -6,6 +6,7 @@
 
 use super::schema::{Columns, Shown};
 use super::source::Piece;
+use crate::guard;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
 use ::parquet::basic::Repetition;
@@ -17,22 +18,14 @@ use ::parquet::file::metadata::{
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use arrow_schema::{DataType, Field, Schema};
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(call)) {
+    match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(panic) => {
-            let said = panic
-                .downcast_ref::<String>()
-                .map(String::as_str)
-                .or_else(|| panic.downcast_ref::<&str>().copied())
-                .unwrap_or("no message");
-            Err(format!("the decoder gave up on it ({said})"))
-        }
+        Err(said) => Err(format!("the decoder gave up on it ({said})")),
     }
 }
 

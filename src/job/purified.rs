@@ -15,6 +15,7 @@ use super::purify_report::PurifyReport;
 use super::workers::Job;
 use crate::batch::{Cell, Documents, TextColumn};
 use crate::error::Result;
+use crate::guard::guarded;
 use crate::io::{InputFile, Want};
 use crate::purify::{Page, Purifier, RawPage};
 use crate::text::Field;
@@ -185,9 +186,13 @@ pub(super) fn each_page(
             Ok(Some(bytes)) => {
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
-                let page = purifier.page(&RawPage { bytes, content_type, url });
-                told.count(&page, bytes.len(), begun.elapsed());
-                each(row, Seen::Page(&page))?;
+                match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
+                    Ok(page) => {
+                        told.count(&page, bytes.len(), begun.elapsed());
+                        each(row, Seen::Page(&page))?;
+                    }
+                    Err(said) => each(row, Seen::Bad(&format!("the parser gave up on the page ({said})")))?,
+                }
             }
         }
     }

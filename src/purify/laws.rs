@@ -46,6 +46,14 @@ fn a_page_without_a_topic_has_what_was_chosen() {
 }
 
 #[test]
+fn where_the_library_gives_up_the_rules_of_docview_do() {
+    // It looks three bytes before the name of the site, which may be within a character.
+    let html = format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
+    let page = page(Method::Readability, Fallback::Skip, &html);
+    assert_eq!((page.body.as_deref(), page.cut.method), (Some(&*format!("{TEXT}\n{TEXT}")), true));
+}
+
+#[test]
 fn plain_text_is_paragraphs() {
     let of = |text: &str| {
         let raw = RawPage { bytes: text.as_bytes(), content_type: Some("Text/Plain; charset=utf-8"), url: None };

@@ -99,9 +99,9 @@ impl Purifier {
             Method::Visible => Some(visible(&page.blocks)),
             Method::Docview => Some(kinds::body(&page.blocks)),
             Method::Readability => {
-                page.cut.method = !readability::can_read(&tree, html);
-                let read = if page.cut.method { None } else { readability::body(tree) };
-                Some(read.unwrap_or_else(|| kinds::body(&page.blocks)))
+                let read = if readability::can_read(&tree, html) { readability::body(tree).ok() } else { None };
+                page.cut.method = read.is_none();
+                Some(read.flatten().unwrap_or_else(|| kinds::body(&page.blocks)))
             }
         }
     }

@@ -79,7 +79,7 @@ pub struct Cut {
     pub links: bool,
     /// A tag had so many attributes that the rest of them was left out.
     pub attributes: bool,
-    /// It was too large for `readability`; the rules of `docview` took its place.
+    /// It was too large for `readability`, or that gave up on it; the rules of `docview` took its place.
     pub method: bool,
 }
 

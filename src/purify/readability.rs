@@ -5,6 +5,7 @@
 
 use super::fold::lines_folded;
 use super::tree::Tree;
+use crate::guard::guarded;
 use dom_query::NodeData;
 use dom_smoothie::{Config, Readability, TextMode};
 
@@ -37,9 +38,14 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 }
 
 /// The main text, one paragraph a line; none if the method finds none. The tree is used up.
-pub(super) fn body(tree: Tree) -> Option<String> {
-    let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
-    let mut readability = Readability::with_document(tree.document, None, Some(config)).ok()?;
-    let text = lines_folded(&readability.parse().ok()?.text_content);
-    Some(text).filter(|text| !text.is_empty())
+///
+/// # Errors
+/// What the library said when it gave up on the page: it cuts some addresses at bytes, also within a character.
+pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
+    guarded(|| {
+        let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
+        let mut readability = Readability::with_document(tree.document, None, Some(config)).ok()?;
+        let text = lines_folded(&readability.parse().ok()?.text_content);
+        Some(text).filter(|text| !text.is_empty())
+    })
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const FLOOR_ONE: &[&str] = &["cpu", "error", "hash", "row"];
+const FLOOR_ONE: &[&str] = &["cpu", "error", "guard", "hash", "row"];
 const MOST_LINES: usize = 400;
 
 /// A room, the rooms that it may import besides itself, and what it must never import from outside.
@@ -32,10 +32,10 @@ const RULES: &[Rule] = &[
     Rule { rooms: &["shuffle"], may: &["error"], never: &[ARROW, "parquet", "clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["purify", "corpus", "measure"],
-        may: &["cpu", "error", "hash", "row", "text"],
+        may: &["cpu", "error", "guard", "hash", "row", "text"],
         never: &[ARROW, "parquet", "std::fs", "std::thread", "rayon", "clap", "indicatif", "pyo3"],
     },
-    Rule { rooms: &["io"], may: &["error", "hash", "row", "batch"], never: &["clap", "indicatif", "pyo3"] },
+    Rule { rooms: &["io"], may: &["error", "guard", "hash", "row", "batch"], never: &["clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["algorithm"],
         may: &["cpu", "error", "hash", "row", "text", "bloom", "corpus", "measure"],
@@ -50,6 +50,7 @@ const RULES: &[Rule] = &[
         rooms: &["job"],
         may: &[
             "error",
+            "guard",
             "hash",
             "row",
             "text",
@@ -71,7 +72,7 @@ const RULES: &[Rule] = &[
         never: &[ARROW, "parquet", "rayon", "pyo3"],
     },
     Rule { rooms: &["lib"], may: &[], never: &[] },
-    Rule { rooms: &["main"], may: &["cli"], never: &[ARROW, "parquet", "rayon", "pyo3"] },
+    Rule { rooms: &["main"], may: &["cli", "guard"], never: &[ARROW, "parquet", "rayon", "pyo3"] },
 ];
 
 /// Files of `corpus` that may open files: the term table is memory-mapped.
