@@ -285,8 +285,9 @@ impl Members {
         self.to += made;
         match ended {
             Ok(true) => {
+                // Damaged data may seem to end in the middle of what follows, so a wrong checksum makes the place doubtful.
                 let fault = self.checked()?;
-                self.end(fault, false);
+                self.end(fault, fault.is_some());
             }
             Ok(false) if used > 0 || made > 0 => {}
             _ => self.end(Some(Fault::Damaged), true),
