@@ -42,7 +42,7 @@ pub struct PurifyArguments {
     pub strict: bool,
 
     /// How pages become texts: docview, readability or visible, each with :name=value,... such as docview:other=skip
-    /// [default: docview]
+    /// [default: readability]
     #[arg(long, value_name = "METHOD", help_heading = "Pages")]
     pub purify: Option<String>,
     /// Columns of the files to write beside those of the page: all, none, or names with commas between

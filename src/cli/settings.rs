@@ -145,8 +145,8 @@ pub struct Settings {
     #[arg(hide_possible_values = true, help_heading = "Words")]
     pub stem: Option<bool>,
 
-    /// How pages become texts: docview, readability or visible, each with :name=value,... such as docview:fallback=skip
-    /// [default: PURIFY]
+    /// How pages become texts: docview, readability or visible, each with :name=value,... such as docview:other=skip
+    /// [default: readability]
     #[arg(long, value_name = "METHOD", help_heading = "Pages")]
     pub purify: Option<String>,
 

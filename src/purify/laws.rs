@@ -48,7 +48,8 @@ fn a_page_without_a_topic_has_what_was_chosen() {
 #[test]
 fn where_the_library_gives_up_the_rules_of_docview_do() {
     // It looks three bytes before the name of the site, which may be within a character.
-    let html = format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
+    let html =
+        format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
     let page = page(Method::Readability, Fallback::Skip, &html);
     assert_eq!((page.body.as_deref(), page.cut.method), (Some(&*format!("{TEXT}\n{TEXT}")), true));
 }
