@@ -125,7 +125,10 @@ pub(super) fn carry_out<R: Serialize>(
                 stage.commit()?;
                 return Ok(report);
             }
-            Err(Error::BadFile { path, why }) if !options.strict => {
+            // Another file that is damaged, such as a model, would be as damaged the next time.
+            Err(Error::BadFile { path, why })
+                if !options.strict && source.files.iter().any(|file| file.path == path) =>
+            {
                 let late = job.bad.into_inner().unwrap_or_default();
                 for (path, why) in late.into_iter().chain([(path, why)]) {
                     tracing::warn!("{}: {why}; the run starts again without this file", path.display());

@@ -13,6 +13,9 @@ use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
 
+/// The longest address that is followed, in bytes: what servers take.
+const MAX_ADDRESS: usize = 8 << 10;
+
 /// What the walk found. The kinds of the blocks are still to be told.
 #[derive(Default)]
 pub(super) struct Found {
@@ -114,8 +117,8 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(url: Option<&'a str>, max_links: usize) -> Walk<'a> {
         Walk {
-            url,
-            base: url.map(str::to_owned),
+            url: url.filter(|url| url.len() <= MAX_ADDRESS),
+            base: url.filter(|url| url.len() <= MAX_ADDRESS).map(str::to_owned),
             base_said: false,
             max_links,
             links: 0,
@@ -171,7 +174,7 @@ impl<'a> Walk<'a> {
                 self.headings_open += usize::from(open.heading);
             }
             Role::Link => {
-                let url = element.attr_ref(local_name!("href")).and_then(|link| join(self.base.as_deref(), link));
+                let url = element.attr_ref(local_name!("href")).and_then(|link| self.address(link));
                 self.open_links.push(OpenLink { url, text: Folded::default(), listed: None, counted: None });
                 open.link = true;
             }
@@ -288,10 +291,22 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Where a link leads. One address too long is left out as links beyond their number are: joined to each link of a page, a
+    /// long base would fill the memory.
+    fn address(&mut self, link: &str) -> Option<String> {
+        if link.len() > MAX_ADDRESS {
+            self.found.links_cut = true;
+            return None;
+        }
+        join(self.base.as_deref(), link)
+    }
+
     fn base(&mut self, element: &Element) {
         if let Some(href) = element.attr_ref(local_name!("href")).filter(|_| !self.base_said) {
             self.base_said = true;
-            self.base = join(self.url, href).or(self.base.take());
+            let joined = if href.len() > MAX_ADDRESS { None } else { join(self.url, href) };
+            self.found.links_cut |= href.len() > MAX_ADDRESS;
+            self.base = joined.or(self.base.take());
         }
     }
 }

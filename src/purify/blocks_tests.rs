@@ -95,3 +95,12 @@ fn a_page_says_things_of_itself() {
     let page = found("<meta name=og:description content=shared><meta name=description content='own'><title></title>x");
     assert_eq!((page.description.as_deref(), page.title), (Some("own"), None));
 }
+
+#[test]
+fn an_address_without_end_is_left_out_and_counted() {
+    let long = "x/".repeat(MAX_ADDRESS);
+    let found = found(&format!("<base href='http://b.example/{long}'><p>a <a href=c>c</a> <a href='/{long}'>d</a>"));
+    assert!(found.links_cut);
+    let links: Vec<&str> = found.blocks[0].0.links.iter().map(|link| link.url.as_str()).collect();
+    assert_eq!(links, ["http://site.example/folder/c"]);
+}

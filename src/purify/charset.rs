@@ -7,7 +7,7 @@
 
 use super::page::RawPage;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, X_USER_DEFINED};
+use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
 /// Where a page may declare its charset: HTML demands 1024 bytes, browsers look a little farther.
@@ -84,14 +84,14 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     if let Some(marked) = Encoding::for_bom(raw.bytes) {
         return marked;
     }
-    let bytes = &raw.bytes[..raw.bytes.len().min(LOOKED_AT)];
     let said = raw.content_type.and_then(of_content_type);
-    if let Some(wide) = said.filter(|said| *said == UTF_16LE || *said == UTF_16BE)
-        && bytes.contains(&0)
-    {
+    if let Some(wide) = wide(raw.bytes).or(said.filter(|said| is_wide(said) && raw.bytes.contains(&0))) {
         return (wide, 0);
     }
-    let declared = said.filter(|said| *said != UTF_16LE && *said != UTF_16BE).or_else(|| of_page(bytes));
+    let bytes = beyond_ascii(raw.bytes);
+    let (said, named) = (said.filter(|said| !is_wide(said)), of_page(raw.bytes));
+    // Servers say ISO-8859-1 of whatever they do not know.
+    let declared = if said == Some(WINDOWS_1252) { named.or(said) } else { said.or(named) };
     let declared_utf8 = declared == Some(UTF_8);
     let shape = Utf8Shape::of(bytes);
     if shape.sequences == 0 && shape.errors == 0 {
@@ -102,6 +102,9 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
         return (UTF_8, 0);
     }
     let Some(declared) = declared.filter(|_| !declared_utf8) else { return (guessed(bytes, raw.url), 0) };
+    if declared == WINDOWS_1252 && stand_together(bytes) {
+        return (guessed(bytes, raw.url), 0);
+    }
     let (errors, characters) = errors_of(declared, bytes);
     if errors.saturating_mul(CHARACTERS_AN_ERROR) <= characters {
         return (declared, 0);
@@ -109,6 +112,45 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     let guess = guessed(bytes, raw.url);
     let stays = guess.is_single_byte() && errors.saturating_mul(CHARACTERS_AN_ERROR_AT_LEAST) <= characters;
     (if stays { declared } else { guess }, 0)
+}
+
+fn is_wide(encoding: &&'static Encoding) -> bool {
+    *encoding == UTF_16LE || *encoding == UTF_16BE
+}
+
+/// UTF-16 without a mark: a page begins with markup, in which every second byte is 0.
+fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
+    let pairs = bytes[..bytes.len().min(DECLARED_WITHIN)].chunks_exact(2);
+    let (mut all, mut first, mut second) = (0, 0, 0);
+    for pair in pairs {
+        all += 1;
+        first += usize::from(pair[0] == 0 && pair[1] != 0);
+        second += usize::from(pair[0] != 0 && pair[1] == 0);
+    }
+    let wide = |zeros: usize, others: usize| all >= 8 && 4 * zeros >= all && 20 * others <= zeros;
+    match (wide(second, first), wide(first, second)) {
+        (true, _) => Some(UTF_16LE),
+        (_, true) => Some(UTF_16BE),
+        _ => None,
+    }
+}
+
+/// The part of a page that charsets are told by: from its first byte that is not ASCII on.
+fn beyond_ascii(bytes: &[u8]) -> &[u8] {
+    let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
+    let rest = &bytes[start.min(bytes.len())..];
+    &rest[..rest.len().min(LOOKED_AT)]
+}
+
+/// Whether bytes beyond ASCII stand beside each other, as letters of Cyrillic and Chinese charsets do; those of western
+/// languages are accents, each alone in its word.
+fn stand_together(bytes: &[u8]) -> bool {
+    let (mut all, mut together) = (0_usize, 0_usize);
+    for pair in bytes.windows(2).filter(|pair| !pair[1].is_ascii()) {
+        all += 1;
+        together += usize::from(!pair[0].is_ascii());
+    }
+    all >= 8 && 2 * together > all
 }
 
 /// How bytes look when read as UTF-8.

@@ -192,3 +192,53 @@ proptest! {
         prop_assert!(decoded.cut || decoded.malformed == decode(&raw, 4000).malformed);
     }
 }
+
+#[test]
+fn a_server_that_says_what_it_says_of_all_is_not_believed() {
+    let said = Some("text/html; charset=ISO-8859-1");
+    for (name, sentence) in [
+        ("gbk", CHINESE),
+        ("big5", "臺灣的天氣今天很好，我們去海邊散步，看見許多人。"),
+        ("windows-1251", RUSSIAN),
+        ("koi8-r", RUSSIAN),
+    ] {
+        let encoding = Encoding::for_label(name.as_bytes()).expect("a label");
+        let body = sentence.repeat(6);
+        for meta in [format!("<meta charset={name}>"), "<meta charset=iso-8859-1>".into(), String::new()] {
+            let page = format!("<html><head>{meta}<body><p>{body}");
+            let (bytes, _, _) = encoding.encode(&page);
+            let decoded = decode(&RawPage { bytes: &bytes, content_type: said, url: None }, 1 << 20);
+            assert_eq!(decoded.text, page, "{name} {meta}");
+        }
+    }
+    let french = "<p>Le château était fermé, déjà à Pâques ; très tôt, les élèves sont passés.".repeat(5);
+    let (bytes, _, _) = encoding_rs::WINDOWS_1252.encode(&french);
+    let decoded = decode(&RawPage { bytes: &bytes, content_type: said, url: None }, 1 << 20);
+    assert_eq!((decoded.text.as_ref(), decoded.encoding), (french.as_str(), encoding_rs::WINDOWS_1252));
+}
+
+#[test]
+fn utf_16_shows_without_a_mark() {
+    let page = format!("<html><head><title>T</title></head><body><p>{}", RUSSIAN.repeat(4));
+    for (big, encoding) in [(false, UTF_16LE), (true, UTF_16BE)] {
+        let bytes: Vec<u8> =
+            page.encode_utf16().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect();
+        for said in [None, Some("text/html; charset=utf-8"), Some("utf-16")] {
+            let decoded = decode(&RawPage { bytes: &bytes, content_type: said, url: None }, 1 << 20);
+            assert_eq!((decoded.text.as_ref(), decoded.encoding), (page.as_str(), encoding), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn what_tells_the_charset_may_come_late() {
+    let script = format!("<script>{}</script>", "var a = 1; ".repeat(120_000));
+    let page = format!("{script}<p>{}", RUSSIAN.repeat(4));
+    let (bytes, _, _) = encoding_rs::WINDOWS_1251.encode(&page);
+    for said in [None, Some("text/html; charset=utf-8")] {
+        let decoded = decode(&RawPage { bytes: &bytes, content_type: said, url: None }, 4 << 20);
+        assert!(decoded.text == page, "{said:?}: {}", decoded.encoding.name());
+    }
+    let decoded = decode(&RawPage { bytes: page.as_bytes(), content_type: Some("gbk"), url: None }, 4 << 20);
+    assert!(decoded.text == page, "{}", decoded.encoding.name());
+}

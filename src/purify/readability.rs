@@ -16,6 +16,9 @@ const MAX_ELEMENTS: usize = 50_000;
 /// many (about a tenth of a second).
 const MAX_SEARCHED: usize = 2 << 30;
 
+/// Elements whose content is no text of the page, beside those that the library leaves out itself.
+const NO_TEXT: &str = "svg, canvas, video, audio, object, template, select, noscript, [hidden]";
+
 /// Whether the page, whose text before parsing is `html`, is small enough.
 pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
     // The bytes at which the search stops: `&`, and the first of U+0080 to U+00BF.
@@ -43,6 +46,8 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 /// What the library said when it gave up on the page: it cuts some addresses at bytes, also within a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {
+        // What shows no text of the page; the library keeps some of it.
+        tree.document.select(NO_TEXT).remove();
         let config = Config { text_mode: TextMode::Formatted, disable_json_ld: true, ..Config::default() };
         let mut readability = Readability::with_document(tree.document, None, Some(config)).ok()?;
         let text = lines_folded(&readability.parse().ok()?.text_content);

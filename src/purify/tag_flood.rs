@@ -1,96 +1,170 @@
 //! A single tag with very many attributes, which the tokenizer would compare each with each.
 //!
-//! The tokenizer hands a tag over when it is complete, so nothing behind it can stop one that grows. What shows from outside
-//! is a long stretch of text without a token. That may as well be a comment, or one long value; so the text is given a mark,
-//! the same attribute twice: where attributes stand, this is an error that the tokenizer reports, and anywhere else it is
-//! part of a comment or a value, from which it is taken out again. If it is reported, the rest of the tag is left out.
+//! The tokenizer hands a tag over when it is complete, so nothing behind it can stop one that grows. So the text is looked
+//! through before: where a tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is left out. Comments and
+//! what stands in elements without markup (scripts, titles) are passed over; a text in which no tag is so long stays as it
+//! is, byte for byte.
 
-use html5ever::tendril::StrTendril;
+use std::borrow::Cow;
 
-/// An attribute twice, set off on both sides.
-const MARK: &str = " dupsift-probe dupsift-probe ";
+/// More than any page has that somebody wrote.
+const MOST_ATTRIBUTES: usize = 1000;
 
-/// Bytes that the tokenizer is given at a time: a tag that is longer than twice that shows.
-pub(super) const PIECE: usize = 1024;
+/// Elements whose content is no markup, up to their end tag.
+const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
-/// What was seen of stretches without tokens.
-#[derive(Default)]
-pub(super) struct Flood {
-    probed: bool,
-    cut: bool,
-}
-
-impl Flood {
-    /// Where the piece that begins at `start` ends: behind a letter, if one comes soon, and not inside of a character
-    /// reference, so that the mark does not part what belongs together (`--` and `>`, `=` and a quote).
-    pub(super) fn end_of_piece(&self, text: &str, start: usize) -> usize {
-        let least = text.floor_char_boundary(start + PIECE);
-        let bytes = text.as_bytes();
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
-        let most = text.floor_char_boundary(start + 2 * PIECE);
-        let may_end = |end: &usize| {
-            let before = bytes[start..*end].iter().rev().find(|byte| !is_word(byte));
-            is_word(&bytes[*end - 1]) && text.is_char_boundary(*end) && !matches!(before, Some(b'&' | b'#'))
-        };
-        (least..most).find(may_end).unwrap_or(most)
-    }
-
-    /// Where to go on after the piece up to `end` was read. `silent`: it gave no token. `is_in_tag` gives the tokenizer the
-    /// mark, and says whether it reported an error: it then stands before the name of an attribute.
-    pub(super) fn after(
-        &mut self,
-        text: &str,
-        end: usize,
-        silent: bool,
-        is_in_tag: impl FnOnce(&str) -> bool,
-    ) -> usize {
-        if !silent || end == text.len() {
-            return end;
-        }
-        self.probed = true;
-        if !is_in_tag(MARK) {
-            return end;
-        }
-        self.cut = true;
-        end_of_tag(text, end)
-    }
-
-    /// Whether the mark may stand in an attribute.
-    pub(super) fn has_probed(&self) -> bool {
-        self.probed
-    }
-
-    /// Whether the rest of a tag was left out.
-    pub(super) fn has_cut(&self) -> bool {
-        self.cut
-    }
-
-    /// Takes the mark out of a value.
-    pub(super) fn take_out(value: &mut StrTendril) {
-        if value.len() >= MARK.len() && value.contains(MARK) {
-            *value = StrTendril::from(value.replace(MARK, ""));
-        }
-    }
-}
-
-/// The place of the `>` that ends a tag whose attributes go on at `at`; the end of the text if there is none.
-fn end_of_tag(text: &str, mut at: usize) -> usize {
+/// The text without the attributes that are too many; borrowed where there are none.
+pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
+    let mut kept = String::new();
+    let mut copied = 0;
     let bytes = text.as_bytes();
-    while at < bytes.len() {
-        match bytes[at] {
-            b'>' => return at,
-            b'=' => {
-                at += 1;
-                while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
-                    at += 1;
-                }
-                if let Some(quote) = bytes.get(at).filter(|byte| matches!(byte, b'"' | b'\'')) {
-                    let value = &bytes[at + 1..];
-                    at += 1 + value.iter().position(|byte| byte == quote).map_or(value.len(), |length| length + 1);
-                }
+    let mut at = 0;
+    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'<') {
+        let start = at + found;
+        let rest = &bytes[start + 1..];
+        if rest.starts_with(b"!--") {
+            at = end_of_comment(bytes, start + 4);
+            continue;
+        }
+        let name_at = start + 1 + usize::from(rest.first() == Some(&b'/'));
+        let name = name_of(&bytes[name_at..]);
+        if name.is_empty() {
+            at = start + 1;
+            continue;
+        }
+        let tag = read_tag(bytes, name_at + name.len());
+        if let Some(cut) = tag.too_many {
+            kept.push_str(&text[copied..cut]);
+            copied = tag.end;
+        }
+        at = tag.end;
+        if name_at == start + 1 {
+            if name.eq_ignore_ascii_case(b"plaintext") {
+                break;
             }
-            _ => at += 1,
+            if let Some(raw) = RAW.iter().find(|raw| name.eq_ignore_ascii_case(raw.as_bytes())) {
+                at = end_of_raw(bytes, at, raw.as_bytes());
+            }
         }
     }
-    text.len()
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    kept.push_str(&text[copied..]);
+    Cow::Owned(kept)
+}
+
+/// The name of a tag, which begins with a letter; empty if none does.
+fn name_of(bytes: &[u8]) -> &[u8] {
+    if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
+        return &[];
+    }
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>');
+    &bytes[..bytes.iter().position(ends).unwrap_or(bytes.len())]
+}
+
+struct Tag {
+    /// Where its `>` stands, or the text ends.
+    end: usize,
+    /// Where the first attribute begins that is too many.
+    too_many: Option<usize>,
+}
+
+/// Reads a tag from behind its name on, as the HTML standard reads attributes.
+fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
+    let mut attributes = 0;
+    let mut too_many = None;
+    let skip = |mut at: usize, over: fn(&u8) -> bool| {
+        while bytes.get(at).is_some_and(over) {
+            at += 1;
+        }
+        at
+    };
+    loop {
+        at = skip(at, |byte| byte.is_ascii_whitespace() || *byte == b'/');
+        match bytes.get(at) {
+            None | Some(b'>') => return Tag { end: at, too_many },
+            Some(_) => {}
+        }
+        attributes += 1;
+        if attributes > MOST_ATTRIBUTES {
+            too_many.get_or_insert(at);
+        }
+        // A name may begin with `=`, and only there.
+        at = skip(at + 1, |byte| !byte.is_ascii_whitespace() && !matches!(byte, b'/' | b'>' | b'='));
+        let value = skip(at, u8::is_ascii_whitespace);
+        if bytes.get(value) != Some(&b'=') {
+            continue;
+        }
+        at = skip(value + 1, u8::is_ascii_whitespace);
+        at = match bytes.get(at) {
+            Some(quote @ (b'"' | b'\'')) => {
+                let inside = &bytes[at + 1..];
+                at + 1 + inside.iter().position(|byte| byte == quote).map_or(inside.len(), |length| length + 1)
+            }
+            _ => skip(at, |byte| !byte.is_ascii_whitespace() && *byte != b'>'),
+        };
+    }
+}
+
+/// Behind the `-->`, `--!>`, or `>` at once, that ends a comment.
+fn end_of_comment(bytes: &[u8], at: usize) -> usize {
+    let rest = &bytes[at.min(bytes.len())..];
+    if rest.starts_with(b">") || rest.starts_with(b"->") {
+        return at;
+    }
+    let ends = |at: &usize| rest[*at..].starts_with(b"-->") || rest[*at..].starts_with(b"--!>");
+    let dashes = rest.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(at, _)| at);
+    dashes.into_iter().find(ends).map_or(bytes.len(), |end| at + end + 2)
+}
+
+/// The `</` of the end tag of an element without markup.
+fn end_of_raw(bytes: &[u8], from: usize, name: &[u8]) -> usize {
+    let mut at = from;
+    while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'<') {
+        at += found;
+        let rest = &bytes[at + 1..];
+        if rest.first() == Some(&b'/') && rest.get(1..=name.len()).is_some_and(|there| there.eq_ignore_ascii_case(name))
+        {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn attributes(count: usize) -> String {
+        (0..count).map(|n| format!(" a{n}='>'")).collect()
+    }
+
+    #[test]
+    fn the_rest_of_a_long_tag_goes_and_nothing_else() {
+        let many = attributes(MOST_ATTRIBUTES + 7);
+        let kept = attributes(MOST_ATTRIBUTES);
+        let cut = |text: &str| without_floods(text).into_owned();
+        assert_eq!(cut(&format!("x<p{many}>y</p{many}>z<br{many}")), format!("x<p{kept} >y</p{kept} >z<br{kept} "));
+        for whole in [
+            format!("<p{kept}>"),
+            format!("<!-- <p{many}> --><script>a<b{many}</script><title><b{many}></title>"),
+            format!("<plaintext><p{many}>"),
+            format!("<p title=\"<a{many}>\" href={}>", "a=b&c='".repeat(2000)),
+            "<p title=\"&#26087;&#26725;\"".repeat(900),
+            format!("<a href=data:x,{}>", "y/".repeat(5000)),
+        ] {
+            assert!(matches!(without_floods(&whole), Cow::Borrowed(same) if same == whole), "{}", &whole[..40]);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_to_its_end(parts in proptest::collection::vec("<[!/a-z]?|[ =\"'/>-]{1,3}|script|title|é", 0..60)) {
+            let text = parts.concat();
+            prop_assert_eq!(without_floods(&text), text.as_str());
+        }
+    }
 }

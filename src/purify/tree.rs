@@ -6,7 +6,7 @@
 //! elements were made as are allowed, what follows is not read.
 
 use super::options::PurifyOptions;
-use super::tag_flood::Flood;
+use super::tag_flood::without_floods;
 use super::tree_sink::Sink;
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
@@ -16,11 +16,15 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, TokenizerResult, local_name};
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// Formatting elements (`b`, `font`) that are open or are opened again in each paragraph; an open one counts twice.
 const MAX_FORMATTING: usize = 64;
+
+/// Bytes that the tokenizer is given at a time, so that it can be stopped.
+const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
 pub(super) struct Tree {
@@ -37,28 +41,20 @@ pub(super) struct Tree {
 
 /// Parses a page.
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
+    let text = without_floods(text);
     let sink = Sink::default();
-    // As browsers without scripts do: `noscript` holds elements.
-    let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() });
+    // As browsers do: the content of `noscript` is no markup, and one that is not closed well takes nothing else with it.
+    let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
-    let whole = StrTendril::from_slice(text);
+    let whole = StrTendril::from_slice(&text);
     let queue = BufferQueue::default();
-    let mut flood = Flood::default();
     let mut at = 0;
     while at < text.len() && !tokenizer.sink.is_full() {
-        let end = flood.end_of_piece(text, at);
-        let before = tokenizer.sink.tokens.get();
+        let end = text.floor_char_boundary(at + PIECE);
         queue.push_back(whole.subtendril(at as u32, (end - at) as u32));
         feed(&tokenizer, &queue);
-        let silent = tokenizer.sink.tokens.get() == before;
-        at = flood.after(text, end, silent, |probe| {
-            let errors = tokenizer.sink.errors.get();
-            queue.push_back(StrTendril::from_slice(probe));
-            feed(&tokenizer, &queue);
-            tokenizer.sink.errors.get() != errors
-        });
-        tokenizer.sink.probed.set(flood.has_probed());
+        at = end;
     }
     tokenizer.end();
     let gate = tokenizer.sink;
@@ -66,7 +62,7 @@ pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
         elements: gate.builder.sink.elements.get(),
         too_deep: gate.too_deep.get(),
         too_many: gate.full.get(),
-        attributes_cut: flood.has_cut(),
+        attributes_cut: matches!(text, Cow::Owned(_)) || gate.builder.sink.attributes_cut.get(),
         document: gate.builder.sink.document,
     }
 }
@@ -81,11 +77,6 @@ struct Gate {
     builder: TreeBuilder<NodeId, Sink>,
     max_elements: usize,
     max_depth: usize,
-    /// Tokens seen, errors left out.
-    tokens: Cell<u64>,
-    errors: Cell<u64>,
-    /// Whether the flood control put its mark into the text: it has to be taken out of attributes again.
-    probed: Cell<bool>,
     full: Cell<bool>,
     too_deep: Cell<bool>,
     /// How many elements may be made before the open ones have to be counted again.
@@ -105,9 +96,6 @@ impl Gate {
             builder,
             max_elements: options.max_elements,
             max_depth: options.max_depth,
-            tokens: Cell::new(0),
-            errors: Cell::new(0),
-            probed: Cell::new(false),
             full: Cell::new(false),
             too_deep: Cell::new(false),
             room: Cell::new(0),
@@ -154,12 +142,7 @@ impl Gate {
         self.max_depth.saturating_sub(all.0.get()).min(formatting)
     }
 
-    fn tag(&self, mut tag: Tag) -> TokenSinkResult<NodeId> {
-        if self.probed.get() {
-            for attribute in &mut tag.attrs {
-                Flood::take_out(&mut attribute.value);
-            }
-        }
+    fn tag(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         if tag.kind == StartTag {
             return if is_void(&tag.name) || self.has_room() {
                 self.pass(Token::TagToken(tag))
@@ -223,12 +206,9 @@ impl TokenSink for Gate {
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
             // Nobody asks for the errors of a page, and there may be one a byte.
-            Token::ParseError(_) => {
-                self.errors.set(self.errors.get() + 1);
-                return TokenSinkResult::Continue;
-            }
+            Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
-            _ => self.tokens.set(self.tokens.get() + 1),
+            _ => {}
         }
         if self.is_full() {
             return TokenSinkResult::Continue;
@@ -280,9 +260,12 @@ fn is_void(name: &LocalName) -> bool {
 fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),
-        local_name!("style") | local_name!("iframe") | local_name!("noembed") | local_name!("noframes") => {
-            Some(Rawtext)
-        }
+        local_name!("style")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("noscript")
+        | local_name!("xmp") => Some(Rawtext),
         local_name!("textarea") | local_name!("title") => Some(Rcdata),
         _ => None,
     }

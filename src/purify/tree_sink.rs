@@ -13,7 +13,13 @@ use std::cell::{Cell, Ref};
 pub(super) struct Sink {
     pub document: Document,
     pub elements: Cell<usize>,
+    /// Attributes of repeated `html` and `body` tags, and whether some of these were left out.
+    added: Cell<usize>,
+    pub attributes_cut: Cell<bool>,
 }
+
+/// So many attributes of repeated `html` and `body` tags are kept.
+const MOST_ADDED: usize = 100;
 
 impl TreeSink for Sink {
     type Handle = NodeId;
@@ -76,6 +82,12 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
+        // Each is compared with all that are there: a page that repeats `body` a hundred thousand times would never end.
+        let added = self.added.get() + attrs.len();
+        self.added.set(added);
+        if added > MOST_ADDED {
+            return self.attributes_cut.set(true);
+        }
         self.document.add_attrs_if_missing(target, attrs);
     }
 

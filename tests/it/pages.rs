@@ -16,7 +16,7 @@ fn page(site: usize, title: &str, text: &str) -> String {
     let paragraphs: String =
         text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
     let menu: String =
-        (0..12).map(|n| format!("<li><a href=\"/s{site}/{n}\">Section {n} of site {site}</a></li>")).collect();
+        (0..12).map(|n| format!("<li><a href=\"/s{site}/{n}\">Chapter {n} of site {site}</a></li>")).collect();
     let title = escaped(title);
     match site % 2 {
         0 => format!(
@@ -355,7 +355,7 @@ fn a_web_archive_is_read_without_a_word_about_columns() {
         let html = page(
             n,
             "A page of the crawl",
-            &"Text of a section that all pages of this crawl have in common. ".repeat(8),
+            &"Text of a chapter that all pages of this crawl have in common. ".repeat(8),
         );
         let http = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n{html}");
         archive.extend(
