@@ -324,7 +324,9 @@ fn categories_are_learnt_and_said() {
     let whole = std::fs::read(&table).unwrap();
     std::fs::write(&table, &whole[..whole.len() / 2]).unwrap();
     purify(&input, &out, &["--model", &model_at, "--overwrite"]).ends_with(1).says(&["part-00000.parquet"]);
-    purify(&input, &out, &["--model", &out.display().to_string()]).ends_with(2).says(&["no output of a training"]);
+    purify(&input, &out, &["--model", &out.display().to_string(), "--overwrite"])
+        .ends_with(2)
+        .says(&["no output of a training"]);
 }
 
 #[test]
