@@ -108,7 +108,7 @@ pub struct Resources {
 /// `dupsift run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst
+    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst (or .wet for .warc)
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// Read options from this TOML file; what the command line says wins
@@ -122,7 +122,7 @@ pub struct RunArguments {
 /// `dupsift compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst
+    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst (or .wet for .warc)
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// What makes two texts duplicates: lcs:T (2 LCS / (a + b) on characters), words:T (the same on words) or jaccard:T.
@@ -150,7 +150,7 @@ pub struct CompareArguments {
 /// `dupsift stream`.
 #[derive(Debug, Args)]
 pub struct StreamArguments {
-    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst
+    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst (or .wet for .warc)
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<String>,
     /// The filter that an earlier stream left: OUT/filter.bloom

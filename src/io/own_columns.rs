@@ -1,13 +1,17 @@
 //! The columns that files bring themselves, whatever they hold: for the verb that writes its own beside them.
 
 use super::find::{Format, FoundFile};
-use super::id_rows::column_names;
+use super::json_row;
+use super::lines::{self, Line, Lines, MAX_LINE_BYTES};
 use super::parquet::{describe, load};
 use super::warc::COLUMNS as ARCHIVE_COLUMNS;
 use crate::error::{Error, Result, did_you_mean};
 use arrow_schema::DataType;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+
+/// Fields of JSON lines that can be columns; a file whose names are data has no end of them.
+const MOST_FIELDS: usize = 10_000;
 
 /// A column that at least one file has.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +33,7 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Looks at the heads of the files: footers of Parquet, the first 1,000 lines of JSON lines. A file that cannot be read says
+/// Looks at the footers of Parquet and at all lines of JSON lines, for a field may be left out of a line where it is null. A file that cannot be read says
 /// nothing here; opening it will tell why.
 ///
 /// # Errors
@@ -96,12 +100,28 @@ fn columns_of(file: &FoundFile) -> Vec<(String, Option<DataType>)> {
         return ARCHIVE_COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec();
     }
     if file.format != Format::Parquet {
-        let names = column_names(file).ok().flatten().unwrap_or_default();
-        return names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect();
+        return fields_of(file).into_iter().map(|name| (name, Some(DataType::Utf8View))).collect();
     }
     let Some(metadata) = File::open(&file.path).ok().and_then(|opened| load(&opened).ok()) else { return Vec::new() };
     let columns = describe(&metadata).into_iter();
     columns.map(|column| (column.name, column.data_type.map(as_read))).collect()
+}
+
+/// The fields of all lines of JSON lines, in the order in which they first come; lines that are no JSON have none.
+fn fields_of(file: &FoundFile) -> Vec<String> {
+    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+    let opened = File::open(&file.path).and_then(|opened| lines::open(opened, file.format));
+    let Ok(reader) = opened else { return names };
+    let mut lines = Lines::new(reader, 0, MAX_LINE_BYTES);
+    while let Ok(Some((_, line))) = lines.next() {
+        let Line::Bytes(line) = line else { continue };
+        for name in json_row::field_names(line).unwrap_or_default() {
+            if names.len() < MOST_FIELDS && known.insert(name.clone()) {
+                names.push(name);
+            }
+        }
+    }
+    names
 }
 
 /// The type in which the reader hands a column on.
@@ -141,7 +161,7 @@ mod tests {
             ("list", Arc::new(list)),
         ];
         write_parquet(&folder.path().join("a.parquet"), &batch(rows), WriterProperties::default());
-        std::fs::write(folder.path().join("b.jsonl"), "{\"n\": 1, \"more\": [2]}\n").expect("written");
+        std::fs::write(folder.path().join("b.jsonl"), "{\"n\": 1}\nno line\n{\"more\": [2]}\n").expect("written");
         let own = look(folder.path()).expect("columns");
         let names: Vec<_> = own.columns.iter().map(|one| (one.name.as_str(), &one.data_type, one.mixed)).collect();
         let text = &DataType::Utf8View;

@@ -66,7 +66,7 @@ pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option
     let running = job.clock.stage("take notes");
     let pads = learners.iter().map(|(at, _)| {
         let label = &recipe.algorithms[*at].label;
-        let order = job.shuffle(&format!("{label}-note-order"), ROW, 16, job.documents())?;
+        let order = job.by_hash(&format!("{label}-note-order"), ROW, 16, job.documents())?;
         Ok(Pad { numbers: Heap::new(job.dir, &format!("{label}-notes"))?, order })
     });
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
@@ -120,7 +120,8 @@ fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut 
     note[0] = note.len() as u64 - 1;
     let begin = pad.numbers.append(bytemuck::cast_slice(note))?;
     let mut row = [0; ROW];
-    row[..16].copy_from_slice(&document.copy_hash().to_be_bytes());
+    // Of 128 bits, 127 are left: the first is 0.
+    row[..16].copy_from_slice(&(document.copy_hash() >> 1).to_be_bytes());
     row[16..].copy_from_slice(&begin.to_be_bytes());
     (0..alike).try_for_each(|_| writer.push(&row))
 }

@@ -65,16 +65,25 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
 /// The columns of the files that will be written.
 fn own(options: &PagesOptions) -> Result<OwnColumns> {
     let own = own_columns(&find(&options.run.inputs)?)?;
-    let mut own = match &options.columns {
-        Some(names) => own.only(names)?,
-        None => own,
+    let page = &options.run.text_column;
+    let own = match &options.columns {
+        Some(names) => {
+            let mut names = names.clone();
+            if options.keep_html && own.columns.iter().any(|column| column.name == *page) && !names.contains(page) {
+                names.push(page.clone());
+            }
+            own.only(&names)?
+        }
+        None => {
+            let mut own = own;
+            own.columns.retain(|column| options.keep_html || column.name != *page);
+            own
+        }
     };
-    let named = options.columns.as_ref().is_some_and(|names| names.contains(&options.run.text_column));
-    if !options.keep_html && !named {
-        own.columns.retain(|column| column.name != options.run.text_column);
-    }
+    // Some readers do not tell capitals from small letters in names.
     let ours = page_fields(&options.prefix);
-    if let Some(same) = own.columns.iter().find(|column| ours.iter().any(|field| *field.name() == column.name)) {
+    let is_ours = |name: &str| ours.iter().any(|field| field.name().eq_ignore_ascii_case(name));
+    if let Some(same) = own.columns.iter().find(|column| is_ours(&column.name)) {
         return Err(Error::Usage(format!(
             "the input has a column {:?}, as the output would; expected another --prefix, or --columns without it",
             same.name
@@ -209,7 +218,7 @@ impl Part<'_> {
             let page = match seen {
                 Seen::Page(page) => page,
                 Seen::Null | Seen::Bad(_) => {
-                    let why = if let Seen::Bad(why) = seen { why } else { "null page" };
+                    let why = if let Seen::Bad(why) = seen { why } else { "null text" };
                     taken.push(false);
                     return rejecter.push(job, rejected, batch, row, why);
                 }

@@ -17,7 +17,7 @@ use crate::batch::{Cell, Documents, TextColumn};
 use crate::error::Result;
 use crate::guard::guarded;
 use crate::io::{InputFile, Want};
-use crate::purify::{Page, Purifier, RawPage};
+use crate::purify::{Page, Purifier, RawPage, elements};
 use crate::text::Field;
 
 /// The purifier of a job, and what it has done so far.
@@ -126,13 +126,14 @@ impl Purified {
         let mut texts = Texts::new(job);
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         each_page(job, &self.purifier, &batch, told, |row, seen| {
-            let why;
+            let (why, title);
             let kept = match seen {
                 Seen::Null => Kept::Null,
                 Seen::Bad(why) => Kept::Bad(why),
                 Seen::Page(page) => {
+                    title = self.title(job, page);
                     why = format!("a page of type {}, which has no body", page.kind.name());
-                    let fields = [&page.title, &page.keywords, &page.description].map(Option::as_deref);
+                    let fields = [&title, &page.keywords, &page.description].map(Option::as_deref);
                     page.body.as_deref().map_or(Kept::Bad(&why), |text| Kept::Text { text, fields })
                 }
             };
@@ -147,6 +148,13 @@ impl Purified {
             filling.append(&bytes, &places)?;
         }
         texts.finish(job, batch)
+    }
+
+    /// The title; a page without one is called by its heaviest keyword, where an algorithm reads titles.
+    fn title(&self, job: &Job<'_>, page: &Page) -> Option<String> {
+        let wanted = job.fields.contains(&Field::Title) && page.title.is_none();
+        let keyword = || elements(page, job.pipeline, None).keywords.into_iter().next();
+        page.title.clone().or_else(|| if wanted { keyword().map(|keyword| keyword.word) } else { None })
     }
 
     fn again(&self, job: &Job<'_>, batch: Documents, stored: &Stored) -> Result<Documents> {

@@ -95,6 +95,12 @@ impl Job<'_> {
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
+    /// A shuffle whose partitions follow the first 63 bits that rows start with, big-endian: read one after the other, they are
+    /// in the order of these whatever their number, which depends on memory and threads.
+    pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
+        self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
+    }
+
     fn spread(
         &self,
         name: &str,

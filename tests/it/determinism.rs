@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use crate::kit::{
-    ALL, Doc, Numbers, SEVEN, assert_same_bytes, done, id_pairs, json_lines, labels, made_docs, members, numbered,
-    record, removed_ids, result_bytes, sample_docs, samples, write_docs,
+    ALL, Doc, Numbers, SEVEN, assert_same_bytes, done, files_below, id_pairs, json_lines, labels, made_docs, members,
+    numbered, record, removed_ids, result_bytes, sample_docs, samples, write_docs,
 };
 
 const WHOLE: &[&str] = &["--algorithms", ALL];
@@ -25,8 +25,14 @@ fn threads_and_memory_do_not_show() {
         &["--threads", "1", "--memory", "32MiB"],
         &["--threads", "5", "--memory", "96MiB"],
     ];
+    let learnt = |out: &Path| -> Vec<Vec<u8>> {
+        files_below(&out.join("stats")).iter().map(|file| std::fs::read(file).unwrap()).collect()
+    };
+    assert!(learnt(&first.out()).len() >= 5);
     for other in others {
-        assert_same_bytes(&first.out(), &done(samples(), &with(other)).out(), &other.join(" "));
+        let second = done(samples(), &with(other));
+        assert_same_bytes(&first.out(), &second.out(), &other.join(" "));
+        assert!(learnt(&first.out()) == learnt(&second.out()), "{}: other statistics or models", other.join(" "));
     }
 }
 
