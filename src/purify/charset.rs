@@ -12,6 +12,8 @@ use std::borrow::Cow;
 
 /// Where a page may declare its charset: HTML demands 1024 bytes, browsers look a little farther.
 const DECLARED_WITHIN: usize = 4096;
+/// Where UTF-16 must show that no mark tells.
+const WIDE_WITHIN: usize = 256;
 /// More than any decoder wants for one character.
 const ROOM_TO_SPARE: usize = 16;
 /// How many bytes are looked at to compare charsets, and how many the detector is given.
@@ -118,16 +120,17 @@ fn is_wide(encoding: &&'static Encoding) -> bool {
     *encoding == UTF_16LE || *encoding == UTF_16BE
 }
 
-/// UTF-16 without a mark: a page begins with markup, in which every second byte is 0.
+/// UTF-16 without a mark: a page begins with markup, in which every second byte is 0; an eighth is enough, for a title of Chinese
+/// characters may stand in it.
 fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
-    let pairs = bytes[..bytes.len().min(DECLARED_WITHIN)].chunks_exact(2);
+    let pairs = bytes[..bytes.len().min(WIDE_WITHIN)].chunks_exact(2);
     let (mut all, mut first, mut second) = (0, 0, 0);
     for pair in pairs {
         all += 1;
         first += usize::from(pair[0] == 0 && pair[1] != 0);
         second += usize::from(pair[0] != 0 && pair[1] == 0);
     }
-    let wide = |zeros: usize, others: usize| all >= 8 && 4 * zeros >= all && 20 * others <= zeros;
+    let wide = |zeros: usize, others: usize| all >= 8 && 8 * zeros >= all && 20 * others <= zeros;
     match (wide(second, first), wide(first, second)) {
         (true, _) => Some(UTF_16LE),
         (_, true) => Some(UTF_16BE),

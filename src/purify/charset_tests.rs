@@ -219,8 +219,9 @@ fn a_server_that_says_what_it_says_of_all_is_not_believed() {
 
 #[test]
 fn utf_16_shows_without_a_mark() {
-    let page = format!("<html><head><title>T</title></head><body><p>{}", RUSSIAN.repeat(4));
-    for (big, encoding) in [(false, UTF_16LE), (true, UTF_16BE)] {
+    let pages =
+        [RUSSIAN, CHINESE].map(|text| format!("<html><head><title>{text}</title></head><body><p>{}", text.repeat(4)));
+    for (page, (big, encoding)) in pages.iter().flat_map(|page| [(page, (false, UTF_16LE)), (page, (true, UTF_16BE))]) {
         let bytes: Vec<u8> =
             page.encode_utf16().flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() }).collect();
         for said in [None, Some("text/html; charset=utf-8"), Some("utf-16")] {
