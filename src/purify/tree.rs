@@ -17,13 +17,17 @@ use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{LocalName, TokenizerResult, local_name};
+use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 /// Formatting elements (`b`, `font`; links are none here) that are open or are opened again in each paragraph.
 const MAX_FORMATTING: usize = 32;
+
+/// Attributes of a formatting element or a link that are made again whenever it is opened again. Of one that has more, only
+/// those stay that are read.
+const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
 /// How much deeper than other elements links may stand: no more than one is open, but for those around table cells.
 const LINK_DEPTH: usize = 8;
@@ -161,9 +165,13 @@ impl Gate {
         room
     }
 
-    fn tag(&self, tag: Tag) -> TokenSinkResult<NodeId> {
+    fn tag(&self, mut tag: Tag) -> TokenSinkResult<NodeId> {
         if tag.kind != StartTag {
             return self.end_tag(tag);
+        }
+        if tag.attrs.len() > MAX_ATTRIBUTES_AGAIN && is_formatting(&tag.name) {
+            tag.attrs.retain(is_read);
+            self.builder.sink.attributes_cut.set(true);
         }
         self.held.borrow_mut().start(&tag);
         if self.may_pass(&tag) { self.pass(Token::TagToken(tag)) } else { self.hold(tag) }
@@ -224,8 +232,14 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && !hidden {
-            *self.held_formatting.borrow_mut().entry(tag.name).or_default() += 1;
-            return TokenSinkResult::Continue;
+            let ends_drawing = self.adjusted_current_node_present_but_not_in_html_namespace() && is_breakout(&tag);
+            *self.held_formatting.borrow_mut().entry(tag.name.clone()).or_default() += 1;
+            if !ends_drawing {
+                return TokenSinkResult::Continue;
+            }
+            // Something that is no formatting does that for it.
+            self.held.borrow_mut().clear();
+            return self.pass(Token::TagToken(Tag { name: local_name!("span"), attrs: Vec::new(), ..tag }));
         }
         let drawing = tag.name == local_name!("svg");
         let mut held = self.held.borrow_mut();
@@ -327,6 +341,11 @@ impl TokenSink for Gate {
     fn adjusted_current_node_present_but_not_in_html_namespace(&self) -> bool {
         self.builder.adjusted_current_node_present_but_not_in_html_namespace()
     }
+}
+
+/// Whether an attribute of a formatting element or a link matters to what is shown or where it leads.
+fn is_read(attribute: &Attribute) -> bool {
+    matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }
 
 #[cfg(test)]

@@ -204,6 +204,18 @@ fn formatting_left_open_does_not_multiply() {
 }
 
 #[test]
+fn attributes_of_formatting_do_not_multiply() {
+    let attributes: String = (0..900).map(|number| format!(" a{number}")).collect();
+    for tag in ["b", "a href=x", "font style='display:none'"] {
+        let tree = parsed(&format!("<p><{tag}{attributes}>{}", "<p>x".repeat(5000)));
+        let kept = tree.document.root().descendants().iter().map(|node| node.attrs().len()).sum::<usize>();
+        assert!(kept <= 5001, "{tag}: {kept}");
+        assert!(tree.attributes_cut && !tree.too_many, "{tag}");
+    }
+    assert!(!parsed("<p><b a=1 b=2 c=3><p>x").attributes_cut);
+}
+
+#[test]
 fn what_is_held_back_costs_what_it_is_long() {
     let deep = deep();
     for (open, again) in [
@@ -276,7 +288,54 @@ fn pages_that_end_in_the_middle_are_pages() {
     }
 }
 
+/// A page whose elements are all closed, with a word of its own before, inside of and behind each.
+fn nested(tags: &[(&str, usize)]) -> String {
+    let mut page = String::new();
+    let mut open: Vec<&str> = Vec::new();
+    for (number, (tag, closed)) in tags.iter().enumerate() {
+        page += &format!("<{tag}>w{number}");
+        open.push(tag.split(' ').next().unwrap());
+        for _ in 0..*closed {
+            if let Some(name) = open.pop() {
+                page += &format!("</{name}>v{number}n{}", open.len());
+            }
+        }
+    }
+    while let Some(name) = open.pop() {
+        page += &format!("</{name}>u{}", open.len());
+    }
+    page
+}
+
+/// What the blocks of a page show, without their order, and how many links they list.
+fn shown(tree: &Tree) -> (Vec<String>, usize) {
+    let found = super::super::blocks::read(&tree.document, None, 1000);
+    let blocks = || found.blocks.iter().map(|(block, _)| block);
+    let mut words: Vec<_> = blocks().flat_map(|block| block.text.split_whitespace().map(str::to_owned)).collect();
+    words.sort();
+    (words, blocks().map(|block| block.links.len()).sum())
+}
+
 proptest! {
+    #[test]
+    fn where_pages_are_well_formed_the_depth_changes_no_word(
+        tags in proptest::collection::vec(
+            (
+                proptest::sample::select(vec![
+                    "div", "section", "blockquote", "ul", "span", "b", "i", "font size=1", "strong", "em class=c",
+                    "div hidden", "span style='display:none'", "object", "svg", "template", "x-y", "video", "math",
+                ]),
+                0_usize..3,
+            ),
+            0..150,
+        ),
+        max_depth in 16_usize..40,
+    ) {
+        let page = nested(&tags);
+        let whole = shown(&parse(&page, &options(100_000, 2000)));
+        prop_assert_eq!(shown(&parse(&page, &options(100_000, max_depth))), whole, "{}", page);
+    }
+
     #[test]
     fn limits_hold_on_any_page(
         parts in proptest::collection::vec(
