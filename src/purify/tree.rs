@@ -325,7 +325,8 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            Token::CharacterTokens(text) if self.parted.take() => {
+            // A table keeps white space to itself and gives words away, so the line feed goes with the words.
+            Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);
                 self.pass(Token::CharacterTokens(parted))

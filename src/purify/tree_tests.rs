@@ -153,6 +153,10 @@ fn what_is_held_back_still_parts_words() {
     assert!(tree.too_deep);
     assert_eq!(words(&tree), "Alpha0 Beta0 one two x y ab c d e fghi");
     assert_eq!(tree.document.select("br").length(), 1);
+    // Text that stands in a table, but in no cell, is put before the table, without white space.
+    let tree = parse("<table><tr><td><ul> <li><a>x</a></li> <li><a>y</a></li></table>", &options(100, 6));
+    assert!(tree.too_deep && tree.document.select("td").length() == 0);
+    assert_eq!(words(&tree), "x y");
 }
 
 #[test]
