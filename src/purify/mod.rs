@@ -14,10 +14,12 @@ mod charset;
 mod elements;
 mod fold;
 mod function_words;
+mod held;
 mod keywords;
 mod kinds;
 #[cfg(test)]
 mod laws;
+mod open;
 mod options;
 mod page;
 mod readability;

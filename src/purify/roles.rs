@@ -1,7 +1,7 @@
 //! What an element is to the walk: which elements hold blocks, break lines, or are never shown (algorithms.md 8.1).
 
 use dom_query::Element;
-use html5ever::{local_name, ns};
+use html5ever::{Attribute, LocalName, local_name, ns};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -33,7 +33,19 @@ pub(super) fn role(element: &Element) -> Role {
     if element.name.ns != ns!(html) {
         return Role::Inline;
     }
-    match element.name.local {
+    match tag_role(&element.name.local) {
+        Role::Inline if is_link(element) => Role::Link,
+        role => role,
+    }
+}
+
+fn is_link(element: &Element) -> bool {
+    element.name.local == local_name!("a") && element.attr_ref(local_name!("href")).is_some()
+}
+
+/// The role of an HTML element of that name. It does not tell links from other `a`: they are all inline.
+pub(super) fn tag_role(name: &LocalName) -> Role {
+    match *name {
         local_name!("script")
         | local_name!("style")
         | local_name!("noscript")
@@ -112,17 +124,21 @@ pub(super) fn role(element: &Element) -> Role {
         | local_name!("xmp") => Role::Line,
         local_name!("br") | local_name!("hr") => Role::Break,
         local_name!("img") => Role::Image,
-        local_name!("a") if element.attr_ref(local_name!("href")).is_some() => Role::Link,
         _ => Role::Inline,
     }
 }
 
 /// Whether an element is hidden by its own attributes. A page that hides itself as a whole lets a script show it.
 pub(super) fn is_hidden(element: &Element) -> bool {
-    if matches!(element.name.local, local_name!("html") | local_name!("body")) {
+    is_hidden_by(&element.name.local, &element.attrs)
+}
+
+/// Whether an element of that name is hidden by these attributes.
+pub(super) fn is_hidden_by(name: &LocalName, attributes: &[Attribute]) -> bool {
+    if matches!(*name, local_name!("html") | local_name!("body")) {
         return false;
     }
-    element.attrs.iter().any(|attribute| match attribute.name.local {
+    attributes.iter().any(|attribute| match attribute.name.local {
         local_name!("hidden") => true,
         local_name!("style") => is_display_none(&attribute.value),
         _ => false,

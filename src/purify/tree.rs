@@ -2,26 +2,35 @@
 //!
 //! The parser follows the HTML standard, which bounds nothing: each tag may walk all open elements, and each paragraph opens
 //! again all formatting elements that were left open. A [`Gate`] stands between the tokenizer and the tree builder and lets
-//! no start tag pass that would open more than is allowed; its end tag is held back too, and the text stays. When as many
-//! elements were made as are allowed, what follows is not read.
+//! no start tag pass that would open more than is allowed; its end tag is held back too. The text stays, with line feeds
+//! where it was parted, but for that of elements that are never shown. When as many elements were made as are allowed, what
+//! follows is not read.
 
+use super::held::{Held, is_block, is_breakout, is_formatting, is_void, raw_kind};
+use super::open;
 use super::options::PurifyOptions;
+use super::roles::{Role, is_hidden_by, tag_role};
 use super::tag_flood::without_floods;
 use super::tree_sink::Sink;
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
-use html5ever::interface::Tracer;
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
-use html5ever::{LocalName, TokenizerResult, local_name};
+use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
-/// Formatting elements (`b`, `font`) that are open or are opened again in each paragraph; an open one counts twice.
-const MAX_FORMATTING: usize = 64;
+/// Formatting elements (`b`, `font`; links are none here) that are open or are opened again in each paragraph.
+const MAX_FORMATTING: usize = 32;
+
+/// Attributes of a formatting element or a link that are made again whenever it is opened again. Of one that has more, only
+/// those stay that are read.
+const MAX_ATTRIBUTES_AGAIN: usize = 16;
+
+/// How much deeper than other elements links may stand: no more than one is open, but for those around table cells.
+const LINK_DEPTH: usize = 8;
 
 /// Bytes that the tokenizer is given at a time, so that it can be stopped.
 const PIECE: usize = 64 << 10;
@@ -31,7 +40,7 @@ pub(super) struct Tree {
     pub document: Document,
     /// How many elements were made.
     pub elements: usize,
-    /// Whether start tags were left out because too many elements were open.
+    /// Whether start tags were left out because too many elements were open. Those of formatting say nothing that is read.
     pub too_deep: bool,
     /// Whether the end was left out because of too many elements.
     pub too_many: bool,
@@ -79,15 +88,27 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// How many elements may be made before the open ones have to be counted again.
-    room: Cell<usize>,
+    /// What may be opened, and how many elements had been made when that was counted.
+    room: Cell<Room>,
     counted_at: Cell<usize>,
-    /// Whether a tag passed since they were counted.
+    /// Whether a tag passed since it was counted.
     changed: Cell<bool>,
-    /// Start tags that were held back since an element was closed last, so that their end tags are too.
-    held: RefCell<HashMap<LocalName, usize>>,
-    /// A start tag held back whose content is no markup: all up to its end tag goes with it.
-    swallowed: RefCell<Option<LocalName>>,
+    /// Start tags that were held back, so that their end tags are too.
+    held: RefCell<Held>,
+    /// The same of formatting elements and links.
+    held_formatting: RefCell<HashMap<LocalName, usize>>,
+    /// An element held back that is not shown, and what is open inside of it: all goes with it.
+    swallowed: RefCell<Held>,
+    /// Whether a tag was held back that parts the text before it from what follows.
+    parted: Cell<bool>,
+}
+
+/// How many elements may be opened.
+#[derive(Clone, Copy, Default)]
+struct Room {
+    block: usize,
+    link: usize,
+    formatting: usize,
 }
 
 impl Gate {
@@ -98,11 +119,13 @@ impl Gate {
             max_depth: options.max_depth,
             full: Cell::new(false),
             too_deep: Cell::new(false),
-            room: Cell::new(0),
+            room: Cell::default(),
             counted_at: Cell::new(0),
             changed: Cell::new(true),
             held: RefCell::default(),
+            held_formatting: RefCell::default(),
             swallowed: RefCell::default(),
+            parted: Cell::new(false),
         }
     }
 
@@ -115,81 +138,164 @@ impl Gate {
 
     /// Whether one more element may be opened. The open ones are counted only when so many were made since they were
     /// counted last that they may be too many.
-    fn has_room(&self) -> bool {
+    fn has_room(&self, room: impl Fn(Room) -> usize) -> bool {
         let made = self.builder.sink.elements.get() - self.counted_at.get();
-        if made < self.room.get() {
+        if made < room(self.room.get()) {
             return true;
         }
-        if !self.changed.take() {
+        if !self.changed.take() && made == 0 {
             return false;
         }
-        self.counted_at.set(self.builder.sink.elements.get());
-        self.room.set(self.count_room());
-        self.room.get() > 0
+        room(self.count_room()) > 0
     }
 
-    fn count_room(&self) -> usize {
+    fn count_room(&self) -> Room {
+        let all = open::count(&self.builder);
+        let block = self.max_depth.saturating_sub(all);
+        let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
+        let mut room = Room { block, link, formatting: 0 };
         // Where the depth alone forbids more, names need not be looked up.
-        let all = All(Cell::new(0));
-        self.builder.trace_handles(&all);
-        if all.0.get() >= self.max_depth {
-            return 0;
+        if block > 0 {
+            // With few levels, formatting must leave some to what it formats.
+            let most = MAX_FORMATTING.min(self.max_depth / 4);
+            room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
-        let open = Open { sink: &self.builder.sink, formatting: Cell::new(0) };
-        self.builder.trace_handles(&open);
-        // A formatting element stands in two lists.
-        let formatting = MAX_FORMATTING.saturating_sub(open.formatting.get()).div_ceil(2);
-        self.max_depth.saturating_sub(all.0.get()).min(formatting)
+        self.counted_at.set(self.builder.sink.elements.get());
+        self.room.set(room);
+        room
     }
 
-    fn tag(&self, tag: Tag) -> TokenSinkResult<NodeId> {
-        if tag.kind == StartTag {
-            return if is_void(&tag.name) || self.has_room() {
-                self.pass(Token::TagToken(tag))
-            } else {
-                self.hold(tag)
-            };
+    fn tag(&self, mut tag: Tag) -> TokenSinkResult<NodeId> {
+        if tag.kind != StartTag {
+            return self.end_tag(tag);
         }
-        if let Some(count) = self.held.borrow_mut().get_mut(&tag.name).filter(|count| **count > 0) {
-            *count -= 1;
+        if tag.attrs.len() > MAX_ATTRIBUTES_AGAIN && is_formatting(&tag.name) {
+            tag.attrs.retain(is_read);
+            self.builder.sink.attributes_cut.set(true);
+        }
+        self.held.borrow_mut().start(&tag);
+        if self.may_pass(&tag) { self.pass(Token::TagToken(tag)) } else { self.hold(tag) }
+    }
+
+    fn may_pass(&self, tag: &Tag) -> bool {
+        let foreign = self.adjusted_current_node_present_but_not_in_html_namespace();
+        if tag.name == local_name!("a") {
+            return self.has_room(|room| room.link);
+        }
+        if is_formatting(&tag.name) {
+            let passes = self.has_room(|room| room.formatting);
+            if passes {
+                self.held_formatting.borrow_mut().clear();
+            }
+            return passes;
+        }
+        // It closes more than it opens: the drawing, and what was held back inside of that.
+        if foreign && is_breakout(tag) {
+            self.held.borrow_mut().clear();
+            return true;
+        }
+        if !foreign && is_void(&tag.name) {
+            return true;
+        }
+        // What stands inside of elements held back does not become their neighbour.
+        self.held.borrow().is_empty() && self.has_room(|room| room.block)
+    }
+
+    fn end_tag(&self, tag: Tag) -> TokenSinkResult<NodeId> {
+        if is_formatting(&tag.name) {
+            if let Some(count) = self.held_formatting.borrow_mut().get_mut(&tag.name).filter(|count| **count > 0) {
+                *count -= 1;
+                return TokenSinkResult::Continue;
+            }
+            return self.pass(Token::TagToken(tag));
+        }
+        // A paragraph that an element held back has ended must not end another one outside.
+        let ended = tag.name == local_name!("p") && self.held.borrow().has_blocks();
+        if self.held.borrow_mut().end(&tag.name) || ended {
+            self.parted.set(self.parted.get() || is_block(&tag.name));
             return TokenSinkResult::Continue;
         }
         let result = self.pass(Token::TagToken(tag));
-        if !self.held.borrow().is_empty() {
+        if !self.held.borrow().is_empty() && self.count_room().block > 0 {
             // Those held back stood inside of whatever was closed.
-            self.counted_at.set(self.builder.sink.elements.get());
-            self.room.set(self.count_room());
-            if self.room.get() > 0 {
-                self.held.borrow_mut().clear();
-            }
+            self.held.borrow_mut().clear();
+            self.held_formatting.borrow_mut().clear();
         }
         result
     }
 
     /// Holds a start tag back. The tokenizer must still be told where no markup follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
-        self.too_deep.set(true);
-        let foreign = self.adjusted_current_node_present_but_not_in_html_namespace();
-        // In drawings and formulas `<style/>` is complete, and they may have been held back themselves.
-        let complete = tag.self_closing && self.holds_foreign();
-        let raw = raw_kind(&tag.name).filter(|_| !foreign && !complete);
-        match raw {
-            Some(kind) => {
-                *self.swallowed.borrow_mut() = Some(tag.name);
-                TokenSinkResult::RawData(kind)
-            }
-            None => {
-                if !tag.self_closing {
-                    *self.held.borrow_mut().entry(tag.name).or_default() += 1;
-                }
-                TokenSinkResult::Continue
-            }
+        let formatting = is_formatting(&tag.name);
+        let hidden = is_hidden_by(&tag.name, &tag.attrs);
+        if !formatting || tag.name == local_name!("a") {
+            self.too_deep.set(true);
         }
+        if formatting && !hidden {
+            let ends_drawing = self.adjusted_current_node_present_but_not_in_html_namespace() && is_breakout(&tag);
+            *self.held_formatting.borrow_mut().entry(tag.name.clone()).or_default() += 1;
+            if !ends_drawing {
+                return TokenSinkResult::Continue;
+            }
+            // Something that is no formatting does that for it.
+            self.held.borrow_mut().clear();
+            return self.pass(Token::TagToken(Tag { name: local_name!("span"), attrs: Vec::new(), ..tag }));
+        }
+        let drawing = tag.name == local_name!("svg");
+        let mut held = self.held.borrow_mut();
+        let foreign = self.adjusted_current_node_present_but_not_in_html_namespace() || held.is_foreign();
+        if tag.self_closing && (foreign || drawing || tag.name == local_name!("math")) {
+            return TokenSinkResult::Continue;
+        }
+        if foreign {
+            held.push(tag.name);
+            return TokenSinkResult::Continue;
+        }
+        let raw = raw_kind(&tag.name);
+        if hidden || drawing || matches!(tag_role(&tag.name), Role::Dropped | Role::Title) {
+            self.swallowed.borrow_mut().push(tag.name);
+        } else {
+            self.parted.set(self.parted.get() || is_block(&tag.name));
+            held.push(tag.name);
+        }
+        raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
 
-    fn holds_foreign(&self) -> bool {
-        let held = self.held.borrow();
-        [local_name!("svg"), local_name!("math")].iter().any(|name| held.get(name).is_some_and(|count| *count > 0))
+    /// What becomes of a token inside of an element that is swallowed; none if it does not stand inside, or ends that.
+    fn swallow(&self, token: &Token) -> Option<TokenSinkResult<NodeId>> {
+        let mut swallowed = self.swallowed.borrow_mut();
+        if swallowed.is_empty() {
+            return None;
+        }
+        let Token::TagToken(tag) = token else { return Some(TokenSinkResult::Continue) };
+        if tag.kind == StartTag {
+            swallowed.start(tag);
+            if swallowed.is_empty() {
+                return None;
+            }
+            let foreign = swallowed.is_foreign();
+            let complete =
+                tag.self_closing && (foreign || matches!(tag.name, local_name!("svg") | local_name!("math")));
+            // Formatting may end anywhere and ends nothing else; it is counted only if its own end is waited for.
+            let counts = !is_formatting(&tag.name) || swallowed.outermost() == Some(&tag.name);
+            if complete || !counts || (!foreign && is_void(&tag.name)) {
+                return Some(TokenSinkResult::Continue);
+            }
+            swallowed.push(tag.name.clone());
+            let raw = raw_kind(&tag.name).filter(|_| !foreign);
+            return Some(raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData));
+        }
+        let ended = tag.name == local_name!("p") && swallowed.has_blocks();
+        if swallowed.end(&tag.name)
+            || ended
+            || tag_role(&tag.name) == Role::Inline
+            || !(self.held.borrow().holds(&tag.name) || open::is_open(&self.builder, &tag.name))
+        {
+            return Some(TokenSinkResult::Continue);
+        }
+        // The element was not closed, but one that it stands in is.
+        swallowed.clear();
+        None
     }
 
     fn pass(&self, token: Token) -> TokenSinkResult<NodeId> {
@@ -213,16 +319,19 @@ impl TokenSink for Gate {
         if self.is_full() {
             return TokenSinkResult::Continue;
         }
-        let swallowed = self.swallowed.take();
-        match (token, swallowed) {
-            (Token::TagToken(tag), Some(name)) if tag.name == name => TokenSinkResult::Continue,
-            (_, Some(name)) => {
-                *self.swallowed.borrow_mut() = Some(name);
-                TokenSinkResult::Continue
+        if let Some(result) = self.swallow(&token) {
+            return result;
+        }
+        match token {
+            Token::TagToken(tag) => self.tag(tag),
+            Token::CommentToken(_) => TokenSinkResult::Continue,
+            // A table keeps white space to itself and gives words away, so the line feed goes with the words.
+            Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
+                let mut parted = StrTendril::from_char('\n');
+                parted.push_tendril(&text);
+                self.pass(Token::CharacterTokens(parted))
             }
-            (Token::TagToken(tag), None) => self.tag(tag),
-            (Token::CommentToken(_), None) => TokenSinkResult::Continue,
-            (token, None) => self.pass(token),
+            token => self.pass(token),
         }
     }
 
@@ -235,88 +344,9 @@ impl TokenSink for Gate {
     }
 }
 
-/// Elements that hold nothing and so do not stay open.
-fn is_void(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("area")
-            | local_name!("base")
-            | local_name!("br")
-            | local_name!("col")
-            | local_name!("embed")
-            | local_name!("hr")
-            | local_name!("img")
-            | local_name!("input")
-            | local_name!("link")
-            | local_name!("meta")
-            | local_name!("param")
-            | local_name!("source")
-            | local_name!("track")
-            | local_name!("wbr")
-    )
-}
-
-/// How the tokenizer reads what stands in elements that hold no markup.
-fn raw_kind(name: &LocalName) -> Option<RawKind> {
-    match *name {
-        local_name!("script") => Some(ScriptData),
-        local_name!("style")
-        | local_name!("iframe")
-        | local_name!("noembed")
-        | local_name!("noframes")
-        | local_name!("noscript")
-        | local_name!("xmp") => Some(Rawtext),
-        local_name!("textarea") | local_name!("title") => Some(Rcdata),
-        _ => None,
-    }
-}
-
-/// Counts what the tree builder keeps at hand.
-struct All(Cell<usize>);
-
-impl Tracer for All {
-    type Handle = NodeId;
-
-    fn trace_handle(&self, _node: &NodeId) {
-        self.0.set(self.0.get() + 1);
-    }
-}
-
-/// Counts the formatting elements among what the tree builder keeps at hand: open ones, and those to be opened again.
-struct Open<'a> {
-    sink: &'a Sink,
-    formatting: Cell<usize>,
-}
-
-impl Tracer for Open<'_> {
-    type Handle = NodeId;
-
-    fn trace_handle(&self, node: &NodeId) {
-        let name = self.sink.document.tree.get_name(node);
-        if name.is_some_and(|name| is_formatting(&name.local)) {
-            self.formatting.set(self.formatting.get() + 1);
-        }
-    }
-}
-
-fn is_formatting(name: &LocalName) -> bool {
-    matches!(
-        *name,
-        local_name!("a")
-            | local_name!("b")
-            | local_name!("big")
-            | local_name!("code")
-            | local_name!("em")
-            | local_name!("font")
-            | local_name!("i")
-            | local_name!("nobr")
-            | local_name!("s")
-            | local_name!("small")
-            | local_name!("strike")
-            | local_name!("strong")
-            | local_name!("tt")
-            | local_name!("u")
-    )
+/// Whether an attribute of a formatting element or a link matters to what is shown or where it leads.
+fn is_read(attribute: &Attribute) -> bool {
+    matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,230 @@
+//! Elements that the tree builder is not told of: which of them are open, and what ends them.
+
+use super::roles::{Role, tag_role};
+use html5ever::tokenizer::Tag;
+use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
+use html5ever::{LocalName, local_name};
+use std::collections::HashMap;
+
+/// How many of the innermost elements a start tag may end. Without a bound, each tag might look at all.
+const MOST_LOOKED_AT: usize = 32;
+
+/// The open elements among those held back, the outermost first. A tag costs as much as the elements it closes.
+#[derive(Default)]
+pub(super) struct Held {
+    open: Vec<LocalName>,
+    /// How many are open of a name.
+    names: HashMap<LocalName, usize>,
+    /// How many of the open ones stand on lines of their own.
+    blocks: usize,
+}
+
+impl Held {
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub fn outermost(&self) -> Option<&LocalName> {
+        self.open.first()
+    }
+
+    pub fn holds(&self, name: &LocalName) -> bool {
+        self.names.get(name).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether what follows stands inside of an element of its own lines.
+    pub fn has_blocks(&self) -> bool {
+        self.blocks > 0
+    }
+
+    /// Whether what follows is part of a drawing or a formula, where `<style/>` is complete and holds no raw text.
+    pub fn is_foreign(&self) -> bool {
+        (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
+            && !self.holds(&local_name!("foreignobject"))
+    }
+
+    pub fn push(&mut self, name: LocalName) {
+        *self.names.entry(name.clone()).or_default() += 1;
+        self.blocks += usize::from(is_block(&name));
+        self.open.push(name);
+    }
+
+    /// Closes what a start tag ends without a word: `<li>` the `li` before it.
+    pub fn start(&mut self, tag: &Tag) {
+        if self.is_empty() {
+            return;
+        }
+        if self.is_foreign() && is_breakout(tag) {
+            while self.is_foreign() {
+                self.pop();
+            }
+        }
+        while let Some(length) = self.ended_by(&tag.name) {
+            while self.open.len() > length {
+                self.pop();
+            }
+        }
+    }
+
+    /// Closes the innermost element of that name and all inside of it; false if none is open.
+    pub fn end(&mut self, name: &LocalName) -> bool {
+        if !self.holds(name) {
+            return false;
+        }
+        while self.pop().is_some_and(|closed| closed != *name) {}
+        true
+    }
+
+    pub fn clear(&mut self) {
+        *self = Held::default();
+    }
+
+    fn pop(&mut self) -> Option<LocalName> {
+        let name = self.open.pop()?;
+        if let Some(count) = self.names.get_mut(&name) {
+            *count -= 1;
+        }
+        self.blocks -= usize::from(is_block(&name));
+        Some(name)
+    }
+
+    /// How many elements stay open when a start tag of that name comes; none if all do.
+    fn ended_by(&self, name: &LocalName) -> Option<usize> {
+        for (place, open) in self.open.iter().enumerate().rev().take(MOST_LOOKED_AT) {
+            if ends(name, open) {
+                return Some(place);
+            }
+            if tag_role(open) != Role::Inline {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// Whether a start tag ends an open element that needs no end tag.
+fn ends(name: &LocalName, open: &LocalName) -> bool {
+    let is_row_group = |name: &LocalName| {
+        matches!(*name, local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption"))
+    };
+    let is_row = |name: &LocalName| *name == local_name!("tr") || is_row_group(name);
+    let is_cell = |name: &LocalName| matches!(*name, local_name!("td") | local_name!("th"));
+    let is_term = |name: &LocalName| matches!(*name, local_name!("dt") | local_name!("dd"));
+    match *open {
+        local_name!("p") => is_block(name),
+        local_name!("li") | local_name!("button") | local_name!("select") | local_name!("optgroup") => name == open,
+        local_name!("option") => matches!(*name, local_name!("option") | local_name!("optgroup")),
+        local_name!("dt") | local_name!("dd") => is_term(name),
+        local_name!("td") | local_name!("th") => is_cell(name) || is_row(name),
+        local_name!("tr") => is_row(name),
+        local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption") => {
+            is_row_group(name)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an element stands on lines of its own.
+pub(super) fn is_block(name: &LocalName) -> bool {
+    matches!(tag_role(name), Role::Container | Role::Line)
+}
+
+/// Elements that hold nothing and so do not stay open.
+pub(super) fn is_void(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("area")
+            | local_name!("base")
+            | local_name!("br")
+            | local_name!("col")
+            | local_name!("embed")
+            | local_name!("hr")
+            | local_name!("img")
+            | local_name!("input")
+            | local_name!("link")
+            | local_name!("meta")
+            | local_name!("param")
+            | local_name!("source")
+            | local_name!("track")
+            | local_name!("wbr")
+    )
+}
+
+/// Elements that are opened again in the next paragraph if they were not closed.
+pub(super) fn is_formatting(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("a")
+            | local_name!("b")
+            | local_name!("big")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("font")
+            | local_name!("i")
+            | local_name!("nobr")
+            | local_name!("s")
+            | local_name!("small")
+            | local_name!("strike")
+            | local_name!("strong")
+            | local_name!("tt")
+            | local_name!("u")
+    )
+}
+
+/// Whether a start tag ends the drawing or the formula that it stands in.
+pub(super) fn is_breakout(tag: &Tag) -> bool {
+    match tag.name {
+        local_name!("a") => false,
+        local_name!("font") => tag.attrs.iter().any(|attribute| {
+            matches!(attribute.name.local, local_name!("color") | local_name!("face") | local_name!("size"))
+        }),
+        local_name!("blockquote")
+        | local_name!("body")
+        | local_name!("br")
+        | local_name!("center")
+        | local_name!("dd")
+        | local_name!("div")
+        | local_name!("dl")
+        | local_name!("dt")
+        | local_name!("embed")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("head")
+        | local_name!("hr")
+        | local_name!("img")
+        | local_name!("li")
+        | local_name!("listing")
+        | local_name!("menu")
+        | local_name!("meta")
+        | local_name!("ol")
+        | local_name!("p")
+        | local_name!("pre")
+        | local_name!("ruby")
+        | local_name!("span")
+        | local_name!("sub")
+        | local_name!("sup")
+        | local_name!("table")
+        | local_name!("ul")
+        | local_name!("var") => true,
+        ref name => is_formatting(name),
+    }
+}
+
+/// How the tokenizer reads what stands in elements that hold no markup.
+pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
+    match *name {
+        local_name!("script") => Some(ScriptData),
+        local_name!("style")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("noscript")
+        | local_name!("xmp") => Some(Rawtext),
+        local_name!("textarea") | local_name!("title") => Some(Rcdata),
+        _ => None,
+    }
+}

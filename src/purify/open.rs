@@ -1,0 +1,78 @@
+//! What the tree builder keeps at hand: open elements, and formatting elements that are to be opened again.
+
+use super::held::is_formatting;
+use super::tree_sink::Sink;
+use dom_query::NodeId;
+use html5ever::interface::Tracer;
+use html5ever::tree_builder::TreeBuilder;
+use html5ever::{LocalName, local_name};
+use std::cell::{Cell, RefCell};
+
+type Builder = TreeBuilder<NodeId, Sink>;
+
+/// How many there are. Open formatting elements count twice.
+pub(super) fn count(builder: &Builder) -> usize {
+    let all = All(Cell::new(0));
+    builder.trace_handles(&all);
+    all.0.get()
+}
+
+/// How many formatting elements there are, without links. Each counts once.
+pub(super) fn formatting(builder: &Builder) -> usize {
+    let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
+    builder.trace_handles(&found);
+    let mut nodes = found.nodes.into_inner();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.len()
+}
+
+/// Whether one of that name is there.
+pub(super) fn is_open(builder: &Builder, name: &LocalName) -> bool {
+    let search = Search { sink: &builder.sink, name, found: Cell::new(false) };
+    builder.trace_handles(&search);
+    search.found.get()
+}
+
+struct All(Cell<usize>);
+
+impl Tracer for All {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, _node: &NodeId) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
+struct Formatting<'a> {
+    sink: &'a Sink,
+    nodes: RefCell<Vec<NodeId>>,
+}
+
+impl Tracer for Formatting<'_> {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, node: &NodeId) {
+        let name = self.sink.document.tree.get_name(node);
+        if name.is_some_and(|name| is_formatting(&name.local) && name.local != local_name!("a")) {
+            self.nodes.borrow_mut().push(*node);
+        }
+    }
+}
+
+struct Search<'a> {
+    sink: &'a Sink,
+    name: &'a LocalName,
+    found: Cell<bool>,
+}
+
+impl Tracer for Search<'_> {
+    type Handle = NodeId;
+
+    fn trace_handle(&self, node: &NodeId) {
+        let name = self.sink.document.tree.get_name(node);
+        if name.is_some_and(|name| name.local == *self.name) {
+            self.found.set(true);
+        }
+    }
+}
