@@ -114,6 +114,27 @@ impl Documents {
         Ok(Documents { first_doc, rows, docs: None, bad: BTreeMap::new(), text, id, ids_seen, html: false })
     }
 
+    /// The rows of these numbers, ascending, from columns that were gathered one by one; `text` and `id` as in
+    /// [`Documents::new`].
+    ///
+    /// # Errors
+    /// As there; columns of another length.
+    pub fn of_columns(
+        docs: Vec<u64>,
+        columns: Vec<(&str, ArrayRef)>,
+        text: Option<&str>,
+        id: Option<&str>,
+    ) -> Result<Documents> {
+        let fields = columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        let rows = RecordBatch::try_new_with_options(schema, columns, &options)
+            .map_err(Error::table("put together a batch of documents"))?;
+        let first_doc = docs.first().copied().unwrap_or(0);
+        Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
+    }
+
     /// The same rows, which are not consecutive: their global numbers, ascending, one a row.
     pub fn with_docs(mut self, docs: Vec<u64>) -> Documents {
         debug_assert_eq!(docs.len(), self.len());

@@ -13,10 +13,9 @@ use super::source::{InputFile, Piece as Marked};
 use crate::batch::Documents;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::id::{IdKind, IdsSeen};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -229,19 +228,10 @@ impl<'b> Batch<'b> {
         }
         self.bytes = 0;
         let docs = std::mem::take(&mut self.docs);
-        let fields: Vec<Field> =
-            columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
-        let columns = columns.into_iter().map(|(_, column)| column).collect();
-        let rows = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-            .map_err(Error::table("put together a batch of documents"))?;
         let text = self.want.text.then_some(self.columns.text.as_str());
         let id = self.want.id.then_some(self.columns.id.as_str());
-        let first_doc = docs.first().copied().unwrap_or(0);
-        let documents = Documents::new(first_doc, rows, text, id)?;
-        Ok(documents
+        Ok(Documents::of_columns(docs, columns, text, id)?
             .with_html(self.columns.html)
-            .with_docs(docs)
             .with_bad(std::mem::take(&mut self.bad))
             .with_ids_seen(std::mem::take(&mut self.seen)))
     }

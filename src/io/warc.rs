@@ -13,10 +13,9 @@ use super::warc_page::payload;
 use super::warc_records::{Found, Head, Records};
 use crate::batch::Documents;
 use crate::batch::id::{IdKind, IdsSeen};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryViewBuilder, StringViewBuilder};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow_schema::{Field, Schema};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -279,18 +278,10 @@ impl<'b> Batch<'b> {
         }
         self.bytes = 0;
         let docs = std::mem::take(&mut self.docs);
-        let fields: Vec<Field> =
-            columns.iter().map(|(name, column)| Field::new(*name, column.data_type().clone(), true)).collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
-        let columns = columns.into_iter().map(|(_, column)| column).collect();
-        let rows = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-            .map_err(Error::table("put together a batch of documents"))?;
         let text = self.want.text.then_some(self.columns.text.as_str());
         let id = self.want.id.then_some(self.columns.id.as_str());
-        let first_doc = docs.first().copied().unwrap_or(0);
-        Ok(Documents::new(first_doc, rows, text, id)?
+        Ok(Documents::of_columns(docs, columns, text, id)?
             .with_html(true)
-            .with_docs(docs)
             .with_bad(std::mem::take(&mut self.bad))
             .with_ids_seen(std::mem::take(&mut self.seen)))
     }
