@@ -18,6 +18,7 @@ mod beside;
 mod clause;
 mod lanes;
 pub mod normal;
+mod pieces;
 pub mod pipeline;
 mod script;
 mod sentence;

@@ -14,8 +14,10 @@ use std::ops::Range;
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
-use super::lanes::copy_lower;
+use super::lanes::copy_plain;
+use super::pieces::Pieces;
 use super::{sentence, spare};
+use crate::cpu::Level;
 
 /// The longest raw text that is analysed, in bytes (128 MiB); readers reject rows above it.
 ///
@@ -41,13 +43,18 @@ pub struct Normal {
 impl Normal {
     /// Normalises a raw text of at most [`MAX_TEXT_BYTES`]; a longer one gives `None`.
     pub fn of(raw: &str, yo_to_e: bool) -> Option<Normal> {
+        Normal::of_by(Level::best(), raw, yo_to_e)
+    }
+
+    /// The same by the kernels of a level.
+    fn of_by(level: Level, raw: &str, yo_to_e: bool) -> Option<Normal> {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
         // Nearly every text is composed as it is, which shows while it is copied; else the work starts again.
-        let mut normal = match Normal::of_composed(raw, false) {
+        let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
-            None => Normal::of_composed(&composed(raw), true)?,
+            None => Normal::of_composed(&composed(raw), true, level)?,
         };
         if yo_to_e {
             normal.text = normal.text.replace('ё', "е");
@@ -58,23 +65,34 @@ impl Normal {
 
     /// Normalises a text in NFC without invisible characters; where that is not `certain`, a text that may be another
     /// gives `None`.
-    fn of_composed(text: &str, certain: bool) -> Option<Normal> {
+    fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
             text: spare::take(|spare| &mut spare.text, text.len() + 64),
             ends: spare::take(|spare| &mut spare.ends, 0),
             start: 0,
+            begin: 0,
         };
-        // Where the piece at hand begins in the text.
-        let mut begin = 0;
         let mut place = 0;
         while place < bytes.len() {
-            if out.is_behind_space() {
-                // One space is there, or none is wanted at the start of a piece.
-                place += bytes[place..].iter().take_while(|&&byte| byte == b' ').count();
+            if out.is_at_start() {
+                // White space in front of a piece leaves nothing behind, nor do blank lines there.
+                place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
             }
-            place = copy_lower(text, place, &mut out.text);
+            // Nor does white space behind white space.
+            if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
+                place = copy_plain(level, text, place, &mut out);
+            }
             let Some(&first) = bytes.get(place) else { break };
+            if let (true, Some(white)) = (sentence::is_white(first), sentence::white_space_at(text, place)) {
+                place += white.bytes;
+                if white.divides {
+                    out.end(place);
+                } else if !out.is_behind_space() {
+                    out.text.push(b' ');
+                }
+                continue;
+            }
             let c = match first {
                 0..=0x7F => first as char,
                 _ => text[place..].chars().next()?,
@@ -91,7 +109,7 @@ impl Normal {
             if !simple {
                 // A character that is not in the table: the whole piece takes the long way.
                 place = end.unwrap_or_else(|| sentence::piece_end(text, place));
-                let piece = &text[begin..place];
+                let piece = &text[out.begin..place];
                 if !certain && !piece.chars().all(is_surely_composed) {
                     return None;
                 }
@@ -99,11 +117,10 @@ impl Normal {
                 push_any(piece, &mut out.text);
             }
             if end.is_some() || !simple {
-                out.end();
-                begin = place;
+                out.end(place);
             }
         }
-        out.end();
+        out.end(place);
         if !out.ends.is_empty() {
             // The separator behind the last piece.
             out.text.pop();
@@ -126,49 +143,6 @@ impl Normal {
             start = end as usize + 1;
             piece
         })
-    }
-}
-
-/// The pieces written so far, and the one at hand.
-struct Pieces {
-    text: Vec<u8>,
-    ends: Vec<u32>,
-    /// Where the piece at hand starts.
-    start: usize,
-}
-
-impl Pieces {
-    #[inline]
-    fn is_behind_space(&self) -> bool {
-        self.text.len() == self.start || self.text.last() == Some(&b' ')
-    }
-
-    /// Appends one character in its final form; `false` if it is none of the plain ones.
-    #[inline]
-    fn push(&mut self, c: char) -> bool {
-        match plain(c) {
-            Some(' ') => {
-                if !self.is_behind_space() {
-                    self.text.push(b' ');
-                }
-            }
-            Some(ascii @ '\0'..='\x7F') => self.text.push(ascii as u8),
-            Some(normal) => self.text.extend_from_slice(normal.encode_utf8(&mut [0; 4]).as_bytes()),
-            None => return false,
-        }
-        true
-    }
-
-    /// Ends the piece at hand; one without a visible character is none.
-    fn end(&mut self) {
-        if self.text.len() > self.start && self.text.last() == Some(&b' ') {
-            self.text.pop();
-        }
-        if self.text.len() > self.start {
-            self.ends.push(self.text.len() as u32);
-            self.text.push(b' ');
-            self.start = self.text.len();
-        }
     }
 }
 
@@ -217,37 +191,6 @@ fn is_surely_composed(c: char) -> bool {
         | '\u{1F300}'..='\u{1FAFF}')
 }
 
-/// What normalisation makes of one character of the plain set; `None` for the many others.
-#[inline]
-fn plain(c: char) -> Option<char> {
-    const LOW: [u16; 0x460] = {
-        let mut table = [0; 0x460];
-        let mut c = 0;
-        while c < table.len() {
-            table[c] = match c as u16 {
-                0x09..=0x0D | 0xA0 => 0x20,
-                upper @ (0x41..=0x5A | 0x410..=0x42F) => upper + 0x20,
-                upper @ 0x400..=0x40F => upper + 0x50,
-                same @ (1..=0x7F | 0xAB | 0xBB | 0x430..=0x45F) => same,
-                _ => 0,
-            };
-            c += 1;
-        }
-        table
-    };
-    if let Some(&normal) = LOW.get(c as usize) {
-        return if normal == 0 { None } else { char::from_u32(normal.into()) };
-    }
-    Some(match c {
-        '\u{3400}'..='\u{9FFF}' => c,
-        '\u{FF01}'..='\u{FF5E}' => ((c as u32 - 0xFEE0) as u8 as char).to_ascii_lowercase(),
-        '\u{2028}' | '\u{2029}' | '\u{3000}' => ' ',
-        '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => c,
-        '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => c,
-        _ => return None,
-    })
-}
-
 /// Appends a piece in its final form, with at most one space at its end: the definition that all else abbreviates.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let lower = piece.to_lowercase();
@@ -264,127 +207,5 @@ fn push_any(piece: &str, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn normal(raw: &str) -> String {
-        Normal::of(raw, false).expect("short").text
-    }
-
-    #[test]
-    fn spellings_that_mean_the_same_become_the_same() {
-        for (raw, expected) in [
-            ("Ｆｕｌｌ　Ｗｉｄｔｈ １２３", "full width 123"),
-            ("и\u{306}од Йод", "йод йод"),
-            ("Ёлка\tи  \u{A0}её", "ёлка и её"),
-            ("zero\u{200B}width so\u{AD}ft \u{FEFF}bom", "zerowidth soft bom"),
-            ("e\u{200D}\u{301}", "é"),
-            ("ｶﾞ", "ガ"),
-            ("ΟΔΟΣ", "οδος"),
-            ("ﬁn", "fin"),
-            ("हिन्दी عَرَبِيّ", "हिन्दी عَرَبِيّ"),
-            ("漢字 汉字 戶户", "漢字 汉字 戶户"),
-            ("\u{F900}", "\u{8C48}"),
-            ("", ""),
-            (" \n\t ", ""),
-        ] {
-            assert_eq!(normal(raw), expected, "{raw:?}");
-        }
-        assert_ne!(normal("й"), normal("и"));
-        assert_eq!(Normal::of("Ёлка ё", true).expect("short").text, "елка е");
-        assert_eq!(normal_word(" Ｔｈｅ\u{200B} ", false), "the");
-    }
-
-    #[test]
-    fn pieces_are_separated_by_one_space_and_none_is_empty() {
-        let normal = Normal::of(" А.  \n\n \n\n Б！Ｃ  ", false).expect("short");
-        assert_eq!(normal.text, "а. б! c");
-        let pieces: Vec<&str> = normal.pieces().map(|piece| &normal.text[piece]).collect();
-        assert_eq!(pieces, ["а.", "б!", "c"]);
-    }
-
-    #[test]
-    fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
-        assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES + 1), false).is_none());
-        assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES), false).is_some());
-        assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
-    }
-
-    /// Every character by itself: how long it becomes, that nothing invisible and no odd white space is left, and that
-    /// the table agrees with the libraries.
-    #[test]
-    fn every_character() {
-        let mut longest = 0;
-        for c in '\0'..=char::MAX {
-            let raw = c.to_string();
-            let any = long_way(&NFC.normalize(&raw));
-            longest = longest.max(any.len().div_ceil(raw.len()));
-            assert!(!any.contains(is_invisible) || is_invisible(c), "{c:?}");
-            assert!(!any.contains(|d: char| d.is_whitespace() && d != ' '), "{c:?}");
-            if plain(c).is_some() {
-                assert!(is_surely_composed(c), "{c:?} would not reach the table");
-                // Between two letters, so that white space and final forms show.
-                let framed = format!("я{c}b");
-                let normal = Normal::of(&framed, false).expect("short");
-                assert_eq!(normal.text, by_definition(&framed), "{c:?}");
-            }
-            // Also behind a letter that much composes with.
-            if is_surely_composed(c) {
-                assert!(NFC.is_normalized(&format!("e{c}")) && !is_invisible(c), "{c:?}");
-            }
-        }
-        assert_eq!(longest, EXPANSION);
-    }
-
-    fn long_way(piece: &str) -> String {
-        let mut out = Vec::new();
-        push_any(piece, &mut out);
-        String::from_utf8(out).expect("UTF-8")
-    }
-
-    /// Every piece by the long way.
-    fn by_definition(raw: &str) -> String {
-        let text = composed(raw);
-        let mut pieces = Vec::new();
-        let mut start = 0;
-        while start < text.len() {
-            let end = sentence::piece_end(&text, start);
-            let piece = long_way(&text[start..end]);
-            pieces.extend(Some(piece.trim_end_matches(' ').to_owned()).filter(|piece| !piece.is_empty()));
-            start = end;
-        }
-        pieces.join(" ")
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2048))]
-
-        #[test]
-        fn the_short_way_is_the_long_way(
-            text in "[ -~\t\nА-яЁёѐѓЋѠ\u{a0}\u{3000}\u{2029}，。！Ａ-ｚ一-龥«»“”—…é\u{301}\u{ad}]{0,120}|[а-яА-ЯЁё ]{50,90}|\\PC{0,60}",
-            yo in any::<bool>()
-        ) {
-            let normal = Normal::of(&text, yo).expect("short");
-            let mut expected = by_definition(&text);
-            if yo {
-                expected = expected.replace('ё', "е");
-            }
-            prop_assert_eq!(&normal.text, &expected);
-            // Pieces end where one begins, and none is empty.
-            let mut next = 0;
-            for piece in normal.pieces() {
-                prop_assert!(piece.start == next && !piece.is_empty());
-                next = piece.end + 1;
-            }
-            prop_assert!(next == normal.text.len() + usize::from(next > 0));
-        }
-
-        #[test]
-        fn composed_and_decomposed_agree(text in "\\PC{0,30}") {
-            let decomposed = icu_normalizer::DecomposingNormalizer::new_nfd().normalize(&text).into_owned();
-            prop_assert_eq!(normal(&decomposed), normal(&text));
-        }
-    }
-}
+#[path = "normal_tests.rs"]
+mod tests;

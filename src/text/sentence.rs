@@ -36,11 +36,53 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
     match (bytes[place], bytes.get(place + 1), bytes.get(place + 2)) {
         // Most marks stand inside a number or an address, or before a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
-        (b'.' | b'!' | b'?', Some(b' '), Some(_)) => Some(place + 1),
+        (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
+        // The Chinese full stop before a letter, a Chinese one too, or white space.
+        (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
+            Some(place + 3)
+        }
         // A line end before a visible ASCII character makes no blank line.
         (b'\n', Some(b'!'..=b'~'), _) => None,
         _ => mark_at(text, place),
     }
+}
+
+/// Whether a byte is white space of ASCII.
+#[inline]
+pub fn is_white(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+/// Whether a character that begins with this byte is surely no mark, and closes nothing.
+#[inline]
+fn is_letter_or_white(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || is_white(byte) || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9)
+}
+
+/// White space between two characters.
+pub struct WhiteSpace {
+    /// Its length.
+    pub bytes: usize,
+    /// Whether it holds a blank line, so that a piece ends there.
+    pub divides: bool,
+}
+
+/// The white space of ASCII that begins at `place`; none where other white space may follow it.
+pub fn white_space_at(text: &str, place: usize) -> Option<WhiteSpace> {
+    let rest = &text.as_bytes()[place..];
+    let bytes = rest.iter().take_while(|&&byte| is_white(byte)).count();
+    // The first bytes of U+0085 and U+00A0, of U+1680, of those of U+2000, and of U+3000.
+    if matches!(rest.get(bytes), Some(0xC2 | 0xE1 | 0xE2 | 0xE3)) {
+        return None;
+    }
+    let mut line_ends = 0;
+    let mut after_return = false;
+    for &byte in &rest[..bytes] {
+        // CR LF is one line end.
+        line_ends += usize::from(byte == b'\r' || byte == b'\n' && !after_return);
+        after_return = byte == b'\r';
+    }
+    Some(WhiteSpace { bytes, divides: line_ends >= 2 })
 }
 
 fn mark_at(text: &str, place: usize) -> Option<usize> {

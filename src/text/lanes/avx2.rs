@@ -38,7 +38,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// See [`super::copy_lower`].
+/// See [`super::copy_plain`].
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {

@@ -1,4 +1,4 @@
-//! The two loops 64 bytes at a time, for processors with AVX-512 (BW and DQ).
+//! Classes of 64 bytes at a time, for processors with AVX-512 (BW and DQ).
 //!
 //! Loads are masked, so that nothing outside of the text is touched; bytes behind its end read as zeros.
 
@@ -8,70 +8,8 @@ use super::Classes;
 
 /// The `bits` lowest bits, all 64 if there are more.
 #[inline]
-fn low(bits: usize) -> u64 {
+pub(super) fn low(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
-}
-
-/// See [`super::copy_lower`].
-#[target_feature(enable = "avx512f,avx512bw,avx512dq")]
-#[allow(unsafe_code)]
-pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
-    let all = |byte: u8| _mm512_set1_epi8(byte as i8);
-    let (space, zero_to_15) = (all(b' '), all(0x0F));
-    // What is added to the second byte of a Cyrillic capital, by its upper four bits.
-    let steps = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0, 0, 0));
-    let mut place = from;
-    out.reserve(bytes.len() - from + 64);
-    while place < bytes.len() {
-        let start = bytes.as_ptr().wrapping_add(place);
-        let left = bytes.len() - place;
-        let before = if place == 0 { u64::MAX << 1 } else { u64::MAX };
-        // SAFETY: masked lanes are not touched; the others lie in `bytes`: `left` bytes from `start` on, and one before it
-        // where there is one.
-        let (here, next, last) = unsafe {
-            (
-                _mm512_maskz_loadu_epi8(low(left), start.cast()),
-                _mm512_maskz_loadu_epi8(low(left - 1), start.wrapping_add(1).cast()),
-                _mm512_maskz_loadu_epi8(before & low(left.saturating_add(1)), start.wrapping_sub(1).cast()),
-            )
-        };
-        let capital = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(here, all(b'A')), all(26));
-        let d0 = _mm512_cmpeq_epi8_mask(here, all(0xD0));
-        let mut stop = _mm512_cmplt_epu8_mask(here, space)
-            | _mm512_cmpeq_epi8_mask(here, all(b'.'))
-            | _mm512_cmpeq_epi8_mask(here, all(b'!'))
-            | _mm512_cmpeq_epi8_mask(here, all(b'?'))
-            | _mm512_mask_cmple_epu8_mask(_mm512_cmpeq_epi8_mask(here, space), next, space);
-        let mut lower = _mm512_mask_add_epi8(here, capital, here, space);
-        let lead = _mm512_cmpge_epu8_mask(here, all(0xC0));
-        if lead != 0 {
-            let d1 = _mm512_cmpeq_epi8_mask(here, all(0xD1));
-            let han = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(here, all(0xE4)), all(6));
-            stop |= (lead & !(d0 | d1 | han)) | _mm512_mask_cmpge_epu8_mask(d1, next, all(0xA0));
-        }
-        let behind_d0 = _mm512_cmpeq_epi8_mask(last, all(0xD0));
-        if d0 | behind_d0 != 0 {
-            let upper_bits = _mm512_and_si512(_mm512_srli_epi16::<4>(here), zero_to_15);
-            let step = _mm512_maskz_shuffle_epi8(behind_d0, steps, upper_bits);
-            lower = _mm512_add_epi8(lower, step);
-            // D0 becomes D1 before 80 to 8F and A0 to AF.
-            let moves = _mm512_mask_cmpeq_epi8_mask(d0, _mm512_and_si512(next, all(0xD0)), all(0x80));
-            lower = _mm512_mask_add_epi8(lower, moves, lower, all(1));
-        }
-        let count = (stop.trailing_zeros() as usize).min(left);
-        let length = out.len();
-        // SAFETY: room for 64 bytes behind what all of the text could take was reserved; `count` of them are kept, and
-        // those are bytes of the text or their small letters.
-        unsafe {
-            _mm512_storeu_epi8(out.as_mut_ptr().add(length).cast(), lower);
-            out.set_len(length + count);
-        }
-        place += count;
-        if count < 64 {
-            break;
-        }
-    }
-    place
 }
 
 /// See [`super::classify`].

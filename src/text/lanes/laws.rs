@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn what_is_copied_is_in_lower_case_and_ends_where_it_must(text in texts()) {
         let mut out = Vec::new();
-        let end = copy_lower(&text, 0, &mut out);
+        let end = copy_lower_by(Level::best(), &text, 0, &mut out);
         prop_assert_eq!(String::from_utf8(out).expect("UTF-8"), text[..end].to_lowercase());
         if let Some(stop) = text[end..].chars().next() {
             let simple = matches!(stop, '"'..='-' | '/'..='>' | '@'..='\x7F' | '\u{400}'..='\u{45F}' | '\u{4000}'..='\u{9FFF}');

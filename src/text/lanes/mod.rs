@@ -1,21 +1,25 @@
 //! Looking at many bytes at once: the two loops that every byte of a corpus goes through.
 //!
-//! * [`copy_lower`] copies a stretch of text that normalisation leaves alone but for its capitals, up to the first byte that
-//!   has to be looked at by itself.
+//! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that has to be looked at by itself.
 //! * [`classify`] tells for each byte of a normalised text whether it belongs to a word, a border or a Han character, as bits
 //!   of 64-bit numbers.
 //!
-//! Each exists three times: in AVX-512, in AVX2, and in plain code, which says what the others must do. The fastest one
-//! that the processor has is chosen when the program runs; all give the same bytes and bits, which laws hold.
+//! Each exists three times: in AVX-512, in AVX2, and in plain code. The fastest one that the processor has is chosen when the
+//! program runs. Classes are the same bits in all three. How far a stretch is copied differs: in AVX-512 white space is
+//! folded on the way, sentences are ended, and full-width marks made narrow (`fold.rs`), of which the other two stop at
+//! each. The normal form is the same, which laws hold.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod fold;
 #[cfg(test)]
 mod laws;
 mod plain;
 
+use super::pieces::Pieces;
 use crate::cpu::Level;
 
 /// What 64 bytes of a normalised text are, a bit a byte, the first byte lowest. A byte that is none of these is an ASCII
@@ -32,14 +36,21 @@ pub struct Classes {
     pub other: u64,
 }
 
-/// Appends the bytes of `text` from `from` on in lower case, up to the first that is not simple; returns its place, or the
-/// length of the text. `from` is the start of a character, and so is what is returned.
+/// Appends the text from `from` on in its normal form, up to the first character that is not simple; returns its place, or the
+/// length of the text. `from` is the start of a character, and so is what is returned; a piece that is at its start must
+/// not begin with white space.
 ///
-/// Simple are: ASCII but for control characters, `.`, `!`, `?` and a space before another, before a control character or
-/// at the end; U+0400 to U+045F; U+4000 to U+9FFF.
+/// Simple are at least: ASCII but for control characters, `.`, `!`, `?` and a space before another, before a control
+/// character or at the end; U+0400 to U+045F; U+4000 to U+9FFF.
 #[inline]
-pub fn copy_lower(text: &str, from: usize, out: &mut Vec<u8>) -> usize {
-    copy_lower_by(Level::best(), text, from, out)
+#[allow(unsafe_code)]
+pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level == Level::Avx512 && is_x86_feature_detected!("avx512vbmi2") {
+        // SAFETY: the processor has these features.
+        return unsafe { fold::copy_plain(text.as_bytes(), from, out) };
+    }
+    copy_lower_by(level, text, from, &mut out.text)
 }
 
 /// The classes of all bytes of a normalised text, 64 bytes an entry, and two entries of borders behind them.
@@ -51,6 +62,8 @@ pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.extend([Classes { border: u64::MAX, ..Classes::default() }; 2]);
 }
 
+/// Appends the bytes of `text` from `from` on in lower case, up to the first that does not begin a character that is simple
+/// in the narrow sense of [`copy_plain`].
 #[inline]
 #[allow(unsafe_code)]
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {
@@ -59,9 +72,9 @@ fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> us
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
-        // SAFETY: as above.
+        // SAFETY: a processor of this level has AVX2, too.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512::copy_lower(text.as_bytes(), from, out) },
+        Level::Avx512 => unsafe { avx2::copy_lower(text.as_bytes(), from, out) },
     }
 }
 

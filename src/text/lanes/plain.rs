@@ -2,7 +2,7 @@
 
 use super::Classes;
 
-/// See [`super::copy_lower`].
+/// See [`super::copy_plain`].
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
     let mut place = from;
     let mut copied = from;

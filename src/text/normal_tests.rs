@@ -1,0 +1,220 @@
+//! What normalisation makes of texts: worked examples, every character, and the short way against the long one.
+
+use proptest::prelude::*;
+
+use super::super::pieces::plain;
+use super::*;
+
+fn normal(raw: &str) -> String {
+    Normal::of(raw, false).expect("short").text
+}
+
+#[test]
+fn spellings_that_mean_the_same_become_the_same() {
+    for (raw, expected) in [
+        ("Ｆｕｌｌ　Ｗｉｄｔｈ １２３", "full width 123"),
+        ("и\u{306}од Йод", "йод йод"),
+        ("Ёлка\tи  \u{A0}её", "ёлка и её"),
+        ("zero\u{200B}width so\u{AD}ft \u{FEFF}bom", "zerowidth soft bom"),
+        ("e\u{200D}\u{301}", "é"),
+        ("ｶﾞ", "ガ"),
+        ("ΟΔΟΣ", "οδος"),
+        ("ﬁn", "fin"),
+        ("हिन्दी عَرَبِيّ", "हिन्दी عَرَبِيّ"),
+        ("漢字 汉字 戶户", "漢字 汉字 戶户"),
+        ("\u{F900}", "\u{8C48}"),
+        ("", ""),
+        (" \n\t ", ""),
+    ] {
+        assert_eq!(normal(raw), expected, "{raw:?}");
+    }
+    assert_ne!(normal("й"), normal("и"));
+    assert_eq!(Normal::of("Ёлка ё", true).expect("short").text, "елка е");
+    assert_eq!(normal_word(" Ｔｈｅ\u{200B} ", false), "the");
+}
+
+#[test]
+fn pieces_are_separated_by_one_space_and_none_is_empty() {
+    let normal = Normal::of(" А.  \n\n \n\n Б！Ｃ  ", false).expect("short");
+    assert_eq!(normal.text, "а. б! c");
+    let pieces: Vec<&str> = normal.pieces().map(|piece| &normal.text[piece]).collect();
+    assert_eq!(pieces, ["а.", "б!", "c"]);
+}
+
+#[test]
+fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
+    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES + 1), false).is_none());
+    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES), false).is_some());
+    assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
+}
+
+/// Every character by itself: how long it becomes, that nothing invisible and no odd white space is left, and that
+/// the table agrees with the libraries.
+#[test]
+fn every_character() {
+    let mut longest = 0;
+    for c in '\0'..=char::MAX {
+        let raw = c.to_string();
+        let any = long_way(&NFC.normalize(&raw));
+        longest = longest.max(any.len().div_ceil(raw.len()));
+        assert!(!any.contains(is_invisible) || is_invisible(c), "{c:?}");
+        assert!(!any.contains(|d: char| d.is_whitespace() && d != ' '), "{c:?}");
+        if plain(c).is_some() {
+            assert!(is_surely_composed(c), "{c:?} would not reach the table");
+            // Between two letters, so that white space and final forms show.
+            let framed = format!("я{c}b");
+            let normal = Normal::of(&framed, false).expect("short");
+            assert_eq!(normal.text, by_definition(&framed), "{c:?}");
+        }
+        // Also behind a letter that much composes with.
+        if is_surely_composed(c) {
+            assert!(NFC.is_normalized(&format!("e{c}")) && !is_invisible(c), "{c:?}");
+        }
+    }
+    assert_eq!(longest, EXPANSION);
+}
+
+fn long_way(piece: &str) -> String {
+    let mut out = Vec::new();
+    push_any(piece, &mut out);
+    String::from_utf8(out).expect("UTF-8")
+}
+
+/// Every piece by the long way.
+fn by_definition(raw: &str) -> String {
+    let text = composed(raw);
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    while start < text.len() {
+        let end = sentence::piece_end(&text, start);
+        let piece = long_way(&text[start..end]);
+        pieces.extend(Some(piece.trim_end_matches(' ').to_owned()).filter(|piece| !piece.is_empty()));
+        start = end;
+    }
+    pieces.join(" ")
+}
+
+/// By the kernels of each level: the text is that of the definition, pieces end where one begins, none is empty.
+fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
+    let mut expected = by_definition(text);
+    if yo {
+        expected = expected.replace('ё', "е");
+    }
+    let ends = |normal: &Normal| normal.ends.clone();
+    let plain = Normal::of_by(Level::Plain, text, yo).expect("short");
+    for level in Level::all() {
+        let normal = Normal::of_by(level, text, yo).expect("short");
+        prop_assert_eq!(&normal.text, &expected, "{:?}", level);
+        prop_assert_eq!(ends(&normal), ends(&plain), "{:?}", level);
+    }
+    let mut next = 0;
+    for piece in plain.pieces() {
+        prop_assert!(piece.start == next && !piece.is_empty());
+        next = piece.end + 1;
+    }
+    prop_assert!(next == plain.text.len() + usize::from(next > 0));
+    Ok(())
+}
+
+const PARTS: &[&str] = &[
+    "a",
+    "Word",
+    "КОТ",
+    "ё",
+    "7",
+    "中文",
+    "，",
+    "。",
+    "！",
+    "？",
+    "、",
+    "：",
+    "（",
+    "Ａ",
+    "ｚ",
+    "～",
+    "｡",
+    "《",
+    "々",
+    " ",
+    "  ",
+    "    ",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    "\t",
+    "\x0B",
+    "\x0C",
+    "\0",
+    "\x1F",
+    ".",
+    "!",
+    "?",
+    "...",
+    ". ",
+    ".\n",
+    ".\n\n",
+    "! ",
+    ")",
+    "]",
+    "\"",
+    "'",
+    "-",
+    "_",
+    "«",
+    "»",
+    "“",
+    "”",
+    "’",
+    "–",
+    "—",
+    "…",
+    "•",
+    "\u{85}",
+    "\u{a0}",
+    "\u{2009}",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{3000}",
+    "\u{1680}",
+    "é",
+    "e\u{301}",
+    "\u{ad}",
+    "ﬁ",
+    "Σ",
+    "😀",
+    "Ѡ",
+    "䷀",
+    "㐀",
+    "𠀀",
+    "                                                                  ",
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+    "АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЀЁЂЃЄЅІЇЈЉЊЋЌЍЎЏ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2048))]
+
+    #[test]
+    fn the_short_way_is_the_long_way(
+        text in "[ -~\t\nА-яЁёѐѓЋѠ\u{a0}\u{3000}\u{2029}，。！Ａ-ｚ一-龥«»“”—…é\u{301}\u{ad}]{0,120}|[а-яА-ЯЁё ]{50,90}|\\PC{0,60}",
+        yo in any::<bool>()
+    ) {
+        agrees(&text, yo)?;
+    }
+
+    /// Whatever can stand beside another thing does, at every place of the 64 bytes that are looked at together.
+    #[test]
+    fn parts_in_any_order(
+        parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize
+    ) {
+        agrees(&("x".repeat(before) + &parts.concat()), false)?;
+    }
+
+    #[test]
+    fn composed_and_decomposed_agree(text in "\\PC{0,30}") {
+        let decomposed = icu_normalizer::DecomposingNormalizer::new_nfd().normalize(&text).into_owned();
+        prop_assert_eq!(normal(&decomposed), normal(&text));
+    }
+}

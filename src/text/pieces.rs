@@ -1,0 +1,87 @@
+//! The pieces of a text in normal form as they are written, one character after the other.
+
+/// The pieces written so far, and the one at hand.
+pub struct Pieces {
+    /// What is written: pieces that are ended have a space behind them.
+    pub text: Vec<u8>,
+    /// Where in it each of these ends, before that space.
+    pub ends: Vec<u32>,
+    /// Where in it the piece at hand starts.
+    pub start: usize,
+    /// Where the piece at hand begins in the text that it is made of; white space may come first.
+    pub begin: usize,
+}
+
+impl Pieces {
+    /// Whether nothing was written of the piece at hand.
+    #[inline]
+    pub fn is_at_start(&self) -> bool {
+        self.text.len() == self.start
+    }
+
+    /// Whether a space would be one too many.
+    #[inline]
+    pub fn is_behind_space(&self) -> bool {
+        self.is_at_start() || self.text.last() == Some(&b' ')
+    }
+
+    /// Appends one character in its final form; `false` if it is none of the plain ones.
+    #[inline]
+    pub fn push(&mut self, c: char) -> bool {
+        match plain(c) {
+            Some(' ') => {
+                if !self.is_behind_space() {
+                    self.text.push(b' ');
+                }
+            }
+            Some(ascii @ '\0'..='\x7F') => self.text.push(ascii as u8),
+            Some(normal) => self.text.extend_from_slice(normal.encode_utf8(&mut [0; 4]).as_bytes()),
+            None => return false,
+        }
+        true
+    }
+
+    /// Ends the piece at hand; one without a visible character is none. The next begins at `begin`.
+    pub fn end(&mut self, begin: usize) {
+        if self.text.len() > self.start && self.text.last() == Some(&b' ') {
+            self.text.pop();
+        }
+        if self.text.len() > self.start {
+            self.ends.push(self.text.len() as u32);
+            self.text.push(b' ');
+            self.start = self.text.len();
+        }
+        self.begin = begin;
+    }
+}
+
+/// What normalisation makes of one character of the plain set; `None` for the many others.
+#[inline]
+pub fn plain(c: char) -> Option<char> {
+    const LOW: [u16; 0x460] = {
+        let mut table = [0; 0x460];
+        let mut c = 0;
+        while c < table.len() {
+            table[c] = match c as u16 {
+                0x09..=0x0D | 0xA0 => 0x20,
+                upper @ (0x41..=0x5A | 0x410..=0x42F) => upper + 0x20,
+                upper @ 0x400..=0x40F => upper + 0x50,
+                same @ (1..=0x7F | 0xAB | 0xBB | 0x430..=0x45F) => same,
+                _ => 0,
+            };
+            c += 1;
+        }
+        table
+    };
+    if let Some(&normal) = LOW.get(c as usize) {
+        return if normal == 0 { None } else { char::from_u32(normal.into()) };
+    }
+    Some(match c {
+        '\u{3400}'..='\u{9FFF}' => c,
+        '\u{FF01}'..='\u{FF5E}' => ((c as u32 - 0xFEE0) as u8 as char).to_ascii_lowercase(),
+        '\u{2028}' | '\u{2029}' | '\u{3000}' => ' ',
+        '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => c,
+        '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => c,
+        _ => return None,
+    })
+}
