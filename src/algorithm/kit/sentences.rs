@@ -51,6 +51,9 @@ pub fn sign_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey, o
     out.push(0, key.of(&chosen.join(&key.sentence_separator().to_string())), 0, &[]);
 }
 
+/// So many times the sentences that are wanted are put in order first.
+const FEW: usize = 4;
+
 /// The `count` longest distinct sentences, longest first, as canonical strings (words joined by one space).
 /// Sentences in more than `max_df` documents are left out, where that is above 0.
 ///
@@ -87,21 +90,34 @@ pub fn heaviest_sentences(
         words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
     };
     // Comparing word by word is comparing the canonical strings, for no word holds a character below the space.
-    sentences.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1))));
+    let order =
+        |a: &(f64, &Range<u32>), b: &(f64, &Range<u32>)| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1)));
+    // Nearly always the first few are enough, and the others need not be put in order.
+    let few = (FEW * count).min(sentences.len());
+    if few < sentences.len() {
+        sentences.select_nth_unstable_by(few, order);
+    }
+    let (first, rest) = sentences.split_at_mut(few);
     let mut chosen: Vec<String> = Vec::with_capacity(count);
-    for (_, sentence) in sentences {
-        let mut canonical = String::new();
-        document.write_sentence(sentence, &mut canonical);
-        // The order puts equal sentences beside each other.
-        if chosen.last() == Some(&canonical) {
-            continue;
-        }
-        if max_df > 0 && stats.feature_df(hash64(canonical.as_bytes())) > max_df {
-            continue;
-        }
-        chosen.push(canonical);
+    for part in [first, rest] {
         if chosen.len() == count {
             break;
+        }
+        part.sort_unstable_by(order);
+        for (_, sentence) in part {
+            let mut canonical = String::new();
+            document.write_sentence(sentence, &mut canonical);
+            // The order puts equal sentences beside each other.
+            if chosen.last() == Some(&canonical) {
+                continue;
+            }
+            if max_df > 0 && stats.feature_df(hash64(canonical.as_bytes())) > max_df {
+                continue;
+            }
+            chosen.push(canonical);
+            if chosen.len() == count {
+                break;
+            }
         }
     }
     if chosen.is_empty() { Err("every sentence is too common") } else { Ok(chosen) }
@@ -122,5 +138,16 @@ mod tests {
         assert_eq!(longest("One two. A b c. Z y. A B C!", 9).unwrap(), ["a b c", "one two", "z y"]);
         assert_eq!(longest("One two. A b c. Z y. A B C!", 2).unwrap(), ["a b c", "one two"]);
         assert_eq!(longest("...", 2), Err("no sentences"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_longest_are_those_of_sorting(text in "([ab]( [ab]){0,2}\\. ){1,60}", count in 1..6_usize) {
+            let mut all: Vec<String> = text.split(". ").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+            all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+            all.dedup();
+            all.truncate(count);
+            proptest::prop_assert_eq!(longest(&text, count), Ok(all));
+        }
     }
 }
