@@ -11,7 +11,7 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::top_words::{Heaviest, distinct_words};
+use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::row::{RowShape, Signatures};
@@ -71,16 +71,17 @@ impl Signer for TfSigner {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let words = distinct_words(document);
-        if words.is_empty() {
+        let words = || document.counted().iter().filter(|counted| !counted.word.stop);
+        let distinct = words().count();
+        if distinct == 0 {
             return out.none("no words");
         }
-        if words.len() < self.min_distinct {
+        if distinct < self.min_distinct {
             return out.none("fewer distinct words than min_distinct");
         }
         // Dividing by the document's length would not change the order, so the counts themselves are compared.
         let mut heaviest = Heaviest::new(self.words);
-        words.iter().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
+        words().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
         out.push(0, self.key.of(&heaviest.join()), 0, &[]);
     }
 

@@ -86,7 +86,6 @@ impl TfIdfSigner<'_> {
     fn heaviest<'t>(&self, document: &'t Analysis<'_>, words: &mut [Counted]) -> Heaviest<'t> {
         /// Words that are looked up before the next such comparison.
         const AT_ONCE: usize = 32;
-        words.sort_unstable_by_key(|counted| std::cmp::Reverse(counted.tf));
         let length = document.words().len();
         let most = self.stats.idf_bm25(1);
         let mut heaviest = Heaviest::new(self.words);
@@ -96,6 +95,15 @@ impl TfIdfSigner<'_> {
             }
             return heaviest;
         }
+        // Most words occur once, and need not be put in order.
+        let mut often = 0;
+        for at in 0..words.len() {
+            if words[at].tf > 1 {
+                words.swap(at, often);
+                often += 1;
+            }
+        }
+        words[..often].sort_unstable_by_key(|counted| std::cmp::Reverse(counted.tf));
         for now in words.chunks(AT_ONCE) {
             // A hair more than the bound, for it was rounded.
             let bound = self.weight(now[0].tf, most, length) * (1.0 + 1e-9);

@@ -248,8 +248,14 @@ impl<'a> Analysis<'a> {
         let mut writer = StartsWriter::new(out);
         let text = self.text();
         for word in self.words().iter().filter(|word| word.han) {
-            // Stems are of letters, so a word of Han characters lies in the text itself.
-            writer.word(text[word.start as usize..word.end as usize].chars().count());
+            // Stems are of letters, so a word of Han characters lies in the text itself. Each has three bytes or four: short
+            // words show by their length how many there are.
+            writer.word(match word.end - word.start {
+                3 => 1,
+                6 => 2,
+                9 => 3,
+                _ => text[word.start as usize..word.end as usize].chars().count(),
+            });
         }
     }
 

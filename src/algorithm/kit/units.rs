@@ -77,20 +77,12 @@ impl Features for Units {
 
 /// Appends words, and for Han each pair of neighbouring characters (a lone one by itself).
 pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
-    out.reserve(tokens.len());
-    let mut in_run = false;
-    for (at, token) in tokens.iter().enumerate() {
-        match tokens.get(at + 1) {
-            Some(next) if token.han && next.han => {
-                out.push(combine(token.hash, next.hash));
-                in_run = true;
+    for run in tokens.chunk_by(|a, b| a.han == b.han) {
+        match run {
+            [first, _, ..] if first.han => {
+                out.extend(run.windows(2).map(|pair| combine(pair[0].hash, pair[1].hash)));
             }
-            _ => {
-                if !in_run {
-                    out.push(token.hash);
-                }
-                in_run = false;
-            }
+            _ => out.extend(run.iter().map(|token| token.hash)),
         }
     }
 }

@@ -21,18 +21,19 @@ impl<'o> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }
 
-    /// One word of so many characters.
+    /// One word of so many characters, at least one.
     pub fn word(&mut self, characters: usize) {
-        for at in 0..characters {
-            if self.used == 8 {
-                self.out.push(0);
-                self.used = 0;
-            }
-            if let (0, Some(last)) = (at, self.out.last_mut()) {
-                *last |= 1 << self.used;
-            }
-            self.used += 1;
+        if self.used == 8 {
+            self.out.push(0);
+            self.used = 0;
         }
+        if let Some(last) = self.out.last_mut() {
+            *last |= 1 << self.used;
+        }
+        let end = self.used as usize + characters;
+        let further = end.div_ceil(8) - 1;
+        self.out.resize(self.out.len() + further, 0);
+        self.used = (end - 8 * further) as u32;
     }
 }
 
@@ -50,8 +51,49 @@ impl<'s> Starts<'s> {
     }
 }
 
+/// Bits that are looked at together.
+const AT_ONCE: usize = 56;
+
+impl Starts<'_> {
+    /// The next bits from one on, [`AT_ONCE`] at least, lowest first; zeros behind the last.
+    #[inline]
+    fn bits_from(&self, at: usize) -> u64 {
+        let rest = self.bits.get(at / 8..).unwrap_or_default();
+        let bytes = match rest.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => rest.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte)),
+        };
+        bytes >> (at % 8)
+    }
+
+    /// Cuts a run of so many characters of three bytes each.
+    fn cut_threes(&self, count: usize, out: &mut dyn FnMut(Range<usize>)) {
+        let first = self.next.get();
+        // A run begins with a word whatever the bits say.
+        let (mut start, mut next) = (0, 1);
+        while next < count {
+            let here = (count - next).min(AT_ONCE);
+            let mut begins = self.bits_from(first + next) & ((1 << here) - 1);
+            while begins != 0 {
+                let place = next + begins.trailing_zeros() as usize;
+                out(3 * start..3 * place);
+                start = place;
+                begins &= begins - 1;
+            }
+            next += here;
+        }
+        out(3 * start..3 * count);
+        self.next.set(first + count);
+    }
+}
+
 impl Tokenizer for Starts<'_> {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
+        // Nearly always all characters have three bytes, of which the first tells.
+        let (threes, rest) = run.as_bytes().as_chunks::<3>();
+        if rest.is_empty() && !threes.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
+            return self.cut_threes(threes.len(), out);
+        }
         let mut at = self.next.get();
         let mut start = 0;
         for (place, _) in run.char_indices() {
