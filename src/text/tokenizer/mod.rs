@@ -9,6 +9,8 @@
 //! everything else            spaced.rs: UAX #29 segments that hold a letter or digit
 //! ```
 //!
+//! Runs of Han characters that are cut together are in `ahead.rs`.
+//!
 //! Cutting at these borders gives what UAX #29 gives, but for two things: an underscore does not join Katakana, and a mark
 //! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!

@@ -10,13 +10,13 @@
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+use std::hint::select_unpredictable;
 
 use super::letters::Letters;
 use super::tables::Reader;
 use super::unknown::Unknown;
 use super::vocabulary::Vocabulary;
 use super::words::{FREQUENT, Node, Words, ask_for};
-use std::hint::select_unpredictable;
 
 /// Runs of characters on their way to words. Behind each run stands a character that is none of it.
 #[derive(Default)]
@@ -31,6 +31,8 @@ pub struct Batch {
     threes: Vec<f64>,
     /// The number of the pair that begins with each character.
     pairs: Vec<u32>,
+    /// Characters before a second that is not frequent, and the place of their pair.
+    others: Vec<(u32, u32)>,
     /// Characters that a word of more than two may begin with, and the number of the pair, then the place of the third letter.
     thirds: Vec<(u32, u32)>,
     /// Characters that a word of more than three begins with or may begin with, and the node of the first four from there.
@@ -51,6 +53,7 @@ impl Batch {
             twos: Vec::new(),
             threes: Vec::new(),
             pairs: Vec::new(),
+            others: Vec::new(),
             thirds: Vec::new(),
             longer: Vec::new(),
             best: Vec::new(),
@@ -171,57 +174,72 @@ impl Cutter {
 
     /// Finds the words that begin with each character, and their weights.
     ///
-    /// Whether a look-up is worth its while is never asked where memory would have to answer: they do not wait for each other.
-    #[inline(never)]
+    /// Each step asks for the memory that the next one looks at, and lists are made without a branch: whether a word goes on is
+    /// as good as random, and the processor, guessing wrong, would wait for memory before it could do anything else.
     fn look_up(&self, batch: &mut Batch) {
-        let Batch { letters, ones, twos, threes, pairs, thirds, longer, .. } = batch;
+        let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();
         // No word goes on here, so that nobody need look for the end.
         let alone = self.letters.alone();
         letters.extend([alone; 2]);
-        let words = &self.words;
-        let (firsts, seconds) = (&letters[..count], &letters[1..]);
+        let (words, letters) = (&self.words, &letters[..]);
+        for list in [&mut *ones, twos, threes] {
+            list.resize(count, 0.0);
+        }
+        pairs.resize(count, 0);
+        for list in [&mut *others, thirds] {
+            list.resize(count + 1, (0, 0));
+        }
+        let weight = |class: usize| self.weights.get(class).copied().unwrap_or(f64::NEG_INFINITY);
 
-        for (&one, &two) in firsts.iter().zip(seconds) {
-            words.ask_for_pair(one, two);
-        }
-        ones.clear();
-        ones.extend(firsts.iter().map(|&one| self.ones.get(one as usize).copied().unwrap_or(f64::NEG_INFINITY)));
-        pairs.clear();
-        pairs.extend(firsts.iter().zip(seconds).map(|(&one, &two)| {
-            let number = words.frequent_pair(one, two);
-            ask_for(&words.pairs, number as usize);
-            number
-        }));
-        for (at, &two) in seconds[..count].iter().enumerate() {
-            if two >= FREQUENT && two != alone {
-                pairs[at] = words.other_pair(letters[at], two);
-            }
-        }
-        twos.clear();
-        threes.clear();
-        threes.resize(count, f64::NEG_INFINITY);
-        // Who may have a third letter is put on a list without a branch.
-        thirds.resize(count + 1, (0, 0));
         let mut listed = 0;
-        twos.extend((0..).zip(&*pairs).zip(&letters[2..]).map(|((at, &number), &three)| {
+        for (at, (two, one)) in letters.windows(2).zip(&mut ones[..count]).enumerate() {
+            let &[first, second] = two else { continue };
+            *one = self.ones.get(first as usize).copied().unwrap_or(f64::NEG_INFINITY);
+            words.ask_for_pair(first, second);
+            others[listed] = (at as u32, 0);
+            listed += usize::from(second >= FREQUENT && second != alone);
+        }
+        for other in &mut others[..listed] {
+            let at = other.0 as usize;
+            other.1 = words.place_of_other(letters[at], letters[at + 1]);
+            ask_for(&words.others, other.1 as usize);
+        }
+        for (two, number) in letters.windows(2).zip(&mut pairs[..count]) {
+            let &[first, second] = two else { continue };
+            *number = words.frequent_pair(first, second);
+            ask_for(&words.pairs, *number as usize);
+        }
+        for &(at, place) in &others[..listed] {
+            let at = at as usize;
+            pairs[at] = words.other_pair(place, letters[at], letters[at + 1]);
+            ask_for(&words.pairs, pairs[at] as usize);
+        }
+
+        let mut listed = 0;
+        for (at, ((&number, two), &third)) in
+            pairs[..count].iter().zip(&mut twos[..count]).zip(&letters[2..]).enumerate()
+        {
             let pair = words.pair(number);
-            thirds[listed] = (at, number);
-            ask_for(&words.bases, select_unpredictable(pair.may_have(three), number, 0) as usize);
-            listed += usize::from(pair.may_have(three));
-            self.weights.get(pair.class()).copied().unwrap_or(f64::NEG_INFINITY)
-        }));
+            *two = weight(pair.class());
+            let may_have = pair.may_have(third);
+            thirds[listed] = (at as u32, number);
+            listed += usize::from(may_have);
+            ask_for(&words.bases, select_unpredictable(may_have, number as usize, 0));
+        }
         for third in &mut thirds[..listed] {
             third.1 = words.place_of_third(third.1, letters[third.0 as usize + 2]);
             ask_for(&words.places, third.1 as usize);
         }
+        threes[..count].fill(f64::NEG_INFINITY);
         longer.resize(listed + 1, (0, Node::NONE));
         let mut beginnings = 0;
         for &(at, place) in &thirds[..listed] {
             let node = words.at_place(place, letters[at as usize + 2]);
-            threes[at as usize] = self.weights.get(node.class()).copied().unwrap_or(f64::NEG_INFINITY);
+            threes[at as usize] = weight(node.class());
             longer[beginnings] = (at, node);
             beginnings += usize::from(node.has_children());
+            words.ask_for_child(node, letters[at as usize + 3]);
         }
         longer.truncate(beginnings);
         longer.retain_mut(|(at, node)| {
@@ -231,12 +249,11 @@ impl Cutter {
     }
 
     /// Sets the length of the best word from each character.
-    #[inline(never)]
     fn weigh(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, longer, best, lengths, .. } = batch;
         let count = ones.len();
         best.resize(count, 0.0);
-        lengths.resize(count + 2, 0);
+        lengths.resize(count, 0);
         // The weights of the best ways from the next three characters.
         let (mut one, mut two, mut three) = (0.0, 0.0, 0.0);
         for at in (0..count).rev() {
@@ -259,9 +276,10 @@ impl Cutter {
                     end += 1;
                 }
             }
-            if letters[at] == self.letters.alone() {
-                (weight, length) = (0.0, 0);
-            } else if weight == f64::NEG_INFINITY {
+            let ends = letters[at] == self.letters.alone();
+            weight = select_unpredictable(ends, 0.0, weight);
+            length = select_unpredictable(ends, 0, length);
+            if weight == f64::NEG_INFINITY {
                 (weight, length) = (self.unseen + one, 1);
             }
             (best[at], lengths[at]) = (weight, length);

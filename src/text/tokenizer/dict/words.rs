@@ -153,12 +153,17 @@ impl Words {
         select_unpredictable(row >> bit & 1 == 1, number, 0)
     }
 
-    /// The number of a pair with another second letter.
+    /// The place where a pair with another second letter stands, if there is one.
     #[inline]
-    pub fn other_pair(&self, first: u16, second: u16) -> u32 {
-        let [base, from] =
-            [&self.bases_of, &self.pairs_of].map(|by| by.get(first as usize).copied().unwrap_or_default());
-        let place = self.others.get((base + u32::from(second)) as usize).copied().unwrap_or_default();
+    pub fn place_of_other(&self, first: u16, second: u16) -> u32 {
+        self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
+    }
+
+    /// The number of such a pair.
+    #[inline]
+    pub fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
+        let place = self.others.get(place as usize).copied().unwrap_or_default();
+        let from = self.pairs_of.get(first as usize).copied().unwrap_or_default();
         select_unpredictable(place as u16 == second, from + (place >> 16), 0)
     }
 
@@ -187,10 +192,20 @@ impl Words {
         self.at_place(node.base() + u32::from(letter), letter)
     }
 
+    /// Asks for what [`Words::child`] will look at.
+    #[inline]
+    pub fn ask_for_child(&self, node: Node, letter: u16) {
+        ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
+    }
+
     /// The class of the word that two or more letters are, 0 if they are none.
     pub fn class(&self, letters: &[u16]) -> usize {
         let &[first, second, ref rest @ ..] = letters else { return 0 };
-        let number = if second < FREQUENT { self.frequent_pair(first, second) } else { self.other_pair(first, second) };
+        let number = if second < FREQUENT {
+            self.frequent_pair(first, second)
+        } else {
+            self.other_pair(self.place_of_other(first, second), first, second)
+        };
         let pair = self.pair(number);
         let Some((&third, rest)) = rest.split_first() else { return pair.class() };
         let node = self.at_place(self.place_of_third(number, third), third);
