@@ -15,15 +15,15 @@ pub struct Ahead {
     pub starts: Vec<u32>,
     /// Where each word ends, ascending. Each begins where the one before ends or where its run begins.
     pub ends: Vec<u32>,
-    /// All runs are cut that end at this place or before it, from the first that was asked for on.
+    /// All that is before this place is cut, from the run that was asked for on: it is the end of a run or of a part of one.
     pub until: usize,
     /// The number of the word that is next.
     next: usize,
 }
 
 impl Ahead {
-    /// Without any word.
-    pub fn new() -> Ahead {
+    /// Without any word, in the room that the last text left.
+    pub fn take() -> Ahead {
         let starts = spare::take(|spare| &mut spare.han_starts, 0);
         Ahead { starts, ends: spare::take(|spare| &mut spare.han_ends, 0), until: 0, next: 0 }
     }
@@ -45,19 +45,21 @@ impl Ahead {
         run: Range<usize>,
         out: &mut impl FnMut(Range<usize>, bool),
     ) {
-        if run.end > self.until && !han.cut_ahead(text, classes, run.start, self) {
-            han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
-            return;
-        }
         let mut start = run.start;
-        // Runs that were not asked for are left behind.
-        while self.ends.get(self.next).is_some_and(|&end| end as usize <= start) {
-            self.next += 1;
-        }
-        while let Some(&end) = self.ends.get(self.next).filter(|&&end| end as usize <= run.end) {
-            out(start..end as usize, true);
-            start = end as usize;
-            self.next += 1;
+        while start < run.end {
+            if start >= self.until && !han.cut_ahead(text, classes, start, self) {
+                han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
+                return;
+            }
+            // Runs that were not asked for are left behind.
+            while self.ends.get(self.next).is_some_and(|&end| end as usize <= start) {
+                self.next += 1;
+            }
+            while let Some(&end) = self.ends.get(self.next).filter(|&&end| end as usize <= run.end) {
+                out(start..end as usize, true);
+                start = end as usize;
+                self.next += 1;
+            }
         }
     }
 

@@ -40,8 +40,8 @@ pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Cuts the run of Han characters that begins at a place of a text, and as many more behind it as do well together; the
-    /// classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
+    /// Cuts the run of Han characters that begins at a place of a text, or the first part of a long one, and as many runs
+    /// behind it as do well together; the classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
     fn cut_ahead(&self, _text: &str, _classes: &[Classes], _from: usize, _ahead: &mut Ahead) -> bool {
         false
     }
@@ -59,7 +59,7 @@ pub fn for_each_word<T: Tokenizer + ?Sized>(
 ) {
     let mut classes = spare::take(|spare| &mut spare.classes, 0);
     classify(text, &mut classes);
-    let mut ahead = Ahead::new();
+    let mut ahead = Ahead::take();
     cut_classes(text, &classes, han, &mut ahead, unspaced, out);
     ahead.leave();
     spare::leave(|spare| &mut spare.classes, classes);

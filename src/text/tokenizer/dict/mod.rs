@@ -181,9 +181,10 @@ impl Tokenizer for Dict {
             let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
             while let Some(first) = piece.chars().next() {
                 // A character that is a word of its own divides the run.
-                let length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
+                let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
                 if length == 0 {
-                    out(from..from + first.len_utf8());
+                    length = first.len_utf8();
+                    out(from..from + length);
                 } else {
                     let numbers = piece[..length].chars().map(|c| cutter.letters().number(c));
                     cutter.add(numbers, &mut batch);
@@ -195,7 +196,6 @@ impl Tokenizer for Dict {
                         start = end;
                     });
                 }
-                let length = length.max(first.len_utf8() * usize::from(length == 0));
                 piece = &piece[length..];
                 from += length;
             }
@@ -207,15 +207,15 @@ impl Tokenizer for Dict {
         let cutter = self.cutter();
         let mut batch = spare::take_batch();
         ahead.clear();
-        for run in runs_of_han(classes, from) {
-            for (piece, place) in
-                text.as_bytes()[run.clone()].chunks(3 * RUN_LIMIT).zip((run.start..).step_by(3 * RUN_LIMIT))
-            {
-                cutter.add(cutter.letters().of_common(piece), &mut batch);
-                ahead.starts.push(place as u32);
-            }
-            ahead.until = run.end;
-            if batch.len() >= BATCH {
+        let pieces = runs_of_han(classes, from).flat_map(|run| {
+            let starts = run.clone().step_by(3 * RUN_LIMIT);
+            starts.map(move |start| start..run.end.min(start + 3 * RUN_LIMIT))
+        });
+        for piece in pieces {
+            cutter.add(cutter.letters().of_common(&text.as_bytes()[piece.clone()]), &mut batch);
+            ahead.starts.push(piece.start as u32);
+            ahead.until = piece.end;
+            if batch.characters() >= BATCH {
                 break;
             }
         }

@@ -106,6 +106,7 @@ impl Child {
         (from < self.to).then_some(Range { parent: place, from, to: self.to })
     }
 }
+
 /// Words by the numbers of their letters.
 struct List {
     spelled: Vec<u16>,

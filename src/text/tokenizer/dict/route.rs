@@ -62,7 +62,7 @@ impl Batch {
     }
 
     /// How many characters there are, with those that stand between the runs.
-    pub fn len(&self) -> usize {
+    pub fn characters(&self) -> usize {
         self.letters.len()
     }
 
