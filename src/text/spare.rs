@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::analysis::{Counted, Token, Word};
 use super::beside::Frequency;
 use super::lanes::Classes;
-use super::tokenizer::dict::Step;
+use super::tokenizer::dict::Batch;
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
@@ -36,8 +36,12 @@ pub struct Spare {
     pub frequencies: Vec<Frequency>,
     /// For the hashes by which these are looked up.
     pub hashes: Vec<u64>,
-    /// For the characters of a run of Chinese.
-    pub steps: Vec<Step>,
+    /// For the beginnings of runs of Chinese.
+    pub han_starts: Vec<u32>,
+    /// For the ends of Chinese words.
+    pub han_ends: Vec<u32>,
+    /// For runs of Chinese that are cut together. There are never many.
+    batch: Batch,
 }
 
 impl Spare {
@@ -52,7 +56,9 @@ impl Spare {
         slots: Vec::new(),
         frequencies: Vec::new(),
         hashes: Vec::new(),
-        steps: Vec::new(),
+        han_starts: Vec::new(),
+        han_ends: Vec::new(),
+        batch: Batch::new(),
     };
 }
 
@@ -73,6 +79,16 @@ pub fn leave<T>(of: fn(&mut Spare) -> &mut Vec<T>, mut list: Vec<T>) {
         list.clear();
         SPARE.with_borrow_mut(|spare| *of(spare) = list);
     }
+}
+
+/// An empty batch of runs of Chinese, with the room that the last of this thread left.
+pub fn take_batch() -> Batch {
+    SPARE.with_borrow_mut(|spare| std::mem::take(&mut spare.batch))
+}
+
+/// Leaves the room of a batch to the next.
+pub fn leave_batch(batch: Batch) {
+    SPARE.with_borrow_mut(|spare| spare.batch = batch);
 }
 
 /// Frees what the last document of this thread left, once no other follows: the memory of a thread is for something else then.

@@ -9,6 +9,8 @@
 //! everything else            spaced.rs: UAX #29 segments that hold a letter or digit
 //! ```
 //!
+//! Runs of Han characters that are cut together are in `ahead.rs`.
+//!
 //! Cutting at these borders gives what UAX #29 gives, but for two things: an underscore does not join Katakana, and a mark
 //! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!
@@ -21,6 +23,7 @@ use super::lanes::{Classes, classify};
 use super::script::{Class, class, continues_unspaced};
 use super::spare;
 
+pub mod ahead;
 pub mod bigram;
 pub mod char;
 pub mod dict;
@@ -30,10 +33,18 @@ mod unspaced;
 
 pub use unspaced::Unspaced;
 
+use ahead::Ahead;
+
 /// Something that cuts a run of one script into words.
 pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
+
+    /// Cuts the run of Han characters that begins at a place of a text, or the first part of a long one, and as many runs
+    /// behind it as do well together; the classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
+    fn cut_ahead(&self, _text: &str, _classes: &[Classes], _from: usize, _ahead: &mut Ahead) -> bool {
+        false
+    }
 }
 
 /// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
@@ -48,7 +59,9 @@ pub fn for_each_word<T: Tokenizer + ?Sized>(
 ) {
     let mut classes = spare::take(|spare| &mut spare.classes, 0);
     classify(text, &mut classes);
-    cut_classes(text, &classes, han, unspaced, out);
+    let mut ahead = Ahead::take();
+    cut_classes(text, &classes, han, &mut ahead, unspaced, out);
+    ahead.leave();
     spare::leave(|spare| &mut spare.classes, classes);
 }
 
@@ -56,6 +69,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     text: &str,
     classes: &[Classes],
     han: &T,
+    ahead: &mut Ahead,
     unspaced: &Unspaced,
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
@@ -90,7 +104,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             if han_ends >> end & 1 == 0 {
                 out(run, false);
             } else {
-                han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
+                ahead.words(han, text, classes, run, out);
             }
             left &= left - 1;
         }

@@ -9,18 +9,27 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::text::script::is_han;
+use crate::text::tokenizer::{Unspaced, for_each_word};
 
 static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(DICTIONARY));
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| Vocabulary::new(&TEXT).words().map(|(word, _)| word).collect());
 static PLAIN: LazyLock<(Dict, Jieba)> =
     LazyLock::new(|| (Dict::new(None, false).expect("no dictionary"), Jieba::new()));
 
-/// Panics where the words of a run are not those of jieba-rs.
+/// Panics where the words of a run are not those of jieba-rs, be it cut by itself or as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
     let expected: Vec<&str> = jieba.cut(run, true).iter().map(|token| token.word).collect();
     assert_eq!(words, expected, "{run}");
+    assert_eq!(han_words(dict, run), expected, "{run}");
+}
+
+/// The words of Han characters of a text.
+fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
+    let mut words = Vec::new();
+    for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));
+    words
 }
 
 #[test]
@@ -29,6 +38,14 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(WORDS.is_sorted_by(|one, two| one < two));
     assert_eq!(Vocabulary::new(&TEXT).total(), 60_101_964);
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
+}
+
+/// Every other test asks the tables that the build script made; this one says that the program would make the same.
+#[test]
+fn tables_are_those_that_the_program_makes() {
+    let made = Cutter::new(&Vocabulary::new(&TEXT), &unpacked(MODEL)).write();
+    assert_eq!(made.len(), TABLES.0.len());
+    assert!(made == TABLES.0);
 }
 
 #[test]
@@ -90,6 +107,20 @@ proptest! {
     fn any_run(run in run(24)) {
         let (dict, jieba) = &*PLAIN;
         compare(dict, jieba, &run);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    /// Runs that are cut together are cut as each by itself.
+    #[test]
+    fn any_text(runs in proptest::collection::vec((run(8), prop::sample::select(&[" ", ", ", "。", "a", "é"])), 0..200)) {
+        let (dict, jieba) = &*PLAIN;
+        let text: String = runs.iter().flat_map(|(run, mark)| [run, *mark]).collect();
+        let expected: Vec<&str> =
+            text.split(|c| !is_han(c)).flat_map(|run| jieba.cut(run, true)).map(|token| token.word).collect();
+        prop_assert_eq!(han_words(dict, &text), expected);
     }
 }
 

@@ -1,17 +1,24 @@
 //! Numbers for characters: the commonest first, so that what is asked for often lies close together.
 
+use std::borrow::Cow;
+
+use super::tables::Reader;
+
 /// Characters by number, in three kinds: those that the model of unknown words covers, others that may join, and one number
 /// for all that are words of their own. The last number of each of the first two kinds stands for all of the kind that
 /// neither the dictionary nor the model knows.
 pub struct Letters {
-    /// By code point; [`UNKNOWN`] for characters that neither knows.
-    numbers: Vec<u16>,
-    covered: u16,
-    other: u16,
+    /// By code point; [`UNKNOWN`] for characters that neither knows, but for those of [`COMMON`], which all have a number.
+    pub(super) numbers: Cow<'static, [u16]>,
+    pub(super) covered: u16,
+    pub(super) other: u16,
 }
 
 /// No character has this number.
 const UNKNOWN: u16 = 0;
+
+/// The code points that nearly all Chinese text is of, U+4E00 to U+9FFF; each has three bytes in UTF-8.
+const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
 /// Whether a Chinese character may join others to a word. All but these are words of their own: U+3005, U+3007 and what
 /// Unicode has added since the ranges were drawn.
@@ -51,11 +58,24 @@ impl Letters {
             .collect();
         known.sort_unstable();
         let covered = known.iter().filter(|(is_other, ..)| !is_other).count() as u16 + 1;
-        let mut letters = Letters { numbers: vec![UNKNOWN; counts.len()], covered, other: known.len() as u16 + 2 };
+        let mut numbers = vec![UNKNOWN; counts.len().max(COMMON.end)];
         for (rank, &(is_other, _, c)) in (1..).zip(&known) {
-            letters.numbers[c as usize] = rank + u16::from(is_other);
+            numbers[c as usize] = rank + u16::from(is_other);
         }
+        let mut letters = Letters { numbers: Cow::Borrowed(&[]), covered, other: known.len() as u16 + 2 };
+        for (c, number) in (COMMON.start as u32..).zip(&mut numbers[COMMON]) {
+            if let (UNKNOWN, Some(c)) = (*number, char::from_u32(c)) {
+                *number = letters.of_kind(c);
+            }
+        }
+        letters.numbers = Cow::Owned(numbers);
         letters
+    }
+
+    /// Letters as the tables have them.
+    pub fn read(tables: &mut Reader) -> Letters {
+        let [covered, other] = tables.array();
+        Letters { numbers: tables.list(), covered, other }
     }
 
     /// The number of a character.
@@ -65,6 +85,16 @@ impl Letters {
             Some(&number) if number != UNKNOWN => number,
             _ => self.of_kind(c),
         }
+    }
+
+    /// The numbers of characters from U+4E00 to U+9FFF, of which each is three bytes of UTF-8.
+    #[inline]
+    pub fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
+        let numbers = self.numbers.get(COMMON).unwrap_or_default();
+        utf8.as_chunks::<3>().0.iter().map(|&[one, two, three]| {
+            let point = usize::from(one & 15) << 12 | usize::from(two & 63) << 6 | usize::from(three & 63);
+            numbers.get(point.wrapping_sub(COMMON.start)).copied().unwrap_or(self.covered)
+        })
     }
 
     #[cold]
@@ -101,5 +131,9 @@ mod tests {
         assert_eq!((number('龘'), letters.covered()), (3, 3));
         assert_eq!([number('㐀'), number('㐁'), number('𠀀')], [4, 5, 5]);
         assert_eq!([number('〇'), number('々'), number('𰀀'), letters.alone()], [6; 4]);
+        let text = "中国龘\u{4E00}\u{9FD5}\u{9FD6}\u{9FFF}";
+        let numbers: Vec<u16> = letters.of_common(text.as_bytes()).collect();
+        assert_eq!(numbers, text.chars().map(number).collect::<Vec<_>>());
+        assert_eq!(numbers, [1, 2, 3, 3, 3, 5, 5]);
     }
 }

@@ -7,11 +7,15 @@
 //! vocabulary.rs    which words, and how frequent is each?
 //! letters.rs       which number has a character?
 //! words.rs         do these characters begin a word?
+//! plant.rs         how is the tree made that tells?
 //! route.rs         which words does a run of characters consist of, as likely as can be?
 //! unknown.rs       which of the characters that are left over belong together?
+//! tables.rs        how do bytes of the program become all of these?
+//! write.rs         how do these become bytes when the program is built?
 //! ```
 //!
-//! The dictionary is unpacked when the first run of Han characters is cut, and never in a run of the program that meets none.
+//! The build script of the program makes the tables from the dictionary and puts them into the program, which uses them where
+//! they stand. Only if the user has words, too, are tables made when the first run of Han characters is cut.
 //! A run of more than [`RUN_LIMIT`] characters without any other character between them is no language; it is cut into
 //! pieces of that many, so that working memory stays small and time linear.
 
@@ -23,20 +27,36 @@ use hashbrown::HashSet;
 use super::super::normal::normal_word;
 use super::super::spare;
 use super::Tokenizer;
+use super::ahead::{Ahead, runs_of_han};
 use crate::error::{Error, Result};
+use crate::text::lanes::Classes;
 
 #[cfg(test)]
 mod laws;
 mod letters;
+mod plant;
 mod route;
+mod tables;
 mod unknown;
 mod vocabulary;
 mod words;
+#[cfg(test)]
+mod write;
 
-pub use route::Step;
+pub use route::Batch;
 
+use letters::joins;
 use route::Cutter;
+use tables::Reader;
 use vocabulary::Vocabulary;
+
+/// What begins where tables may begin.
+#[repr(C, align(64))]
+struct Aligned<B: ?Sized>(B);
+
+/// The tables of dictionary and model without any word of the user.
+static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
+const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 
 static DICTIONARY: &[u8] = include_bytes!("data/dict.txt.zst");
 static MODEL: &[u8] = include_bytes!("data/hmm.model.zst");
@@ -46,6 +66,9 @@ pub const JIEBA: &str = "0.11.0";
 
 /// The longest run, in characters, that is segmented as one.
 pub const RUN_LIMIT: usize = 4_096;
+
+/// How many characters are cut together, at least, where there are so many.
+const BATCH: usize = 256;
 
 /// The largest frequency that a user dictionary may give a word: the sum over all words must not overflow. The smallest
 /// is 1: the logarithm of 0 would spoil the weights of everything before that word.
@@ -106,6 +129,9 @@ impl Dict {
 
     fn cutter(&self) -> &Cutter {
         self.cutter.get_or_init(|| {
+            if self.user_words.is_empty() {
+                return Cutter::read(Reader::new(&TABLES.0));
+            }
             let dictionary = unpacked(DICTIONARY);
             let mut vocabulary = Vocabulary::new(&dictionary);
             for UserWord { word, frequency } in &self.user_words {
@@ -148,25 +174,60 @@ impl UserWord {
 impl Tokenizer for Dict {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
         let cutter = self.cutter();
-        let mut steps = spare::take(|spare| &mut spare.steps, 0);
-        let mut start = 0;
-        while start < run.len() {
-            let rest = &run[start..];
-            // A run that is short in bytes is short in characters: the common case needs no count.
-            let length = if rest.len() <= RUN_LIMIT {
-                rest.len()
-            } else {
-                rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)
-            };
-            cutter.cut(&rest[..length], &mut steps, &mut |word| out(start + word.start..start + word.end));
-            start += length;
+        let mut batch = spare::take_batch();
+        let mut from = 0;
+        while from < run.len() {
+            let rest = &run[from..];
+            let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
+            while let Some(first) = piece.chars().next() {
+                // A character that is a word of its own divides the run.
+                let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
+                if length == 0 {
+                    length = first.len_utf8();
+                    out(from..from + length);
+                } else {
+                    let numbers = piece[..length].chars().map(|c| cutter.letters().number(c));
+                    cutter.add(numbers, &mut batch);
+                    let mut ends = piece.char_indices().map(|(start, c)| start + c.len_utf8()).zip(1..);
+                    let mut start = from;
+                    cutter.cut(&mut batch, |_, characters| {
+                        let end = ends.find(|&(_, number)| number == characters).map_or(start, |(end, _)| from + end);
+                        out(start..end);
+                        start = end;
+                    });
+                }
+                piece = &piece[length..];
+                from += length;
+            }
         }
-        spare::leave(|spare| &mut spare.steps, steps);
+        spare::leave_batch(batch);
+    }
+
+    fn cut_ahead(&self, text: &str, classes: &[Classes], from: usize, ahead: &mut Ahead) -> bool {
+        let cutter = self.cutter();
+        let mut batch = spare::take_batch();
+        ahead.clear();
+        let pieces = runs_of_han(classes, from).flat_map(|run| {
+            let starts = run.clone().step_by(3 * RUN_LIMIT);
+            starts.map(move |start| start..run.end.min(start + 3 * RUN_LIMIT))
+        });
+        for piece in pieces {
+            cutter.add(cutter.letters().of_common(&text.as_bytes()[piece.clone()]), &mut batch);
+            ahead.starts.push(piece.start as u32);
+            ahead.until = piece.end;
+            if batch.characters() >= BATCH {
+                break;
+            }
+        }
+        cutter.cut(&mut batch, |run, end| ahead.ends.push(ahead.starts[run] + 3 * end as u32));
+        spare::leave_batch(batch);
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Unspaced, for_each_word};
     use super::*;
 
     fn cut<'r>(dict: &Dict, run: &'r str) -> Vec<&'r str> {
@@ -207,6 +268,9 @@ mod tests {
         let dict = Dict::new(None, false).expect("no dictionary");
         let run = "中华人民共和国".repeat(2 * RUN_LIMIT / 7);
         let words = cut(&dict, &run);
+        let mut of_text = Vec::new();
+        for_each_word(&run, &dict, &Unspaced::characters(), &mut |word, _| of_text.push(&run[word]));
+        assert_eq!(words, of_text);
         assert_eq!(words.concat(), run);
         // 4,096 is one more than a multiple of 7, so that the first piece ends in the middle of the word.
         let limit = "中".len() * RUN_LIMIT;

@@ -7,8 +7,10 @@
 //! The sums are taken in jieba's order, to the last bit: characters that the model has not met in some place weigh
 //! -3.14e100, beside which all else is lost in rounding, so that ties are frequent there and their rule decides.
 
+use std::borrow::Cow;
+
 use super::letters::Letters;
-use super::route::Step;
+use super::tables::Reader;
 
 /// Where a character stands in its word.
 const BEGIN: usize = 0;
@@ -21,11 +23,11 @@ const NEVER: f64 = -3.14e100;
 
 /// The model.
 pub struct Unknown {
-    first: [f64; 4],
+    pub(super) first: [f64; 4],
     /// By the place before, then the place after.
-    follows: [[f64; 4]; 4],
+    pub(super) follows: [[f64; 4]; 4],
     /// By the number of the character.
-    seen: Vec<[f64; 4]>,
+    pub(super) seen: Cow<'static, [[f64; 4]]>,
 }
 
 impl Unknown {
@@ -47,7 +49,12 @@ impl Unknown {
                 }
             }
         }
-        Unknown { first, follows, seen }
+        Unknown { first, follows, seen: seen.into() }
+    }
+
+    /// A model as the tables have it.
+    pub fn read(tables: &mut Reader) -> Unknown {
+        Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
     /// The characters that the model has met.
@@ -58,34 +65,34 @@ impl Unknown {
     /// Joins characters, each of them single so far, to words: sets the length where a word begins.
     ///
     /// `covered` is the largest number of a character that the model covers.
-    pub fn join(&self, steps: &mut [Step], covered: u16) {
+    pub fn join(&self, letters: &[u16], lengths: &mut [u16], covered: u16) {
         let mut from = 0;
-        while from < steps.len() {
-            let is_covered = steps[from].letter <= covered;
-            let rest = &mut steps[from..];
-            let count = rest.iter().take_while(|step| (step.letter <= covered) == is_covered).count();
+        while from < letters.len() {
+            let is_covered = letters[from] <= covered;
+            let rest = &letters[from..];
+            let count = rest.iter().take_while(|&&letter| (letter <= covered) == is_covered).count();
             if !is_covered {
                 // What the model does not cover is not divided.
-                rest[0].length = count as u32;
+                lengths[from] = count as u16;
             } else if count > 1 {
-                self.viterbi(&mut rest[..count]);
+                self.viterbi(&rest[..count], &mut lengths[from..from + count]);
             }
             from += count;
         }
     }
 
-    fn viterbi(&self, steps: &mut [Step]) {
-        let weights = |step: &Step| self.seen.get(step.letter as usize).copied().unwrap_or([NEVER; 4]);
-        let here = weights(&steps[0]);
+    fn viterbi(&self, letters: &[u16], lengths: &mut [u16]) {
+        let weights = |letter: u16| self.seen.get(letter as usize).copied().unwrap_or([NEVER; 4]);
+        let here = weights(letters[0]);
         let mut best = [0, 1, 2, 3].map(|place| self.first[place] + here[place]);
-        for step in &mut steps[1..] {
-            let here = weights(step);
+        for (&letter, length) in letters.iter().zip(&mut *lengths).skip(1) {
+            let here = weights(letter);
             // Of the two places that may stand before one, the second wins a tie. Which of them won is kept as a bit.
             let mut choices = 0;
             let mut better = |place: usize, one: usize, other: usize| {
                 let one = best[one] + self.follows[one][place] + here[place];
                 let other = best[other] + self.follows[other][place] + here[place];
-                choices |= u32::from(one <= other) << place;
+                choices |= u16::from(one <= other) << place;
                 if one > other { one } else { other }
             };
             best = [
@@ -94,19 +101,19 @@ impl Unknown {
                 better(MIDDLE, BEGIN, MIDDLE),
                 better(SINGLE, END, SINGLE),
             ];
-            step.length = choices;
+            *length = choices;
         }
         let mut place = if best[END] > best[SINGLE] { END } else { SINGLE };
-        let mut end = steps.len();
-        for at in (1..steps.len()).rev() {
+        let mut end = letters.len();
+        for at in (1..letters.len()).rev() {
             const BEFORE: [[usize; 2]; 4] = [[END, SINGLE], [BEGIN, MIDDLE], [BEGIN, MIDDLE], [END, SINGLE]];
-            place = BEFORE[place][(steps[at].length >> place & 1) as usize];
+            place = BEFORE[place][(lengths[at] >> place & 1) as usize];
             if place == END || place == SINGLE {
-                steps[at].length = (end - at) as u32;
+                lengths[at] = (end - at) as u16;
                 end = at;
             }
         }
-        steps[0].length = end as u32;
+        lengths[0] = end as u16;
     }
 }
 

@@ -1,33 +1,44 @@
-//! The words of the dictionary as a tree of characters, in a double array (Aoe 1989): whether a node has a child by a letter
-//! is one look at one place.
+//! The words of the dictionary as a tree of characters: do these characters begin a word, and are they one?
 //!
-//! The child of a node by a letter stands at the base of the node + the letter. No two nodes have the same base, so that the
-//! letter in a place says whose child it is. Words of frequent characters are given their places first, side by side:
-//! most of what text asks for lies in a small part of the array.
+//! Each two neighbouring characters of a text are looked up, and nearly half of these pairs begin no word. What that costs is
+//! memory, so the tables are made to be small where most look-ups go:
+//!
+//! * Pairs with a frequent second letter are bits, a row for each first letter; 48 bits and the number of pairs before them are
+//!   one number of 64 bits. So it is known at one look whether there is a pair and which it is.
+//! * Other pairs, and words of more letters, stand in double arrays (Aoe 1989): the child of a node by a letter stands at the base
+//!   of the node + the letter. No two nodes have the same base, so that the letter in a place says whose child it is.
+//! * What is known of a pair has 32 bits: the class of its word, and which third letters are impossible, by their remainder. Two
+//!   of three look-ups of a third letter need not be made.
 
-use std::cmp::Reverse;
+use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
-use super::letters::Letters;
+use super::tables::Reader;
 
-/// A node as it stands in its place: the letter that leads to it, the base of its children, the class of its word.
+/// A node of three or more letters: the letter that leads to it, the base of its children, the class of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Node(u64);
+pub struct Node(pub u64);
 
 /// The letter has the 16 bits below these, the class of the frequency the 20 above.
 const BASE_BITS: u32 = 28;
-/// The root needs no place of its own. Base 0 is nobody's, so that a node without children need not be treated apart.
-const ROOT_BASE: usize = 1;
 
 impl Node {
-    /// No node: it has no word and no children.
+    /// No node: it has no word and no children. Base 0 is nobody's.
     pub const NONE: Node = Node(0);
-    /// The node of no letters.
-    pub const ROOT: Node = Node((ROOT_BASE as u64) << 16);
+
+    /// A node without children.
+    pub fn new(class: u32, letter: u16) -> Node {
+        Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
+    }
+
+    /// The node with the base of its children, of which it had none.
+    pub fn with_base(self, base: usize) -> Node {
+        Node(self.0 | (base as u64) << 16)
+    }
 
     #[inline]
-    fn base(self) -> usize {
-        (self.0 >> 16 & ((1 << BASE_BITS) - 1)) as usize
+    fn base(self) -> u32 {
+        (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 
     /// Whether longer words begin with this one.
@@ -43,220 +54,248 @@ impl Node {
     }
 }
 
-/// The tree.
+/// What is known of a pair of letters: the class of its word, and below that a set that its third letters are in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pair(pub u32);
+
+/// A third letter is known by its remainder.
+const THIRDS: u16 = 12;
+
+impl Pair {
+    /// A pair that no longer word begins with.
+    pub fn new(class: u32) -> Pair {
+        Pair(class << THIRDS)
+    }
+
+    /// The pair with one more letter that may follow.
+    pub fn with_third(self, letter: u16) -> Pair {
+        Pair(self.0 | 1 << (letter % THIRDS))
+    }
+
+    /// Whether words may begin with the pair and this letter.
+    #[inline]
+    pub fn may_have(self, letter: u16) -> bool {
+        self.0 >> (letter % THIRDS) & 1 == 1
+    }
+
+    /// The class of the frequency of the word that it is, 0 if it is none.
+    #[inline]
+    pub fn class(self) -> usize {
+        (self.0 >> THIRDS) as usize
+    }
+}
+
+/// The bits of an entry of a row, which are above the number of pairs before it, and the entries of a row.
+const ROW_BITS: usize = 48;
+const ROW: usize = 24;
+/// The letters below this one are frequent: they have bits in the rows.
+pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
+
+/// Where the bit of a pair is: the entry and the bit in it. Of a second letter that is not frequent there is none, and entry
+/// 0 is empty.
+#[inline]
+fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
+    let entry = first as usize * ROW + second as usize / ROW_BITS;
+    let bit = 64 - ROW_BITS + second as usize % ROW_BITS;
+    (select_unpredictable(second < FREQUENT, entry, 0), bit as u32)
+}
+
+/// The tree, but for what is known of single letters. Pairs have numbers, by their first letter and those with a frequent
+/// second letter first; pair 0 is none.
 pub struct Words {
-    places: Vec<Node>,
+    /// By first letter: the number of its first pair.
+    pub(super) pairs_of: Cow<'static, [u32]>,
+    /// By first letter, [`ROW`] entries each.
+    pub(super) rows: Cow<'static, [u64]>,
+    /// By first letter: the base of its pairs with other letters.
+    pub(super) bases_of: Cow<'static, [u32]>,
+    /// The places of these pairs: the second letter, and above these 16 bits the number of the pair among those of its first.
+    pub(super) others: Cow<'static, [u32]>,
+    /// By number of a pair.
+    pub(super) pairs: Cow<'static, [u32]>,
+    /// By number of a pair: the base of its children.
+    pub(super) bases: Cow<'static, [u32]>,
+    /// The places of nodes of more letters.
+    pub(super) places: Cow<'static, [u64]>,
 }
 
 impl Words {
-    /// The child of a node by a letter, [`Node::NONE`] where there is none.
+    /// Words as the tables have them.
+    pub fn read(tables: &mut Reader) -> Words {
+        Words {
+            pairs_of: tables.list(),
+            bases_of: tables.list(),
+            others: tables.list(),
+            pairs: tables.list(),
+            bases: tables.list(),
+            rows: tables.list(),
+            places: tables.list(),
+        }
+    }
+
+    /// Asks for what [`Words::frequent_pair`] will look at.
+    #[inline]
+    pub fn ask_for_pair(&self, first: u16, second: u16) {
+        ask_for(&self.rows, bit_of_pair(first, second).0);
+    }
+
+    /// The number of a pair with a frequent second letter, 0 if no word begins with it.
     ///
     /// Whether there is one is as good as random, so that nothing is made to depend on it but the place of the next look:
-    /// the processor would guess wrong and wait.
+    /// the processor would guess wrong and wait. So it is with all look-ups here.
+    #[inline]
+    pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
+        let (entry, bit) = bit_of_pair(first, second);
+        let row = self.rows.get(entry).copied().unwrap_or_default();
+        let from = self.pairs_of.get(first as usize).copied().unwrap_or_default();
+        let below = row & ((1 << bit) - 1);
+        let number = from + u32::from(row as u16) + (below >> (64 - ROW_BITS)).count_ones();
+        select_unpredictable(row >> bit & 1 == 1, number, 0)
+    }
+
+    /// The place where a pair with another second letter stands, if there is one.
+    #[inline]
+    pub fn place_of_other(&self, first: u16, second: u16) -> u32 {
+        self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
+    }
+
+    /// The number of such a pair.
+    #[inline]
+    pub fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
+        let place = self.others.get(place as usize).copied().unwrap_or_default();
+        let from = self.pairs_of.get(first as usize).copied().unwrap_or_default();
+        select_unpredictable(place as u16 == second, from + (place >> 16), 0)
+    }
+
+    /// What is known of a pair.
+    #[inline]
+    pub fn pair(&self, number: u32) -> Pair {
+        Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
+    }
+
+    /// The place where the child of a pair by a letter stands, if there is one.
+    #[inline]
+    pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
+        self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
+    }
+
+    /// The node at a place, if it is one of that letter.
+    #[inline]
+    pub fn at_place(&self, place: u32, letter: u16) -> Node {
+        let node = self.places.get(place as usize).copied().unwrap_or_default();
+        Node(select_unpredictable(node as u16 == letter, node, 0))
+    }
+
+    /// The child of a node, [`Node::NONE`] where there is none.
     #[inline]
     pub fn child(&self, node: Node, letter: u16) -> Node {
-        let place = self.places.get(node.base() + letter as usize).copied().unwrap_or(Node::NONE);
-        select_unpredictable(place.0 as u16 == letter, place, Node::NONE)
+        self.at_place(node.base() + u32::from(letter), letter)
     }
 
-    /// The tree of `count` words in ascending order, each with its frequency and the class of it, which is not 0. Words with
-    /// a character that joins no other are left out.
-    pub fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> Words {
-        let list = List::new(sorted, count, letters);
-        let mut array = Builder::new(letters.alone(), list.spelled.len());
-        // One depth of the tree after the other. The root is given the first base that there is.
-        let mut nodes = vec![Range { place: None, from: 0, to: list.classes.len() as u32 }];
-        let (mut next, mut children) = (Vec::new(), Vec::new());
-        let mut depth = 0;
-        while !nodes.is_empty() {
-            for node in nodes.drain(..) {
-                list.children(&node, depth, &mut children);
-                let base = array.place(node.place, &children);
-                for child in &children {
-                    let from = child.from + u32::from(child.class != 0);
-                    if from < child.to {
-                        next.push(Range { place: Some(base + child.letter as usize), from, to: child.to });
-                    }
-                }
-            }
-            next.sort_by_cached_key(|node| Reverse(list.frequency(node)));
-            std::mem::swap(&mut nodes, &mut next);
-            depth += 1;
-        }
-        array.finish()
+    /// Asks for what [`Words::child`] will look at.
+    #[inline]
+    pub fn ask_for_child(&self, node: Node, letter: u16) {
+        ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
     }
-}
 
-/// A node that has children: where it stands and the words that begin with it and go on.
-struct Range {
-    place: Option<usize>,
-    from: u32,
-    to: u32,
-}
-
-/// A child: its letter, the class of its word, and the words that begin with it.
-struct Child {
-    letter: u16,
-    class: u32,
-    from: u32,
-    to: u32,
-}
-
-/// Words by the numbers of their letters.
-struct List {
-    spelled: Vec<u16>,
-    starts: Vec<u32>,
-    classes: Vec<u32>,
-    /// The frequencies of all words before each.
-    before: Vec<u64>,
-}
-
-impl List {
-    fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // Lists that grow hold their old and their new place at once.
-        let mut list = List {
-            spelled: Vec::with_capacity(3 * count),
-            starts: Vec::with_capacity(count + 1),
-            classes: Vec::with_capacity(count),
-            before: Vec::with_capacity(count + 1),
+    /// The class of the word that two or more letters are, 0 if they are none.
+    pub fn class(&self, letters: &[u16]) -> usize {
+        let &[first, second, ref rest @ ..] = letters else { return 0 };
+        let number = if second < FREQUENT {
+            self.frequent_pair(first, second)
+        } else {
+            self.other_pair(self.place_of_other(first, second), first, second)
         };
-        list.starts.push(0);
-        list.before.push(0);
-        let mut sum = 0;
-        for (word, frequency, class) in sorted {
-            let from = list.spelled.len();
-            list.spelled.extend(word.chars().map(|c| letters.number(c)));
-            if list.spelled[from..].contains(&letters.alone()) {
-                list.spelled.truncate(from);
-                continue;
-            }
-            sum += frequency;
-            list.starts.push(list.spelled.len() as u32);
-            list.classes.push(class);
-            list.before.push(sum);
-        }
-        list
-    }
-
-    fn frequency(&self, node: &Range) -> u64 {
-        self.before[node.to as usize] - self.before[node.from as usize]
-    }
-
-    fn children(&self, node: &Range, depth: u32, out: &mut Vec<Child>) {
-        out.clear();
-        for word in node.from..node.to {
-            let start = self.starts[word as usize] + depth;
-            let letter = self.spelled[start as usize];
-            match out.last_mut() {
-                Some(child) if child.letter == letter => child.to = word + 1,
-                _ => {
-                    let ends = start + 1 == self.starts[word as usize + 1];
-                    let class = if ends { self.classes[word as usize] } else { 0 };
-                    out.push(Child { letter, class, from: word, to: word + 1 });
-                }
-            }
-        }
+        let pair = self.pair(number);
+        let Some((&third, rest)) = rest.split_first() else { return pair.class() };
+        let node = self.at_place(self.place_of_third(number, third), third);
+        rest.iter().fold(node, |node, &letter| self.child(node, letter)).class()
     }
 }
 
-/// Places as they are given away.
-struct Builder {
-    places: Vec<Node>,
-    /// A bit for each place that is free.
-    free: Vec<u64>,
-    /// A bit for each base that nobody has.
-    unused: Vec<u64>,
-    /// The 64 bases at which the search for room for 2^n children, but less than twice as many, begins. It never goes back:
-    /// some holes stay, and time is linear.
-    from: [usize; 17],
-    largest: usize,
+/// Asks for an entry of a list that is looked at later, so that nobody waits for memory then.
+#[inline]
+#[allow(unsafe_code)]
+pub fn ask_for<T>(list: &[T], at: usize) {
+    // SAFETY: a prefetch reads nothing, wherever the address points to.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(list.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (list, at);
 }
 
-impl Builder {
-    fn new(largest: u16, room: usize) -> Builder {
-        let largest = largest as usize;
-        let places = Vec::with_capacity(room + 2 * largest);
-        let mut builder = Builder { places, free: Vec::new(), unused: Vec::new(), from: [0; 17], largest };
-        builder.reach(0);
-        builder.unused[0] &= !1;
-        builder
+/// The rows of pairs, as they are filled.
+pub struct Rows(Vec<u64>);
+
+impl Rows {
+    /// Without any pair.
+    pub fn new() -> Rows {
+        Rows(vec![0; ROW])
     }
 
-    /// Makes sure that the places of all children of 64 bases are there.
-    fn reach(&mut self, block: usize) {
-        let blocks = block + self.largest / 64 + 3;
-        if blocks > self.free.len() {
-            self.free.resize(blocks, u64::MAX);
-            self.unused.resize(blocks, u64::MAX);
-            self.places.resize(blocks * 64, Node::NONE);
+    /// Adds the pairs of a letter with these frequent ones, which ascend; letters come as they ascend, too.
+    pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
+        self.0.resize((first as usize + 1) * ROW, 0);
+        let row = &mut self.0[first as usize * ROW..];
+        for second in seconds {
+            let (entry, bit) = bit_of_pair(0, second);
+            row[entry] |= 1 << bit;
+        }
+        let mut before = 0;
+        for entry in row {
+            let count = entry.count_ones();
+            *entry |= u64::from(before);
+            before += count;
         }
     }
 
-    /// Gives places to the children of a node; returns their base.
-    fn place(&mut self, parent: Option<usize>, children: &[Child]) -> usize {
-        let size = children.len().max(1).ilog2() as usize;
-        let base = loop {
-            let block = self.from[size];
-            self.reach(block);
-            let room = |child: &Child| self.free_from(block * 64 + child.letter as usize);
-            let fits = children.iter().try_fold(self.unused[block], |fits, child| match fits & room(child) {
-                0 => None,
-                fits => Some(fits),
-            });
-            match fits {
-                Some(fits) if fits != 0 => break block * 64 + fits.trailing_zeros() as usize,
-                _ => self.from[size] += 1,
-            }
-        };
-        self.unused[base / 64] &= !(1 << (base % 64));
-        for child in children {
-            let place = base + child.letter as usize;
-            self.free[place / 64] &= !(1 << (place % 64));
-            self.places[place] = Node(u64::from(child.class) << (16 + BASE_BITS) | u64::from(child.letter));
-        }
-        if let Some(parent) = parent {
-            self.places[parent].0 |= (base as u64) << 16;
-        }
-        base
-    }
-
-    /// The bits of 64 places from any place on.
-    fn free_from(&self, place: usize) -> u64 {
-        let (block, shift) = (place / 64, place % 64);
-        // Two shifts, because there is none by 64.
-        self.free[block] >> shift | self.free[block + 1] << 1 << (63 - shift)
-    }
-
-    fn finish(mut self) -> Words {
-        let end = self.places.iter().rposition(|&node| node != Node::NONE).map_or(0, |last| last + 1);
-        self.places.truncate(end);
-        Words { places: self.places }
+    /// All rows.
+    pub fn finish(self) -> Vec<u64> {
+        self.0
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::letters::Letters;
     use super::*;
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        let words = [("中", 1), ("中国", 2), ("中国人民", 3), ("人民", 4), ("民国〇", 5)];
-        let letters = Letters::new("中国人民".chars().map(|c| (c, 1)));
-        let tree = Words::new(words.iter().map(|&(word, class)| (word, 1, class)), words.len(), &letters);
-        let node = |word: &str| word.chars().fold(Node::ROOT, |node, c| tree.child(node, letters.number(c)));
-        for (word, class, goes_on) in [
-            ("中", 1, true),
-            ("中国", 2, true),
-            ("中国人", 0, true),
-            ("中国人民", 3, false),
-            ("人", 0, true),
-            ("人民", 4, false),
-        ] {
-            assert_eq!((node(word).class(), node(word).has_children()), (class, goes_on), "{word}");
+        // So many letters that some are not frequent.
+        let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
+        let one = |at: usize| many[at % many.len()];
+        let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];
+        for at in 0..many.len() {
+            words.push([one(at), one(at * 7 + 1)].iter().collect());
+            words.push([one(at), one(at * 7 + 1), one(at * 5)].iter().collect());
+            words.push([one(at), one(at * 11), one(at * 5), one(at + 3), one(3)].iter().collect());
         }
-        // A word with a character that joins nothing is not there.
-        for word in ["国", "民", "民国", "中人", "中国民", "人民中", "龘", "〇", "中国人民民"] {
-            assert_eq!(node(word), Node::NONE, "{word}");
+        words.sort_unstable();
+        words.dedup();
+        let letters = Letters::new(many.iter().map(|&c| (c, 1)));
+        let listed = words.iter().zip(1..).map(|(word, class)| (word.as_str(), 1, class));
+        let (tree, ones) = Words::new(listed, words.len(), &letters);
+        let numbers = |word: &str| word.chars().map(|c| letters.number(c)).collect::<Vec<u16>>();
+        let class = |word: &str| words.binary_search_by(|one| one.as_str().cmp(word)).map_or(0, |at| at + 1);
+        for word in words.iter().filter(|word| word.chars().count() > 1) {
+            // A word with a character that joins nothing is not there.
+            let expected = if word.contains('〇') { 0 } else { class(word) };
+            assert_eq!(tree.class(&numbers(word)), expected, "{word}");
+            let other: String = word.chars().rev().collect();
+            assert_eq!(tree.class(&numbers(&other)), if expected == 0 { 0 } else { class(&other) }, "{other}");
+            let longer = format!("{word}{}", one(at_of(word)));
+            assert_eq!(tree.class(&numbers(&longer)), if expected == 0 { 0 } else { class(&longer) }, "{longer}");
         }
+        assert_eq!(ones.iter().filter(|&&class| class != 0).count(), 1);
+        assert_eq!(ones[numbers(&words[0])[0] as usize] != 0, words[0].chars().count() == 1);
+    }
+
+    /// Some number that a word has.
+    fn at_of(word: &str) -> usize {
+        word.chars().map(|c| c as usize).sum()
     }
 }

@@ -1,0 +1,68 @@
+//! The tables of a cutter as bytes, for the build script to put them into the program.
+
+use bytemuck::NoUninit;
+
+use super::letters::Letters;
+use super::route::Cutter;
+use super::tables::ALIGNMENT;
+use super::unknown::Unknown;
+use super::words::Words;
+
+/// Writes tables as `tables.rs` reads them.
+#[derive(Default)]
+struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    fn list<T: NoUninit>(&mut self, list: &[T]) {
+        let bytes = bytemuck::cast_slice(list);
+        self.bytes.extend((bytes.len() as u64).to_ne_bytes());
+        self.align();
+        self.bytes.extend_from_slice(bytes);
+        self.align();
+    }
+
+    fn align(&mut self) {
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+    }
+}
+
+impl Cutter {
+    /// The tables of the cutter.
+    pub fn write(&self) -> Vec<u8> {
+        let mut tables = Writer::default();
+        tables.list(&[self.unseen]);
+        tables.list(&self.weights);
+        tables.list(&self.ones);
+        self.letters.write(&mut tables);
+        self.words.write(&mut tables);
+        self.unknown.write(&mut tables);
+        tables.bytes
+    }
+}
+
+impl Letters {
+    fn write(&self, tables: &mut Writer) {
+        tables.list(&[self.covered, self.other]);
+        tables.list(&self.numbers);
+    }
+}
+
+impl Words {
+    fn write(&self, tables: &mut Writer) {
+        for by_number in [&self.pairs_of, &self.bases_of, &self.others, &self.pairs, &self.bases] {
+            tables.list(by_number);
+        }
+        tables.list(&self.rows);
+        tables.list(&self.places);
+    }
+}
+
+impl Unknown {
+    fn write(&self, tables: &mut Writer) {
+        tables.list(&self.first);
+        tables.list(&self.follows);
+        tables.list(&self.seen);
+    }
+}
