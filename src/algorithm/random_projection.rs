@@ -21,11 +21,12 @@ use super::kit::bits::Wide;
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::minwise::SEED;
+use super::kit::near_words;
 use super::kit::votes::majority;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::{hash128, mix64, splitmix64};
-use crate::row::{Row, RowShape, Score, Signatures};
+use crate::row::{Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 use crate::text::shingle::distinct;
 
@@ -162,6 +163,10 @@ impl Signer for RandomProjectionSigner {
         let distance = self.blocks.judge(a.position, Wide::read(a.sketch), Wide::read(b.sketch))?;
         let similarity = 1.0 - distance as f32 / self.bits as f32;
         Some(Score { similarity, distance: Some(distance as f32) })
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
     fn rules(&self) -> &'static [&'static str] {

@@ -16,13 +16,14 @@
 use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
+use super::kit::near_words;
 use super::kit::top_words::distinct_words;
 use super::kit::votes::majority;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::{mix64, scalar_hash};
-use crate::row::{Reason, Row, RowShape, Score, Signatures};
+use crate::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 use crate::text::shingle::distinct;
 
@@ -259,6 +260,10 @@ impl Signer for SimHashSigner<'_> {
         let distance = self.blocks.judge(a.position, vector(a), vector(b))?;
         let similarity = 1.0 - distance as f32 / self.bits as f32;
         Some(Score { similarity, distance: Some(distance as f32) })
+    }
+
+    fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
+        near_words::compare(window, self.blocks.distance(), out, |a, b| self.judge(a, b));
     }
 
     fn rules(&self) -> &'static [&'static str] {

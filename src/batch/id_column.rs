@@ -5,8 +5,9 @@
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use crate::error::{Error, Result};
-use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, BinaryArray, StringArray};
+use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -60,11 +61,7 @@ impl IdBuilder {
             IdRef::Bytes(bytes) => bytes.len(),
             IdRef::Int(_) | IdRef::UInt(_) => 8,
         };
-        if length > MAX_ID_BYTES {
-            return Err(Error::Usage(format!(
-                "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is --id-column the right column?"
-            )));
-        }
+        check_length(length)?;
         self.bytes += length;
         match (&mut self.column, id) {
             (Column::Text(column), IdRef::Text(text)) => column.append_value(text),
@@ -98,6 +95,74 @@ impl IdBuilder {
             Column::Int64(column) => Arc::new(column.finish()),
         }
     }
+}
+
+/// Builds an id column of text or bytes from the bytes of ids as they will be written: whether they are text is checked
+/// once, for all of them together.
+#[derive(Debug)]
+pub struct IdBytes {
+    /// Where each id begins, and the last one ends.
+    offsets: Vec<i32>,
+    values: Vec<u8>,
+}
+
+impl IdBytes {
+    /// An empty column with room for so many ids.
+    pub fn new(ids: usize) -> IdBytes {
+        let mut offsets = Vec::with_capacity(ids + 1);
+        offsets.push(0);
+        IdBytes { offsets, values: Vec::with_capacity(ids * 16) }
+    }
+
+    /// Appends one id.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`].
+    #[inline]
+    pub fn push(&mut self, id: &[u8]) -> Result<()> {
+        check_length(id.len())?;
+        self.values.extend_from_slice(id);
+        self.offsets.push(self.values.len() as i32);
+        Ok(())
+    }
+
+    /// Appends the last id once more; nothing if there is none.
+    #[inline]
+    pub fn repeat(&mut self) {
+        if let [.., begin, end] = self.offsets[..] {
+            self.values.extend_from_within(begin as usize..end as usize);
+            self.offsets.push(self.values.len() as i32);
+        }
+    }
+
+    /// Bytes of all ids; their user ends the column before they come near to 2 GiB.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The column.
+    ///
+    /// # Errors
+    /// [`Error::Table`] for text that is none.
+    pub fn finish(self, text: bool) -> Result<ArrayRef> {
+        let (offsets, values) = (OffsetBuffer::new(self.offsets.into()), self.values.into());
+        let failed = || Error::table("put together a column of ids");
+        Ok(if text {
+            Arc::new(StringArray::try_new(offsets, values, None).map_err(failed())?)
+        } else {
+            Arc::new(BinaryArray::try_new(offsets, values, None).map_err(failed())?)
+        })
+    }
+}
+
+fn check_length(length: usize) -> Result<()> {
+    if length > MAX_ID_BYTES {
+        return Err(Error::Usage(format!(
+            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is --id-column the right column?"
+        )));
+    }
+    Ok(())
 }
 
 /// The id as a number of the column's width.
@@ -150,8 +215,34 @@ mod tests {
     }
 
     #[test]
+    fn bytes_make_the_same_column_as_ids_one_by_one() {
+        let ids = ["", "a", "a", "бв", "", ""];
+        let mut builders = [IdBuilder::new(IdType::Text), IdBuilder::new(IdType::Bytes)];
+        let (mut text, mut bytes) = (IdBytes::new(2), IdBytes::new(9));
+        text.repeat();
+        for (at, id) in ids.iter().enumerate() {
+            builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
+            for column in [&mut text, &mut bytes] {
+                if at > 0 && ids[at - 1] == *id {
+                    column.repeat();
+                } else {
+                    column.push(id.as_bytes()).expect("short");
+                }
+                assert_eq!(column.bytes(), ids[..=at].concat().len());
+            }
+        }
+        assert_eq!(&text.finish(true).expect("text"), &builders[0].finish());
+        assert_eq!(&bytes.finish(false).expect("bytes"), &builders[1].finish());
+
+        let mut bytes = IdBytes::new(1);
+        bytes.push(b"\xFF").expect("short");
+        assert!(bytes.finish(true).is_err());
+    }
+
+    #[test]
     fn an_absurdly_long_id_is_refused() {
         let long = "x".repeat(MAX_ID_BYTES + 1);
+        assert!(IdBytes::new(1).push(long.as_bytes()).is_err());
         assert!(IdBuilder::new(IdType::Text).push(IdRef::Text(&long)).is_err());
         assert!(IdBuilder::new(IdType::Text).push(IdRef::Text(&long[1..])).is_ok());
     }

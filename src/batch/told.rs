@@ -7,9 +7,9 @@ use arrow_array::{Array, RecordBatch};
 /// A pair as it stands in its table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairTold {
-    /// As [`PairRow::similarity`](super::PairRow::similarity).
+    /// As [`PairColumns::similarity`](super::PairColumns::similarity).
     pub similarity: f32,
-    /// As [`PairRow::distance`](super::PairRow::distance).
+    /// As [`PairColumns::distance`](super::PairColumns::distance).
     pub distance: Option<f32>,
     /// Which rules found it, joined by `+`.
     pub matched_by: String,
@@ -96,25 +96,24 @@ pub fn removals_told(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<RemovalTol
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{IdRef, IdType, PairBuilder, PairRow, RemovalBuilder, RemovalRow};
+    use crate::batch::{IdRef, IdType, PairColumns, RemovalBuilder, RemovalRow, pair_schema};
+    use arrow_array::Int64Array;
+    use std::sync::Arc;
 
     #[test]
     fn a_pair_is_found_where_it_stands() {
-        let mut builder = PairBuilder::new(IdType::Int64);
-        for (a, b) in [(1, 5), (1, 9), (3, 4)] {
-            let row = PairRow {
-                id_a: IdRef::Int(0),
-                id_b: IdRef::Int(0),
-                similarity: b as f32 / 10.0,
-                distance: (b == 4).then_some(2.0),
-                matched_by: "band",
-                verified: true,
-                doc_a: a,
-                doc_b: b,
-            };
-            builder.push(&row).expect("fits");
-        }
-        let batch = builder.finish().expect("a table");
+        let ids = Arc::new(Int64Array::from(vec![0; 3]));
+        let columns = PairColumns {
+            id_a: ids.clone(),
+            id_b: ids,
+            similarity: vec![0.5, 0.9, 0.4].into(),
+            distance: vec![None, None, Some(2.0)].into(),
+            matched_by: vec!["band"; 3].into(),
+            verified: vec![true; 3].into(),
+            doc_a: vec![1, 1, 3].into(),
+            doc_b: vec![5, 9, 4].into(),
+        };
+        let batch = columns.table(&pair_schema(IdType::Int64)).expect("a table");
         let found = |a, b| pair_told(&batch, a, b).expect("the columns");
         let told = |similarity, distance| {
             PairSearch::Found(PairTold { similarity, distance, matched_by: "band".into(), verified: true })

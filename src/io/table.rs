@@ -73,18 +73,24 @@ impl TableWriter {
     /// [`Error::Io`] naming the file, where the disk is full or fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
+        let offsets: Vec<&[i32]> = batch.columns().iter().filter_map(|column| offsets(column)).collect();
         let mut from = 0;
-        for row in 0..batch.num_rows() {
-            self.pending_rows += 1;
-            self.pending_bytes += batch.columns().iter().map(|column| row_bytes(column, row)).sum::<usize>();
-            if self.pending_rows >= BLOCK_ROWS || self.pending_bytes >= BLOCK_BYTES {
-                self.pending.push(batch.slice(from, row + 1 - from));
-                from = row + 1;
+        while from < batch.num_rows() {
+            let bytes = |to: usize| offsets.iter().map(|at| (at[to] - at[from]) as usize).sum::<usize>();
+            let full = |to: usize| {
+                self.pending_rows + (to - from) >= BLOCK_ROWS || self.pending_bytes + bytes(to) >= BLOCK_BYTES
+            };
+            // The rows that still fit, and the one that fills the block.
+            let end = first(from + 1, batch.num_rows(), full);
+            let ends = full(end);
+            let (rows, bytes) = (end - from, bytes(end));
+            self.pending.push(batch.slice(from, rows));
+            self.pending_rows += rows;
+            self.pending_bytes += bytes;
+            if ends {
                 self.write_block()?;
             }
-        }
-        if from < batch.num_rows() {
-            self.pending.push(batch.slice(from, batch.num_rows() - from));
+            from = end;
         }
         Ok(())
     }
@@ -141,13 +147,23 @@ fn properties() -> WriterProperties {
     properties.build()
 }
 
-/// Bytes of the value in a row, as far as they vary.
-fn row_bytes(column: &dyn Array, row: usize) -> usize {
+/// Where the value of each row begins, and the last one ends, of a column whose values are of any length.
+fn offsets(column: &dyn Array) -> Option<&[i32]> {
     match column.data_type() {
-        DataType::Utf8 => column.as_string::<i32>().value_length(row) as usize,
-        DataType::Binary => column.as_binary::<i32>().value_length(row) as usize,
-        _ => 0,
+        DataType::Utf8 => Some(column.as_string::<i32>().value_offsets()),
+        DataType::Binary => Some(column.as_binary::<i32>().value_offsets()),
+        _ => None,
     }
+}
+
+/// The first number of `low..=high` for which `is` says yes, as it does for all behind it; the last one if it never does.
+fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
 }
 
 /// The error of the encoder: the system's own words where it was the disk.
@@ -164,27 +180,26 @@ fn failed(path: &Path, error: ParquetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::{IdRef, IdType, PairBuilder, PairRow, pair_schema};
+    use crate::batch::{IdType, PairColumns, pair_schema};
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+    use arrow_array::{Int64Array, StringArray};
+    use std::sync::Arc;
 
     /// Pairs whose ids are of very different lengths, so that blocks end by bytes too.
     fn pairs(rows: u64) -> RecordBatch {
-        let mut builder = PairBuilder::new(IdType::Text);
-        for row in 0..rows {
-            let id_a = format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize }));
-            let row = PairRow {
-                id_a: IdRef::Text(&id_a),
-                id_b: IdRef::Text("b"),
-                similarity: row as f32 / rows as f32,
-                distance: (row % 3 == 0).then_some(1.0),
-                matched_by: if row % 2 == 0 { "band" } else { "lsh+band" },
-                verified: row % 5 == 0,
-                doc_a: row,
-                doc_b: row + 1,
-            };
-            builder.push(&row).expect("fits");
-        }
-        builder.finish().expect("a table")
+        let ids = (0..rows)
+            .map(|row| format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize })));
+        let columns = PairColumns {
+            id_a: Arc::new(ids.map(Some).collect::<StringArray>()),
+            id_b: Arc::new(StringArray::from(vec!["b"; rows as usize])),
+            similarity: (0..rows).map(|row| row as f32 / rows as f32).collect::<Vec<_>>().into(),
+            distance: (0..rows).map(|row| (row % 3 == 0).then_some(1.0)).collect(),
+            matched_by: (0..rows).map(|row| Some(if row % 2 == 0 { "band" } else { "lsh+band" })).collect(),
+            verified: (0..rows).map(|row| Some(row % 5 == 0)).collect(),
+            doc_a: Int64Array::from_iter_values(0..rows as i64),
+            doc_b: Int64Array::from_iter_values(1..=rows as i64),
+        };
+        columns.table(&pair_schema(IdType::Text)).expect("a table")
     }
 
     fn written(folder: &Path, name: &str, batch: &RecordBatch, cuts: &[usize]) -> Vec<u8> {

@@ -110,6 +110,12 @@ impl Classes {
         self.representative(doc) != doc
     }
 
+    /// Whether no other document is equal to it.
+    #[inline]
+    pub fn is_alone(&self, doc: u64) -> bool {
+        self.surplus == 0 || !self.classed.get(doc as usize)
+    }
+
     /// The documents of the class that `doc` is in, ascending; none if it is alone.
     pub fn members(&self, doc: u64) -> Docs<'_> {
         match self.begin(doc) as usize {
@@ -136,7 +142,7 @@ impl Classes {
     /// Where the class of `doc` begins; 0 if it is alone. Without any class there is no array.
     #[inline]
     fn begin(&self, doc: u64) -> u64 {
-        if self.surplus == 0 || !self.classed.get(doc as usize) { 0 } else { self.begins.get(doc) }
+        if self.is_alone(doc) { 0 } else { self.begins.get(doc) }
     }
 }
 

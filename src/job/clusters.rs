@@ -39,25 +39,26 @@ pub fn write(
     let nodes = if relation.pairs.rows() == 0 { 0 } else { documents as usize };
     let mut parents = Numbers::new(job.dir, "parents", nodes, documents)?;
     let mut forest = Forest::new(parents.slots());
-    for pair in relation.pairs.iter() {
-        job.go_on()?;
+    relation.pairs.each(|pair| {
         forest.union(pair.a, pair.b);
-    }
+        job.go_on()
+    })?;
     let mut root = |doc: u64| if nodes == 0 { doc } else { forest.root(doc) };
     // The best document of each cluster, plus one, by root; then the similarity of other classes to its class.
     let mut chosen = Numbers::new(job.dir, "representatives", documents as usize, documents)?;
     let members = members(job, relation, &mut root, keep, &mut chosen)?;
     let mut similarities: Mapped<u32> = Mapped::new(job.dir, "similarities", nodes)?;
     let class = |doc: u64| relation.classes.representative(doc);
-    for pair in relation.pairs.iter() {
-        job.go_on()?;
+    let similarities_of_classes = &mut similarities[..];
+    relation.pairs.each(|pair| {
         let representative = class(chosen.get(root(pair.a)) - 1);
         for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
             if one == representative {
-                similarities[other as usize] = pair.score.similarity.to_bits() + 1;
+                similarities_of_classes[other as usize] = pair.score.similarity.to_bits() + 1;
             }
         }
-    }
+        job.go_on()
+    })?;
 
     let path = stage.path().join(format!("clusters/algorithm={}/part-00000.parquet", relation.label));
     let mut writer = TableWriter::create(&path, cluster_schema(ids.kind()))?;
@@ -130,13 +131,18 @@ fn members(
     }
     if relation.pairs.rows() > 0 {
         let seen = AtomicBits::new(job.dir, "seen", job.documents() as usize)?;
-        for doc in relation.pairs.iter().flat_map(|pair| [pair.a, pair.b]) {
-            // Classes of two and more are in already.
-            let docs = relation.members(doc);
-            if docs.len() == 1 && seen.set(doc as usize) {
-                push(doc, docs)?;
+        relation.pairs.each(|pair| {
+            for doc in [pair.a, pair.b] {
+                // Classes of two and more are in already.
+                if seen.set(doc as usize) {
+                    let docs = relation.members(doc);
+                    if docs.len() == 1 {
+                        push(doc, docs)?;
+                    }
+                }
             }
-        }
+            Ok(())
+        })?;
     }
     writer.flush()?;
     drop(writer);

@@ -52,26 +52,27 @@ impl<'r> Linked<'r> {
         let mut links = Numbers::new(job.dir, "links", count as usize, job.documents())?;
         let mut similarities: Mapped<u32> = Mapped::new(job.dir, "link-similarities", count as usize)?;
         let (mut at, mut to) = (begins.slots(), links.slots());
-        for pair in relation.pairs.iter() {
-            job.go_on()?;
+        relation.pairs.each(|pair| {
             for doc in [pair.a, pair.b] {
                 at.set(doc + 2, at.get(doc + 2) + 1);
             }
-        }
+            job.go_on()
+        })?;
         let mut before = 0;
         for place in 0..places {
             before += at.get(place);
             at.set(place, before);
         }
-        for pair in relation.pairs.iter() {
-            job.go_on()?;
+        let similarities_of_links = &mut similarities[..];
+        relation.pairs.each(|pair| {
             for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)] {
                 let place = at.get(from + 1);
                 to.set(place, linked);
-                similarities[place as usize] = pair.score.similarity.to_bits();
+                similarities_of_links[place as usize] = pair.score.similarity.to_bits();
                 at.set(from + 1, place + 1);
             }
-        }
+            job.go_on()
+        })?;
         Ok(Linked { relation, equal, begins, links, similarities })
     }
 }
@@ -86,8 +87,9 @@ impl survive::Relation for Linked<'_> {
         if self.similarities.is_empty() {
             return;
         }
-        for place in self.begins.get(class)..self.begins.get(class + 1) {
-            each(self.links.get(place), f32::from_bits(self.similarities[place as usize]));
+        let (begin, end) = (self.begins.get(class) as usize, self.begins.get(class + 1) as usize);
+        for (linked, &similarity) in self.links.docs(begin..end).iter().zip(&self.similarities[begin..end]) {
+            each(linked, f32::from_bits(similarity));
         }
     }
 

@@ -115,9 +115,29 @@ fn rows<T, F: Fn(&arrow_array::RecordBatch) -> Option<Vec<T>>>(
             why: "a column is of another type; expected a table as dupsift writes it".into(),
         })
     });
-    // A failed batch is one failed row.
-    Ok(batches.flat_map(|batch| match batch {
-        Ok(rows) => rows.into_iter().map(Ok).collect::<Vec<_>>(),
-        Err(error) => vec![Err(error)],
-    }))
+    Ok(Rows { batches, now: Vec::new().into_iter() })
+}
+
+/// The rows of batches one after the other.
+struct Rows<B, T> {
+    batches: B,
+    now: std::vec::IntoIter<T>,
+}
+
+impl<B: Iterator<Item = Result<Vec<T>>>, T> Iterator for Rows<B, T> {
+    type Item = Result<T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(row) = self.now.next() {
+                return Some(Ok(row));
+            }
+            // A failed batch is one failed row.
+            match self.batches.next()? {
+                Ok(rows) => self.now = rows.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
+
 use super::workers::Job;
-use crate::batch::{Id, IdRef, IdType, IdsSeen};
+use crate::batch::{FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use crate::error::Result;
 use crate::io::{RowFilter, Source, Want};
 use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
@@ -86,7 +88,54 @@ impl<'s> Ids<'s> {
 
     /// The id of a document that is shown; `FILE#ROW` for one without.
     pub fn of(&self, doc: u64) -> Known<'_> {
-        let begin = self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1));
+        self.at(doc, self.begin(doc))
+    }
+
+    /// The ids of documents as a column: of all of them, or of the first ones, at least one, where these fill
+    /// [`FULL_BYTES`].
+    ///
+    /// # Errors
+    /// An id that is too long to be written, or of another type than the column's.
+    pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
+        // All places first: the memory that one of them waits for is then fetched beside that of the next ones.
+        let begins: Vec<Option<u64>> = docs.iter().map(|&doc| self.begin(doc)).collect();
+        if !matches!(self.kind, IdType::Text | IdType::Bytes) {
+            let mut column = IdBuilder::new(self.kind);
+            for (&doc, begin) in docs.iter().zip(begins) {
+                column.push(self.at(doc, begin).as_ref())?;
+            }
+            return Ok(column.finish());
+        }
+        let (mut column, mut before) = (IdBytes::new(docs.len()), None);
+        for (&doc, begin) in docs.iter().zip(begins) {
+            if column.bytes() >= FULL_BYTES {
+                break;
+            }
+            match begin {
+                _ if before == Some(doc) => column.repeat(),
+                Some(begin) => column.push(self.bytes(begin))?,
+                None => column.push(self.source.name_of(doc).as_bytes())?,
+            }
+            before = Some(doc);
+        }
+        column.finish(self.kind == IdType::Text)
+    }
+
+    /// Where the id of a document begins in the work file; none if it has none.
+    #[inline]
+    fn begin(&self, doc: u64) -> Option<u64> {
+        self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1))
+    }
+
+    /// The id that begins there, as it is written.
+    #[inline]
+    fn bytes(&self, begin: u64) -> &[u8] {
+        let mut length = [0; 4];
+        length.copy_from_slice(self.heap.get(begin, 4));
+        self.heap.get(begin + 4, u32::from_le_bytes(length) as usize)
+    }
+
+    fn at(&self, doc: u64, begin: Option<u64>) -> Known<'_> {
         let Some(begin) = begin else {
             let name = self.source.name_of(doc);
             return Known::Made(match self.kind {
@@ -94,9 +143,7 @@ impl<'s> Ids<'s> {
                 _ => Id::Text(name),
             });
         };
-        let mut length = [0; 4];
-        length.copy_from_slice(self.heap.get(begin, 4));
-        let bytes = self.heap.get(begin + 4, u32::from_le_bytes(length) as usize);
+        let bytes = self.bytes(begin);
         if self.kind == IdType::Bytes {
             return Known::Read(IdRef::Bytes(bytes));
         }

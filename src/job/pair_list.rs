@@ -147,6 +147,21 @@ impl PairList {
         self.bytes.bytes().len() as u64
     }
 
+    /// Hands on the pairs of one part, until an error.
+    pub fn each_of(&self, part: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        for stretch in &self.parts[part] {
+            for bytes in self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()) {
+                each(self.layout.decode(bytes))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands on all pairs, until an error: cheaper a pair than [`PairList::iter`], which has to remember where it stands.
+    pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
+    }
+
     /// The pairs of one part.
     pub fn part(&self, part: usize) -> impl Iterator<Item = Pair> + '_ {
         let stretches = self.parts[part]

@@ -5,12 +5,16 @@
 
 use std::iter::Peekable;
 
+use arrow_array::builder::StringBuilder;
+use arrow_array::{Array, Float32Array, Int64Array};
+use arrow_schema::SchemaRef;
+
 use super::classes::Classes;
 use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
 use super::workers::{Job, UNKNOWN};
-use crate::batch::{PairBuilder, PairRow, pair_schema};
+use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
 use crate::row::{Pair, PairLayout};
@@ -85,13 +89,13 @@ pub fn expand(
                     },
                 )?;
             }
-            for pair in relation.pairs.part(piece) {
+            relation.pairs.each_of(piece, |pair| {
                 job.go_on()?;
                 if stays(relation, &pair) {
                     shown.set(pair.a as usize);
                     shown.set(pair.b as usize);
                     state.total += 1;
-                    continue;
+                    return Ok(());
                 }
                 let (a, b) = (relation.members(pair.a), relation.members(pair.b));
                 state.total += between(
@@ -104,7 +108,8 @@ pub fn expand(
                         state.push(&layout, shown, &Pair::new(x, y, pair.score, matched))
                     },
                 )?;
-            }
+                Ok(())
+            })?;
             bar.add(1);
             Ok(())
         },
@@ -118,7 +123,7 @@ pub fn expand(
 
 /// Whether a pair of representatives is a pair of documents as it stands: no other document is equal to either.
 fn stays(relation: &Relation, pair: &Pair) -> bool {
-    relation.members(pair.a).len() == 1 && relation.members(pair.b).len() == 1
+    relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
 /// Writes the table; returns how many pairs it holds, and its bytes.
@@ -131,61 +136,95 @@ pub fn write(
     ids: &Ids<'_>,
 ) -> Result<(u64, u64)> {
     let path = stage.path().join(format!("pairs/algorithm={}/part-00000.parquet", bound.label));
-    let mut writer = TableWriter::create(&path, pair_schema(ids.kind()))?;
-    let mut builder = PairBuilder::new(ids.kind());
-    let verified = bound.confirm().is_some();
+    let schema = pair_schema(ids.kind());
+    let writer = TableWriter::create(&path, schema.clone())?;
+    let names = MatchedBy::new(bound.signer.rules());
+    let rows = Vec::with_capacity(FULL_ROWS);
+    let mut table = Table { writer, schema, ids, verified: bound.confirm().is_some(), names, rows };
     let bar = job.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
-    let mut names = MatchedBy::new(bound.signer.rules());
     for part in 0..pairs.listed.partitions() {
-        let alone = relation.pairs.part(part).filter(|pair| stays(relation, pair));
         let records = match pairs.listed.rows_of(part) {
             0 => None,
             _ => Some(pairs.listed.load(part, job.budget.a_thread)?),
         };
         let bytes = records.as_ref().map_or(&[][..], |records| records.bytes());
-        let listed = bytes.chunks_exact(pairs.layout.width()).map(|bytes| pairs.layout.decode(bytes));
-        let mut first = None;
-        for pair in Merged(alone.peekable(), listed.peekable()) {
-            job.go_on()?;
-            if first.as_ref().is_none_or(|(doc, _)| *doc != pair.a) {
-                first = Some((pair.a, ids.of(pair.a)));
+        let mut listed = bytes.chunks_exact(pairs.layout.width()).map(|bytes| pairs.layout.decode(bytes)).peekable();
+        relation.pairs.each_of(part, |pair| {
+            if stays(relation, &pair) {
+                before(&mut listed, &pair, |pair| table.push(job, pair))?;
+                table.push(job, pair)?;
             }
-            let Some((_, id_a)) = &first else { continue };
-            builder.push(&PairRow {
-                id_a: id_a.as_ref(),
-                id_b: ids.of(pair.b).as_ref(),
-                similarity: pair.score.similarity,
-                distance: pair.score.distance,
-                matched_by: names.of(pair.matched),
-                verified,
-                doc_a: pair.a,
-                doc_b: pair.b,
-            })?;
-            if builder.is_full() {
-                writer.write(&builder.finish()?)?;
-            }
-        }
+            Ok(())
+        })?;
+        listed.try_for_each(|pair| table.push(job, pair))?;
         pairs.listed.remove(part)?;
         bar.add(1);
     }
-    if !builder.is_empty() {
-        writer.write(&builder.finish()?)?;
-    }
-    writer.close()
+    table.write()?;
+    table.writer.close()
 }
 
-/// Two sequences of pairs in order as one.
-struct Merged<A: Iterator<Item = Pair>, B: Iterator<Item = Pair>>(Peekable<A>, Peekable<B>);
+/// Takes the pairs off a sequence in order that stand before another pair.
+fn before(
+    listed: &mut Peekable<impl Iterator<Item = Pair>>,
+    other: &Pair,
+    mut each: impl FnMut(Pair) -> Result<()>,
+) -> Result<()> {
+    while let Some(pair) = listed.next_if(|pair| (pair.a, pair.b) < (other.a, other.b)) {
+        each(pair)?;
+    }
+    Ok(())
+}
 
-impl<A: Iterator<Item = Pair>, B: Iterator<Item = Pair>> Iterator for Merged<A, B> {
-    type Item = Pair;
+/// The table of pairs while it is written: rows are gathered, for a column of ids is cheaper than one id after the other.
+struct Table<'t> {
+    writer: TableWriter,
+    schema: SchemaRef,
+    ids: &'t Ids<'t>,
+    verified: bool,
+    names: MatchedBy<'t>,
+    rows: Vec<Pair>,
+}
 
-    fn next(&mut self) -> Option<Pair> {
-        match (self.0.peek(), self.1.peek()) {
-            (Some(x), Some(y)) if (y.a, y.b) < (x.a, x.b) => self.1.next(),
-            (None, _) => self.1.next(),
-            _ => self.0.next(),
+impl Table<'_> {
+    #[inline]
+    fn push(&mut self, job: &Job<'_>, pair: Pair) -> Result<()> {
+        self.rows.push(pair);
+        if self.rows.len() == FULL_ROWS {
+            job.go_on()?;
+            self.write()?;
         }
+        Ok(())
+    }
+
+    /// Writes what was gathered: at once, but where ids are so long that it takes several batches.
+    fn write(&mut self) -> Result<()> {
+        let docs = |of: fn(&Pair) -> u64| self.rows.iter().map(of).collect::<Vec<u64>>();
+        let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
+        let mut from = 0;
+        while from < self.rows.len() {
+            let id_a = self.ids.column(&a[from..])?;
+            let id_b = self.ids.column(&b[from..from + id_a.len()])?;
+            let rows = &self.rows[from..from + id_b.len()];
+            let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| doc as i64));
+            let mut matched_by = StringBuilder::new();
+            rows.iter().for_each(|pair| matched_by.append_value(self.names.of(pair.matched)));
+            let to = from + rows.len();
+            let columns = PairColumns {
+                id_a: id_a.slice(0, rows.len()),
+                id_b,
+                similarity: Float32Array::from_iter_values(rows.iter().map(|pair| pair.score.similarity)),
+                distance: rows.iter().map(|pair| pair.score.distance).collect(),
+                matched_by: matched_by.finish(),
+                verified: vec![self.verified; rows.len()].into(),
+                doc_a: numbers(&a[from..to]),
+                doc_b: numbers(&b[from..to]),
+            };
+            self.writer.write(&columns.table(&self.schema)?)?;
+            from = to;
+        }
+        self.rows.clear();
+        Ok(())
     }
 }
 
@@ -234,8 +273,14 @@ mod tests {
         };
         let all = of(&[(1, 2), (1, 5), (2, 3), (4, 9), (7, 8)]);
         for taken in 0..1 << all.len() {
-            let part = |bit| (0..all.len()).filter(move |at| taken >> at & 1 == bit).map(|at| all[at]).peekable();
-            assert!(Merged(part(0), part(1)).eq(all.iter().copied()), "{taken:b}");
+            let part = |bit| (0..all.len()).filter(move |at| taken >> at & 1 == bit).map(|at| all[at]);
+            let (mut listed, mut merged) = (part(1).peekable(), Vec::new());
+            for pair in part(0) {
+                before(&mut listed, &pair, |pair| Ok(merged.push(pair))).expect("nothing fails");
+                merged.push(pair);
+            }
+            merged.extend(listed);
+            assert_eq!(merged, all, "{taken:b}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use super::finished::Finished;
 use crate::batch::PairFound;
@@ -40,28 +41,28 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
                 tables.len()
             )));
         }
-        let count = tables.len();
         let mut pool = Pool { tables, next: BinaryHeap::new() };
-        (0..count).try_for_each(|table| pool.advance(table))?;
-        Ok(pool)
-    }
-
-    fn advance(&mut self, table: usize) -> Result<()> {
-        if let Some(pair) = self.tables[table].next().transpose()? {
-            self.next.push(Reverse((pair.a, pair.b, table)));
+        for (table, pairs) in pool.tables.iter_mut().enumerate() {
+            if let Some(pair) = pairs.next().transpose()? {
+                pool.next.push(Reverse((pair.a, pair.b, table)));
+            }
         }
-        Ok(())
+        Ok(pool)
     }
 
     fn pooled(&mut self) -> Result<Option<Pooled>> {
         let Some(&Reverse((a, b, _))) = self.next.peek() else { return Ok(None) };
         let mut found = 0;
-        while let Some(&Reverse((x, y, table))) = self.next.peek()
-            && (x, y) == (a, b)
+        while let Some(mut top) = self.next.peek_mut()
+            && (top.0.0, top.0.1) == (a, b)
         {
-            self.next.pop();
+            let table = top.0.2;
             found |= 1 << table;
-            self.advance(table)?;
+            // The next pair of a table takes the place of the one before, which is not far as a rule.
+            match self.tables[table].next().transpose()? {
+                Some(pair) => *top = Reverse((pair.a, pair.b, table)),
+                None => drop(PeekMut::pop(top)),
+            }
         }
         Ok(Some(Pooled { a, b, found }))
     }
@@ -128,7 +129,7 @@ mod tests {
     #[test]
     fn each_pair_comes_once_with_who_found_it() {
         let table = |pairs: &[(u64, u64)]| -> std::vec::IntoIter<Result<PairFound>> {
-            let rows = pairs.iter().map(|&(a, b)| Ok(PairFound { a, b, similarity: 1.0, distance: None }));
+            let rows = pairs.iter().map(|&(a, b)| Ok(PairFound { a, b, similarity: 1.0 }));
             rows.collect::<Vec<_>>().into_iter()
         };
         let tables = vec![table(&[(0, 1), (2, 3)]), table(&[]), table(&[(0, 1), (0, 2), (2, 3), (5, 6)])];

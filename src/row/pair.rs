@@ -65,6 +65,7 @@ impl PairLayout {
     }
 
     /// Appends one pair's bytes.
+    #[inline]
     pub fn encode(&self, pair: &Pair, out: &mut Vec<u8>) {
         out.extend_from_slice(&pair.a.to_be_bytes()[8 - self.doc_width..]);
         out.extend_from_slice(&pair.b.to_be_bytes()[8 - self.doc_width..]);
@@ -74,6 +75,7 @@ impl PairLayout {
     }
 
     /// Reads one pair back.
+    #[inline]
     pub fn decode(&self, bytes: &[u8]) -> Pair {
         let (a, rest) = bytes.split_at(self.doc_width);
         let (b, rest) = rest.split_at(self.doc_width);
@@ -97,12 +99,18 @@ pub struct Pairs<'p> {
     pub compared: u64,
     /// Comparisons that the bound left out.
     pub left_out: u64,
+    /// Of the window at hand: a word a row, and the places that a row is compared with.
+    words: Vec<u64>,
+    places: Vec<u32>,
 }
+
+/// Rows of a window that may have their words in memory.
+const MOST_WORDS: usize = 1 << 20;
 
 impl<'p> Pairs<'p> {
     /// Pairs into a sink, under a bound on the comparisons of one group.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
-        Pairs { sink, max_candidates, compared: 0, left_out: 0 }
+        Pairs { sink, max_candidates, compared: 0, left_out: 0, words: Vec::new(), places: Vec::new() }
     }
 
     /// One pair found. A document that met itself (two of its keys collided) is no pair.
@@ -115,22 +123,66 @@ impl<'p> Pairs<'p> {
     /// Compares all pairs of the window by `judge`. Where that is more than `max_candidates`, each row is compared with
     /// its nearest followers only, as many as the bound allows (at least one), and what was left out is counted.
     pub fn compare_all(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
-        let rows = window.len() as u64;
-        let all = rows * rows.saturating_sub(1) / 2;
-        let reach = if all <= self.max_candidates { rows } else { (self.max_candidates / rows).max(1) };
-        let mut compared = 0;
+        let reach = self.reach(window.len());
         for i in 0..window.len() {
             let first = window.row(i);
-            let end = window.len().min(i.saturating_add(1).saturating_add(reach as usize));
+            let end = self.end(window.len(), i, reach);
             for j in i + 1..end {
                 if let Some(pair) = judge(&first, &window.row(j)) {
                     self.push(pair);
                 }
             }
-            compared += (end - i - 1) as u64;
         }
+    }
+
+    /// As [`Pairs::compare_all`], for methods that can tell by a word of eight bytes a row which rows may be a pair: `some`
+    /// appends the places of those that may be one with its first word, in order, and these alone go to `judge`. What is
+    /// compared and counted is the same, and so are the pairs, if `some` leaves out none that `judge` would take.
+    pub fn compare_some(
+        &mut self,
+        window: &Window<'_>,
+        word: impl Fn(&Row<'_>) -> u64,
+        some: impl Fn(u64, &[u64], &mut Vec<u32>),
+        mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>,
+    ) {
+        let rows = window.len();
+        if rows > MOST_WORDS {
+            // The words would take too much memory.
+            return self.compare_all(window, judge);
+        }
+        let reach = self.reach(rows);
+        let (mut words, mut places) = (std::mem::take(&mut self.words), std::mem::take(&mut self.places));
+        words.clear();
+        words.extend((0..rows).map(|at| word(&window.row(at))));
+        for i in 0..rows {
+            let end = self.end(rows, i, reach);
+            places.clear();
+            some(words[i], &words[i + 1..end], &mut places);
+            for &place in &places {
+                if let Some(pair) = judge(&window.row(i), &window.row(i + 1 + place as usize)) {
+                    self.push(pair);
+                }
+            }
+        }
+        (self.words, self.places) = (words, places);
+    }
+
+    /// How many followers each row of a window of so many is compared with at most; counts what that leaves out.
+    fn reach(&mut self, rows: usize) -> usize {
+        let rows = rows as u64;
+        let all = rows * rows.saturating_sub(1) / 2;
+        let reach = if all <= self.max_candidates { rows } else { (self.max_candidates / rows).max(1) };
+        // The last rows have fewer followers than that.
+        let short = reach.min(rows.saturating_sub(1));
+        let compared = rows * short - short * (short + 1) / 2;
         self.compared += compared;
         self.left_out += all - compared;
+        reach as usize
+    }
+
+    /// Up to where the followers of row `i` go.
+    fn end(&self, rows: usize, i: usize, reach: usize) -> usize {
+        rows.min(i.saturating_add(1).saturating_add(reach))
     }
 }
 
@@ -164,6 +216,37 @@ mod tests {
             pairs.compare_all(&window, |x, y| Some(Pair::new(x.doc, y.doc, Score::EQUAL, 1)));
             assert_eq!((pairs.compared, pairs.left_out), (compared, 4950 - compared));
             assert_eq!(found, compared);
+        }
+    }
+
+    /// By a word that says of some pairs that they are none.
+    #[test]
+    fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
+        let layout = RowLayout::new(RowShape::KEY64, 1000);
+        for (rows, bound) in [(0, 9), (1, 9), (2, 9), (100, 4950), (100, 1000), (100, 1)] {
+            let mut bytes = Vec::new();
+            (0..rows)
+                .for_each(|doc| layout.encode(&Row { position: 0, key: 1, order: 0, doc, sketch: &[] }, &mut bytes));
+            let window = Window::new(layout, &bytes);
+            let is_pair = |x: u64, y: u64| (x ^ y).count_ones() < 3;
+            let judge =
+                |x: &Row<'_>, y: &Row<'_>| is_pair(x.doc, y.doc).then(|| Pair::new(x.doc, y.doc, Score::EQUAL, 1));
+            let run = |words: bool| {
+                let mut found = Vec::new();
+                let mut sink = |pair: Pair| found.push((pair.a, pair.b));
+                let mut pairs = Pairs::new(bound, &mut sink);
+                if words {
+                    let some = |first: u64, words: &[u64], places: &mut Vec<u32>| {
+                        places.extend((0..words.len() as u32).filter(|&at| is_pair(first, words[at as usize])));
+                    };
+                    pairs.compare_some(&window, |row| row.doc, some, judge);
+                } else {
+                    pairs.compare_all(&window, judge);
+                }
+                let counts = (pairs.compared, pairs.left_out);
+                (found, counts)
+            };
+            assert_eq!(run(true), run(false), "{rows} rows, {bound}");
         }
     }
 }

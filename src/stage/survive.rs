@@ -96,7 +96,14 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     /// Each listed document that forms a pair with `doc`, with the best similarity and its algorithm.
     fn partners(&mut self, lists: &Lists<'_>, doc: u64, mut each: impl FnMut(u64, (usize, f32))) {
-        self.measure(lists, doc);
+        // Of one relation the lists are looked through, whatever stands in them: then nothing has to be measured.
+        let alone = self.relations.len() == 1 && self.needed == 1;
+        if alone {
+            self.lengths.clear();
+            self.lengths.push((u64::MAX, 0));
+        } else {
+            self.measure(lists, doc);
+        }
         let (searched, asked) = self.lengths.split_at((self.relations.len() + 1).saturating_sub(self.needed));
         let met = &mut self.met;
         met.clear();
@@ -104,19 +111,22 @@ impl<'f, R: Relation> Finder<'f, R> {
             let relation = &self.relations[number];
             let Some(class) = relation.class(doc).filter(|_| length > 0) else { continue };
             let room = self.most - met.len() as u64;
-            self.left_out += length.saturating_sub(room);
-            let most = self.most;
+            let (most, mut no_room) = (self.most, 0);
             let mut look = |class, similarity| {
                 lists.each(number, class, |kept| {
                     let fits = (met.len() as u64) < most;
                     if fits {
                         met.push((kept, number, similarity));
+                    } else {
+                        no_room += 1;
                     }
                     fits
                 });
             };
             look(class, relation.equal());
             relation.linked(class, &mut look);
+            // A list of one relation alone has one document; longer ones are not looked through to their end.
+            self.left_out += if alone { no_room } else { length.saturating_sub(room) };
         }
         met.sort_unstable_by_key(|&(kept, number, _)| (kept, number));
         for run in met.chunk_by(|a, b| a.0 == b.0) {

@@ -41,6 +41,11 @@ impl<V: Bits> Blocks<V> {
         Blocks { bits, distance, masks, tables }
     }
 
+    /// The most differing bits of a pair.
+    pub fn distance(&self) -> u32 {
+        self.distance
+    }
+
     /// How many tables, each a row a document.
     pub fn tables(&self) -> usize {
         self.tables.len()
@@ -71,8 +76,11 @@ impl<V: Bits> Blocks<V> {
         }
         let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == V::NONE);
         let agreeing = agreeing.fold(0u64, |set, (block, _)| set | 1 << block);
-        let first = self.tables.iter().position(|table| table & agreeing == *table)?;
-        (first == table as usize).then_some(distance)
+        // Tables stand in ascending order of their sets, so the first one on which both agree has the lowest of the blocks
+        // on which they agree.
+        let blocks = *self.tables.get(table as usize)?;
+        let up_to_its_highest = u64::MAX >> blocks.leading_zeros();
+        (agreeing & up_to_its_highest == blocks).then_some(distance)
     }
 
     fn table_mask(&self, table: u64) -> V {

@@ -16,6 +16,7 @@ pub mod lexicon;
 pub mod margin;
 pub mod marks;
 pub mod minwise;
+pub mod near_words;
 pub mod passages;
 pub mod places;
 pub mod prefix;

@@ -1,5 +1,7 @@
 //! Pairs by where their two documents come from: within one place, or across two.
 
+use std::ops::Range;
+
 use crate::job::run_report::RunReport;
 
 /// Places that stand by name; what is beyond them stands together as one more.
@@ -58,7 +60,7 @@ impl Crossing {
             end += rows;
             ends.push(end);
         }
-        Files { crossing, became, ends }
+        Files { crossing, became, ends, last: Default::default() }
     }
 
     /// Pairs whose documents come from one place.
@@ -104,23 +106,40 @@ pub struct Files {
     became: Vec<u32>,
     /// For each file the number after its last document.
     ends: Vec<u64>,
+    /// The file of the last pair's first document, and of its second one: pairs come in order, so the next ones are there
+    /// as a rule.
+    last: [LastFile; 2],
+}
+
+/// A file that was looked up: its documents and its place.
+#[derive(Default)]
+struct LastFile {
+    docs: Range<u64>,
+    place: u64,
 }
 
 impl Files {
-    fn place(&self, doc: u64) -> u64 {
-        let file = self.ends.partition_point(|&end| end <= doc);
-        self.became.get(file).copied().unwrap_or(0).into()
+    #[inline]
+    fn place(&mut self, doc: u64, side: usize) -> u64 {
+        if !self.last[side].docs.contains(&doc) {
+            let file = self.ends.partition_point(|&end| end <= doc);
+            let begin = file.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let end = self.ends.get(file).copied().unwrap_or(u64::MAX);
+            let place = self.became.get(file).copied().unwrap_or(0).into();
+            self.last[side] = LastFile { docs: begin..end, place };
+        }
+        self.last[side].place
     }
 }
 
 impl Group for Files {
     fn add(&mut self, a: u64, b: u64) {
-        let (a, b) = (self.place(a), self.place(b));
+        let (a, b) = (self.place(a, 0), self.place(b, 1));
         self.crossing.add(a, b);
     }
 
     fn count_paired(&mut self, doc: u64) {
-        let place = self.place(doc);
+        let place = self.place(doc, 0);
         self.crossing.count_paired(place);
     }
 }

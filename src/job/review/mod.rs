@@ -109,6 +109,8 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
     });
     let mut agreement = Agreement::new(pooled);
     let mut pairs: u64 = 0;
+    // Pairs of one first document follow one another: what is known of it is looked up once.
+    let (mut first, mut first_source) = (None, 0);
     for pair in Pool::new(tables.collect::<Result<Vec<_>>>()?)? {
         let pair = pair?;
         if pairs.is_multiple_of(65_536) {
@@ -117,10 +119,14 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
         pairs += 1;
         agreement.add(pair.found);
         files.add(pair.a, pair.b);
-        if let Some(crossing) = &mut by_source {
-            crossing.add(sources.of(pair.a), sources.of(pair.b));
+        if first != Some(pair.a) {
+            first = Some(pair.a);
+            paired.set(pair.a as usize);
+            first_source = sources.of(pair.a);
         }
-        paired.set(pair.a as usize);
+        if let Some(crossing) = &mut by_source {
+            crossing.add(first_source, sources.of(pair.b));
+        }
         paired.set(pair.b as usize);
     }
     for (tally, one) in rest.iter_mut().zip(&report.algorithms[pooled..]) {

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     fn pair(a: u64, b: u64, similarity: f32) -> PairFound {
-        PairFound { a, b, similarity, distance: None }
+        PairFound { a, b, similarity }
     }
 
     #[test]
