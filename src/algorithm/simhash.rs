@@ -256,7 +256,10 @@ impl Signer for SimHashSigner<'_> {
     }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
-        let vector = |row: &Row<'_>| row.sketch.iter().fold(0u128, |value, &byte| value << 8 | u128::from(byte));
+        let vector = |row: &Row<'_>| match row.sketch.try_into() {
+            Ok(bytes) => u64::from_be_bytes(bytes).into(),
+            Err(_) => row.sketch.try_into().map_or(0, u128::from_be_bytes),
+        };
         let distance = self.blocks.judge(a.position, vector(a), vector(b))?;
         let similarity = 1.0 - distance as f32 / self.bits as f32;
         Some(Score { similarity, distance: Some(distance as f32) })

@@ -19,6 +19,8 @@ pub struct Blocks<V> {
     masks: Vec<V>,
     /// For each table the set of its blocks.
     tables: Vec<u64>,
+    /// For each table the bits of these.
+    table_masks: Vec<V>,
 }
 
 impl<V: Bits> Blocks<V> {
@@ -36,9 +38,10 @@ impl<V: Bits> Blocks<V> {
                 .unwrap_or(least)
         };
         let bound = |i: u32| i * bits / chosen;
-        let masks = (0..chosen).map(|i| V::span(bound(i), bound(i + 1))).collect();
+        let masks: Vec<V> = (0..chosen).map(|i| V::span(bound(i), bound(i + 1))).collect();
         let tables = subsets(chosen, chosen - distance);
-        Blocks { bits, distance, masks, tables }
+        let table_masks = tables.iter().map(|&table| union(&masks, table)).collect();
+        Blocks { bits, distance, masks, tables, table_masks }
     }
 
     /// The most differing bits of a pair.
@@ -64,7 +67,7 @@ impl<V: Bits> Blocks<V> {
 
     /// The keys of a vector, one a table, well mixed.
     pub fn keys(&self, vector: V) -> impl Iterator<Item = u64> {
-        self.tables.iter().map(move |&table| (vector & self.table_mask(table)).key(self.bits))
+        self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
 
     /// The distance of two vectors that met in `table`: none if it is too large, or if they meet in an earlier table too.
@@ -82,11 +85,12 @@ impl<V: Bits> Blocks<V> {
         let up_to_its_highest = u64::MAX >> blocks.leading_zeros();
         (agreeing & up_to_its_highest == blocks).then_some(distance)
     }
+}
 
-    fn table_mask(&self, table: u64) -> V {
-        let blocks = self.masks.iter().enumerate().filter(|(block, _)| table >> block & 1 == 1);
-        blocks.fold(V::NONE, |all, (_, mask)| all | *mask)
-    }
+/// The bits of a set of blocks.
+fn union<V: Bits>(masks: &[V], table: u64) -> V {
+    let blocks = masks.iter().enumerate().filter(|(block, _)| table >> block & 1 == 1);
+    blocks.fold(V::NONE, |all, (_, mask)| all | *mask)
 }
 
 trait FindOrLast: Iterator + Sized {

@@ -5,16 +5,19 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use crate::error::Result;
 
-/// Words of 64 bits that stand behind one count: with it they fill a line of the cache, so a look-up waits once.
-const WORDS: usize = 7;
-/// Bits behind one count.
+/// Words of 64 bits that stand behind two of counts: with these they fill a line of the cache, so a look-up waits once, and
+/// counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+const WORDS: usize = 6;
+/// Bits behind the counts.
 const BITS: usize = WORDS * 64;
+/// Bits of the count of a word within its line: at most 320 are set before the last one.
+const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the numbers of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// How many bits are set before, then the bits.
-    lines: Mapped<[u64; 1 + WORDS]>,
+    /// How many bits are set before the line; how many before each word of it, side by side; then the bits.
+    lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,
 }
@@ -26,13 +29,14 @@ impl Ranks {
     /// [`crate::error::Error::Io`] if the file cannot be made.
     pub fn new(dir: &Path, name: &str, bits: &AtomicBits) -> Result<Ranks> {
         let words = bits.len().div_ceil(64);
-        let mut lines: Mapped<[u64; 1 + WORDS]> = Mapped::new(dir, name, words.div_ceil(WORDS))?;
+        let mut lines: Mapped<[u64; 2 + WORDS]> = Mapped::new(dir, name, words.div_ceil(WORDS))?;
         let mut count = 0;
         for (at, line) in lines.iter_mut().enumerate() {
             line[0] = count;
-            for (word, to) in (at * WORDS..words).zip(&mut line[1..]) {
-                *to = bits.word(word);
-                count += u64::from(to.count_ones());
+            for (place, word) in (at * WORDS..words).take(WORDS).enumerate() {
+                line[1] |= (count - line[0]) << (place * COUNT_BITS);
+                line[2 + place] = bits.word(word);
+                count += u64::from(line[2 + place].count_ones());
             }
         }
         Ok(Ranks { lines, len: bits.len(), count })
@@ -51,12 +55,13 @@ impl Ranks {
     pub fn rank(&self, at: usize) -> Option<usize> {
         assert!(at < self.len, "bit {at} of {}", self.len);
         let (line, within) = (&self.lines[at / BITS], at % BITS);
-        let (word, mask) = (line[1 + within / 64], 1 << (within % 64));
+        let (place, mask) = (within / 64, 1 << (within % 64));
+        let word = line[2 + place];
         if word & mask == 0 {
             return None;
         }
-        let before = line[1..1 + within / 64].iter().map(|word| word.count_ones()).sum::<u32>();
-        Some(line[0] as usize + (before + (word & (mask - 1)).count_ones()) as usize)
+        let before = line[1] >> (place * COUNT_BITS) & ((1 << COUNT_BITS) - 1);
+        Some((line[0] + before) as usize + (word & (mask - 1)).count_ones() as usize)
     }
 }
 
@@ -67,7 +72,7 @@ mod tests {
     #[test]
     fn ranks_count_the_bits_before() {
         let dir = tempfile::tempdir().expect("a folder");
-        for len in [0, 1, 64, 447, 448, 449, 5000] {
+        for len in [0, 1, 64, 383, 384, 385, 5000] {
             let bits = AtomicBits::new(dir.path(), "bits", len).expect("a bitmap");
             (0..len).filter(|at| at % 7 < 3 || at / 600 == 2).for_each(|at| _ = bits.set(at));
             let ranks = Ranks::new(dir.path(), "ranks", &bits).expect("ranks");
