@@ -126,13 +126,17 @@ impl IdBytes {
         Ok(())
     }
 
-    /// Appends the last id once more; nothing if there is none.
-    #[inline]
-    pub fn repeat(&mut self) {
-        if let [.., begin, end] = self.offsets[..] {
-            self.values.extend_from_within(begin as usize..end as usize);
-            self.offsets.push(self.values.len() as i32);
+    /// Appends the last id so many times more; nothing if there is none.
+    pub fn repeat(&mut self, times: usize) {
+        let [.., begin, end] = self.offsets[..] else { return };
+        let (begin, length) = (begin as usize, (end - begin) as usize);
+        // What is repeated doubles with each step.
+        let whole = begin + length * (times + 1);
+        while self.values.len() < whole {
+            let more = (self.values.len() - begin).min(whole - self.values.len());
+            self.values.extend_from_within(begin..begin + more);
         }
+        self.offsets.extend((1..=times).map(|time| end + (time * length) as i32));
     }
 
     /// Bytes of all ids; their user ends the column before they come near to 2 GiB.
@@ -216,21 +220,22 @@ mod tests {
 
     #[test]
     fn bytes_make_the_same_column_as_ids_one_by_one() {
-        let ids = ["", "a", "a", "бв", "", ""];
+        let ids = ["", "a", "a", "a", "a", "a", "a", "a", "бв", "", ""];
         let mut builders = [IdBuilder::new(IdType::Text), IdBuilder::new(IdType::Bytes)];
         let (mut text, mut bytes) = (IdBytes::new(2), IdBytes::new(9));
-        text.repeat();
+        text.repeat(3);
         for (at, id) in ids.iter().enumerate() {
             builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
             for column in [&mut text, &mut bytes] {
-                if at > 0 && ids[at - 1] == *id {
-                    column.repeat();
-                } else {
-                    column.push(id.as_bytes()).expect("short");
+                match at.checked_sub(1).map(|before| ids[before] == *id) {
+                    // Of a run all the rest at once.
+                    Some(true) if ids[at - 2] == *id => {}
+                    Some(true) => column.repeat(ids[at..].iter().take_while(|next| *next == id).count()),
+                    _ => column.push(id.as_bytes()).expect("short"),
                 }
-                assert_eq!(column.bytes(), ids[..=at].concat().len());
             }
         }
+        assert_eq!(text.bytes(), ids.concat().len());
         assert_eq!(&text.finish(true).expect("text"), &builders[0].finish());
         assert_eq!(&bytes.finish(false).expect("bytes"), &builders[1].finish());
 

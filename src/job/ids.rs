@@ -97,26 +97,34 @@ impl<'s> Ids<'s> {
     /// # Errors
     /// An id that is too long to be written, or of another type than the column's.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
-        // All places first: the memory that one of them waits for is then fetched beside that of the next ones.
-        let begins: Vec<Option<u64>> = docs.iter().map(|&doc| self.begin(doc)).collect();
+        // Runs of one document are looked up once. All places first: the memory that one of them waits for is then fetched
+        // beside that of the next ones.
+        let runs = docs.chunk_by(|x, y| x == y);
+        let begins: Vec<Option<u64>> = runs.clone().map(|run| self.begin(run[0])).collect();
         if !matches!(self.kind, IdType::Text | IdType::Bytes) {
             let mut column = IdBuilder::new(self.kind);
-            for (&doc, begin) in docs.iter().zip(begins) {
-                column.push(self.at(doc, begin).as_ref())?;
+            for (run, begin) in runs.zip(begins) {
+                let id = self.at(run[0], begin);
+                run.iter().try_for_each(|_| column.push(id.as_ref()))?;
             }
             return Ok(column.finish());
         }
-        let (mut column, mut before) = (IdBytes::new(docs.len()), None);
-        for (&doc, begin) in docs.iter().zip(begins) {
-            if column.bytes() >= FULL_BYTES {
+        let mut column = IdBytes::new(docs.len());
+        for (run, begin) in runs.zip(begins) {
+            let before = column.bytes();
+            if before >= FULL_BYTES {
                 break;
             }
             match begin {
-                _ if before == Some(doc) => column.repeat(),
                 Some(begin) => column.push(self.bytes(begin))?,
-                None => column.push(self.source.name_of(doc).as_bytes())?,
+                None => column.push(self.source.name_of(run[0]).as_bytes())?,
             }
-            before = Some(doc);
+            let (length, more) = (column.bytes() - before, run.len() - 1);
+            let room = FULL_BYTES.saturating_sub(column.bytes()) / length.max(1);
+            column.repeat(more.min(room));
+            if room < more {
+                break;
+            }
         }
         column.finish(self.kind == IdType::Text)
     }

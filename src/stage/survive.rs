@@ -297,10 +297,10 @@ mod tests {
         fn survivors_are_those_of_the_definition(
             labels in proptest::collection::vec(proptest::collection::vec(0u8..10, 8), 3),
             links in proptest::collection::vec(proptest::collection::vec((0u8..8, 0u8..8), 0..6), 3),
-            needed in 1usize..4,
+            (count, needed) in (1usize..4).prop_flat_map(|count| (proptest::strategy::Just(count), 1..=count)),
             order in proptest::sample::subsequence((0u64..8).collect::<Vec<_>>(), 8).prop_shuffle(),
         ) {
-            let relations = [0, 1, 2].map(|at| Plain::new(&labels[at], &links[at]));
+            let relations: Vec<Plain> = (0..count).map(|at| Plain::new(&labels[at], &links[at])).collect();
             let is_pair = |x: u64, y: u64| {
                 relations.iter().filter(|relation| relation.is_pair(x as usize, y as usize)).count() >= needed
             };
@@ -313,10 +313,10 @@ mod tests {
                     None => kept.push(doc),
                 }
             }
-            let mut memory = vec![vec![0; 8]; if needed == 1 { 3 } else { 9 }];
+            let mut memory = vec![vec![0; 8]; if needed == 1 { count } else { 3 * count }];
             let mut finder = Finder::new(&relations, needed, 100);
             let mut got = Vec::new();
-            finder.survive(Docs::Wide(&order), &mut lists(&mut memory, 3), |a, b| rank(a) < rank(b), |removal| {
+            finder.survive(Docs::Wide(&order), &mut lists(&mut memory, count), |a, b| rank(a) < rank(b), |removal| {
                 Ok::<_, ()>(got.push((removal.doc, removal.kept)))
             }).unwrap();
             proptest::prop_assert_eq!(got, expected);
@@ -335,9 +335,9 @@ mod tests {
             };
             let all: Vec<(u64, u64)> =
                 (0..8).flat_map(|x| (0..x).map(move |y| (x, y))).filter(|&(x, y)| is_pair(x, y)).collect();
-            let mut memory = vec![vec![0; 8]; if needed == 1 { 3 } else { 9 }];
+            let mut memory = vec![vec![0; 8]; if needed == 1 { count } else { 3 * count }];
             let mut unions = Vec::new();
-            finder.connect(Docs::Wide(&order), &mut lists(&mut memory, 3), |x, y| unions.push((x, y)));
+            finder.connect(Docs::Wide(&order), &mut lists(&mut memory, count), |x, y| unions.push((x, y)));
             proptest::prop_assert_eq!(spread(&unions), spread(&all));
             for x in 0..8 {
                 for y in 0..x {
@@ -371,6 +371,15 @@ mod tests {
         (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
         finder.partners(&all, 30, |_, _| ());
         assert_eq!(finder.left_out, 20);
+
+        // So it is where one algorithm alone is asked, whose lists are not measured.
+        let links = (1..=30).map(|doc| (0, doc)).collect();
+        let relations = [Plain { class: (0..200).collect(), links }];
+        let (mut finder, mut memory, mut met) = (Finder::new(&relations, 1, 10), vec![vec![0; 200]; 1], 0);
+        let mut all = lists(&mut memory, 1);
+        (1..=30).for_each(|doc| all.insert(0, doc, doc));
+        finder.partners(&all, 0, |_, _| met += 1);
+        assert_eq!((met, finder.left_out), (10, 20));
     }
 
     use proptest::strategy::Strategy;

@@ -1,12 +1,12 @@
 //! How often signing asks the allocator for memory, by document: lists are left from one document to the next, so a word
-//! costs none, and a document a handful that do not depend on its length.
+//! costs none, and a document a handful that do not depend on its length. A comparison of two signatures costs none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use dupsift::algorithm::{ALGORITHMS, Corpus, Params, specs};
 use dupsift::corpus::CorpusStats;
-use dupsift::row::Signatures;
+use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
 /// Counts the calls of each thread and hands them on.
@@ -73,6 +73,36 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     let calls = CALLS.get() - before;
     assert!(rows > 0, "{}: no signature", algorithm.name());
     calls
+}
+
+/// Bit vectors that met in a table: what the lists of one window are, the next one takes.
+#[test]
+fn a_comparison_costs_no_allocation() {
+    let stats = CorpusStats::none();
+    for algorithm in ["simhash", "random_projection"] {
+        let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
+        let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
+        let signer = algorithm.signer(&params, &Corpus::new(1_000, &stats)).expect("defaults");
+        let shape = signer.probe_shape().expect("tables");
+        let layout = RowLayout::new(shape, 1_000);
+        let mut rows = Vec::new();
+        for doc in 0..500 {
+            // Vectors that differ in two bits at most.
+            let mut sketch = vec![0; shape.sketch];
+            sketch[0] = 1 << (doc % 8);
+            layout.encode(&Row { position: 0, key: 7, order: 0, doc, sketch: &sketch }, &mut rows);
+        }
+        let window = Window::new(layout, &rows);
+        let mut found = 0;
+        let mut sink = |_| found += 1;
+        let mut pairs = Pairs::new(u64::MAX, &mut sink);
+        signer.pairs(&window, &mut pairs);
+        let before = CALLS.get();
+        signer.pairs(&window, &mut pairs);
+        let calls = CALLS.get() - before;
+        assert_eq!((pairs.compared, pairs.left_out, calls), (2 * 500 * 499 / 2, 0, 0), "{}", algorithm.name());
+        assert!(found > 0, "{}: nothing was found", algorithm.name());
+    }
 }
 
 #[test]

@@ -313,3 +313,21 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     let expected: BTreeMap<usize, usize> = [(0, 1)].into_iter().chain((2..31).map(|doc| (doc, 31))).collect();
     assert_eq!(removals(&done.out()), expected);
 }
+
+/// Ids of which a few fill a batch of rows, and a document without one: all stand whole, in rows of their own.
+#[test]
+fn long_ids_stand_whole_in_every_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    let id = |doc: usize| (doc != 4).then(|| format!("{doc}{}", "x".repeat(if doc == 7 { 0 } else { 700_000 })));
+    let ids: ArrayRef = Arc::new((0..12).map(id).collect::<StringArray>());
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["one text of several words"; 12]));
+    write_columns(&file, &[("id", ids), ("text", texts)], 100);
+    let done = done(&file, &["--algorithms", "exact", "--no-report"]);
+    let rows = pairs(&done.out(), "exact");
+    assert_eq!(rows.len(), 12 * 11 / 2);
+    let name = |doc: i64| id(doc as usize).unwrap_or_else(|| "docs.parquet#4".into());
+    for row in rows {
+        assert!((row.id_a, row.id_b) == (name(row.doc_a), name(row.doc_b)), "{}, {}", row.doc_a, row.doc_b);
+    }
+}

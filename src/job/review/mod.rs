@@ -29,7 +29,7 @@ use super::run_report::RunReport;
 use super::workers::Job;
 use crate::error::{Error, Result};
 use crate::shuffle::AtomicBits;
-use crossing::Group;
+use crossing::{Files, Group};
 use sources::Sources;
 use tally::Tally;
 
@@ -109,26 +109,19 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
     });
     let mut agreement = Agreement::new(pooled);
     let mut pairs: u64 = 0;
-    // Pairs of one first document follow one another: what is known of it is looked up once.
-    let (mut first, mut first_source) = (None, 0);
+    let mut gathered = Vec::with_capacity(GATHERED);
     for pair in Pool::new(tables.collect::<Result<Vec<_>>>()?)? {
         let pair = pair?;
-        if pairs.is_multiple_of(65_536) {
-            go_on()?;
-        }
         pairs += 1;
         agreement.add(pair.found);
-        files.add(pair.a, pair.b);
-        if first != Some(pair.a) {
-            first = Some(pair.a);
-            paired.set(pair.a as usize);
-            first_source = sources.of(pair.a);
+        gathered.push((pair.a, pair.b));
+        if gathered.len() == GATHERED {
+            go_on()?;
+            count(&gathered, &mut files, &sources, &mut by_source, &paired);
+            gathered.clear();
         }
-        if let Some(crossing) = &mut by_source {
-            crossing.add(first_source, sources.of(pair.b));
-        }
-        paired.set(pair.b as usize);
     }
+    count(&gathered, &mut files, &sources, &mut by_source, &paired);
     for (tally, one) in rest.iter_mut().zip(&report.algorithms[pooled..]) {
         for pair in finished.pairs(&one.label)? {
             tally.add(&pair?);
@@ -173,6 +166,31 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
         no_texts: None,
         comparison: comparison(finished)?,
     })
+}
+
+/// Pairs that are counted together: loops over one question each wait for less memory than one over all of them.
+const GATHERED: usize = 4096;
+
+/// Counts pairs, those of one first document one after the other, by where they come from.
+fn count(
+    pairs: &[(u64, u64)],
+    files: &mut Files,
+    sources: &Sources,
+    by_source: &mut Option<Crossing>,
+    paired: &AtomicBits,
+) {
+    for run in pairs.chunk_by(|x, y| x.0 == y.0) {
+        let a = run[0].0;
+        paired.set(a as usize);
+        for &(_, b) in run {
+            files.add(a, b);
+            paired.set(b as usize);
+        }
+        if let Some(crossing) = by_source {
+            let source = sources.of(a);
+            run.iter().for_each(|&(_, b)| crossing.add(source, sources.of(b)));
+        }
+    }
 }
 
 fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
