@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 
 #[allow(dead_code)]
+#[path = "src/cpu.rs"]
+mod cpu;
+#[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/letters.rs"]
 mod letters;
 #[path = "src/text/tokenizer/dict/plant.rs"]
@@ -32,6 +35,7 @@ mod write;
 fn main() -> Result<(), Box<dyn error::Error>> {
     let folder = Path::new("src/text/tokenizer/dict");
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/cpu.rs");
     println!("cargo::rerun-if-changed={}", folder.display());
     let little = env::var("CARGO_CFG_TARGET_ENDIAN")? == "little";
     if little != cfg!(target_endian = "little") {

@@ -1,4 +1,4 @@
-//! What the processor can do: which of several kernels that give the same bits is run.
+//! What the processor can do: which of several kernels that give the same bits is run, and which memory it should fetch ahead.
 
 /// The widest vector instructions that kernels may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,4 +42,18 @@ impl Level {
         let end = levels.iter().position(|&level| level == Level::best()).unwrap_or(0);
         levels[..=end].to_vec()
     }
+}
+
+/// Asks for an entry of a list that is looked at later, so that nobody waits for memory then.
+#[inline]
+#[allow(unsafe_code)]
+pub fn ask_for<T>(list: &[T], at: usize) {
+    // SAFETY: a prefetch reads nothing, wherever the address points to.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(list.as_ptr().wrapping_add(at).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (list, at);
 }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
+use crate::cpu::ask_for;
 use crate::error::{Error, Result};
 
 const RECORD: usize = 24;
@@ -181,28 +182,31 @@ impl TermTable {
     }
 
     /// The same for many terms, in their order: the waits for memory, which are nearly all of a look-up in a large table,
-    /// overlap.
+    /// overlap. Each step asks for what the next one looks at.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<(u64, u64)>)) {
-        let mut ranges = [const { Place::Nowhere }; AT_ONCE];
+        let mut places = [const { Place::Nowhere }; AT_ONCE];
+        let index = self.index();
         let mut rest = terms;
         loop {
             let now = rest.clone().take(AT_ONCE);
             let mut count = 0;
-            for (range, term) in ranges.iter_mut().zip(now.clone()) {
-                *range = match self.common(term) {
+            for term in now.clone() {
+                ask_for(&self.common, range_of(term, COMMON));
+                ask_for(index, range_of(term, index.len().saturating_sub(1)));
+                count += 1;
+            }
+            for (place, term) in places.iter_mut().zip(now.clone()) {
+                *place = match self.common(term) {
                     Some(found) => Place::Common(found),
                     None => self.range(term).map_or(Place::Nowhere, Place::Range),
                 };
-                count += 1;
-            }
-            for range in &ranges[..count] {
-                if let Place::Range(range) = range {
-                    // A look at the first term brings it near; what it says is not needed yet.
-                    std::hint::black_box(self.bytes().get(range.start * RECORD));
+                if let Place::Range(range) = place {
+                    ask_for(self.bytes(), range.start * RECORD);
+                    ask_for(self.bytes(), range.end * RECORD);
                 }
             }
-            for (range, term) in ranges[..count].iter_mut().zip(now) {
-                each(match std::mem::replace(range, Place::Nowhere) {
+            for (place, term) in places[..count].iter_mut().zip(now) {
+                each(match std::mem::replace(place, Place::Nowhere) {
                     Place::Common(found) => Some(found),
                     Place::Range(range) => self.find(term, range),
                     Place::Nowhere => None,
@@ -215,11 +219,17 @@ impl TermTable {
         }
     }
 
+    /// Where each range begins, and where the last ends.
+    #[inline]
+    fn index(&self) -> &[[u8; 8]] {
+        self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)
+    }
+
     /// The places between which a term stands, if it is there.
     #[inline]
     fn range(&self, term: u64) -> Option<Range<usize>> {
-        let index = self.index.as_deref()?.as_chunks::<8>().0;
-        let at = range_of(term, index.len() - 1);
+        let index = self.index();
+        let at = range_of(term, index.len().checked_sub(1)?);
         Some(u64::from_le_bytes(index[at]) as usize..u64::from_le_bytes(index[at + 1]) as usize)
     }
 

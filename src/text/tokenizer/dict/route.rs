@@ -16,7 +16,8 @@ use super::letters::Letters;
 use super::tables::Reader;
 use super::unknown::Unknown;
 use super::vocabulary::Vocabulary;
-use super::words::{FREQUENT, Node, Words, ask_for};
+use super::words::{FREQUENT, Node, Words};
+use crate::cpu::ask_for;
 
 /// Runs of characters on their way to words. Behind each run stands a character that is none of it.
 #[derive(Default)]

@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::hint::select_unpredictable;
 
 use super::tables::Reader;
+use crate::cpu::ask_for;
 
 /// A node of three or more letters: the letter that leads to it, the base of its children, the class of its word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -211,20 +212,6 @@ impl Words {
         let node = self.at_place(self.place_of_third(number, third), third);
         rest.iter().fold(node, |node, &letter| self.child(node, letter)).class()
     }
-}
-
-/// Asks for an entry of a list that is looked at later, so that nobody waits for memory then.
-#[inline]
-#[allow(unsafe_code)]
-pub fn ask_for<T>(list: &[T], at: usize) {
-    // SAFETY: a prefetch reads nothing, wherever the address points to.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(list.as_ptr().wrapping_add(at).cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (list, at);
 }
 
 /// The rows of pairs, as they are filled.
