@@ -84,7 +84,8 @@ impl Normal {
                 place = copy_plain(level, text, place, &mut out);
             }
             let Some(&first) = bytes.get(place) else { break };
-            if let (true, Some(white)) = (sentence::is_white(first), sentence::white_space_at(text, place)) {
+            if sentence::is_white(first) {
+                let white = sentence::white_space_at(text, place);
                 place += white.bytes;
                 if white.divides {
                     out.end(place);

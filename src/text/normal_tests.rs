@@ -41,6 +41,18 @@ fn pieces_are_separated_by_one_space_and_none_is_empty() {
     assert_eq!(pieces, ["а.", "б!", "c"]);
 }
 
+/// If any part of it were looked at twice a character, this would take hours.
+#[test]
+fn white_space_of_any_length_is_stepped_over_at_once() {
+    for white in [" ", "\t", "\u{a0}", " \u{3000}"] {
+        for behind in ["", "\u{a0}", "\u{1680}", "“", "\u{2009}"] {
+            let raw = format!("a{}{behind}b", white.repeat(4_000_000));
+            let expected = if behind == "“" { "a “b" } else { "a b" };
+            assert_eq!(normal(&raw), expected);
+        }
+    }
+}
+
 #[test]
 fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES + 1), false).is_none());

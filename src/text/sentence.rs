@@ -63,26 +63,28 @@ fn is_letter_or_white(byte: u8) -> bool {
 pub struct WhiteSpace {
     /// Its length.
     pub bytes: usize,
-    /// Whether it holds a blank line, so that a piece ends there.
+    /// Whether it holds a blank line or a block boundary, so that a piece ends there.
     pub divides: bool,
 }
 
-/// The white space of ASCII that begins at `place`; none where other white space may follow it.
-pub fn white_space_at(text: &str, place: usize) -> Option<WhiteSpace> {
-    let rest = &text.as_bytes()[place..];
-    let bytes = rest.iter().take_while(|&&byte| is_white(byte)).count();
-    // The first bytes of U+0085 and U+00A0, of U+1680, of those of U+2000, and of U+3000.
-    if matches!(rest.get(bytes), Some(0xC2 | 0xE1 | 0xE2 | 0xE3)) {
-        return None;
-    }
+/// All white space that begins at `place`: whoever steps over it looks at no part of it again.
+pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
+    let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
     let mut after_return = false;
-    for &byte in &rest[..bytes] {
-        // CR LF is one line end.
-        line_ends += usize::from(byte == b'\r' || byte == b'\n' && !after_return);
-        after_return = byte == b'\r';
+    for c in text[place..].chars().take_while(|c| c.is_whitespace()) {
+        white.bytes += c.len_utf8();
+        match c {
+            '\u{2029}' => white.divides = true,
+            // CR LF is one line end.
+            '\n' if after_return => {}
+            '\n' | '\r' | '\u{85}' | '\u{2028}' => line_ends += 1,
+            _ => {}
+        }
+        after_return = c == '\r';
     }
-    Some(WhiteSpace { bytes, divides: line_ends >= 2 })
+    white.divides |= line_ends >= 2;
+    white
 }
 
 fn mark_at(text: &str, place: usize) -> Option<usize> {
@@ -91,7 +93,8 @@ fn mark_at(text: &str, place: usize) -> Option<usize> {
     let behind = &rest[mark.len_utf8()..];
     let ends_here = match mark {
         '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
-            return blank_line(rest).map(|length| place + length);
+            let white = white_space_at(text, place);
+            return white.divides.then_some(place + white.bytes);
         }
         '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}' => true,
         '.' | '!' | '?' | '\u{2026}' => match behind.chars().next() {
@@ -101,24 +104,6 @@ fn mark_at(text: &str, place: usize) -> Option<usize> {
         _ => false,
     };
     ends_here.then(|| text.len() - behind.trim_start_matches(|c| is_mark(c) || is_closing(c)).len())
-}
-
-/// The length of the white space at the start of `rest` if it holds a blank line or a block boundary.
-fn blank_line(rest: &str) -> Option<usize> {
-    let length = rest.len() - rest.trim_start().len();
-    let mut line_ends = 0;
-    let mut after_return = false;
-    for c in rest[..length].chars() {
-        match c {
-            '\u{2029}' => return Some(length),
-            // CR LF is one line end.
-            '\n' if after_return => {}
-            '\n' | '\r' | '\u{85}' | '\u{2028}' => line_ends += 1,
-            _ => {}
-        }
-        after_return = c == '\r';
-    }
-    (line_ends >= 2).then_some(length)
 }
 
 fn is_mark(c: char) -> bool {
