@@ -13,10 +13,10 @@ const MOST_LOOKED_AT: usize = 32;
 #[derive(Default)]
 pub(super) struct Held {
     open: Vec<LocalName>,
-    /// How many are open of a name.
-    names: HashMap<LocalName, usize>,
-    /// How many of the open ones stand on lines of their own.
-    blocks: usize,
+    /// Where those of a name stand.
+    places: HashMap<LocalName, Vec<usize>>,
+    /// Where those stand that have lines of their own.
+    blocks: Vec<usize>,
 }
 
 impl Held {
@@ -29,12 +29,11 @@ impl Held {
     }
 
     pub fn holds(&self, name: &LocalName) -> bool {
-        self.names.get(name).is_some_and(|count| *count > 0)
+        self.innermost(name).is_some()
     }
 
-    /// Whether what follows stands inside of an element of its own lines.
-    pub fn has_blocks(&self) -> bool {
-        self.blocks > 0
+    fn innermost(&self, name: &LocalName) -> Option<usize> {
+        self.places.get(name)?.last().copied()
     }
 
     /// Whether what follows is part of a drawing or a formula, where `<style/>` is complete and holds no raw text.
@@ -44,8 +43,11 @@ impl Held {
     }
 
     pub fn push(&mut self, name: LocalName) {
-        *self.names.entry(name.clone()).or_default() += 1;
-        self.blocks += usize::from(is_block(&name));
+        let place = self.open.len();
+        if is_block(&name) {
+            self.blocks.push(place);
+        }
+        self.places.entry(name.clone()).or_default().push(place);
         self.open.push(name);
     }
 
@@ -66,13 +68,26 @@ impl Held {
         }
     }
 
-    /// Closes the innermost element of that name and all inside of it; false if none is open.
+    /// Closes the innermost element of that name, and all inside of it, unless its end tag does not reach it; false if the
+    /// tag reaches through all of these elements and is none of theirs.
     pub fn end(&mut self, name: &LocalName) -> bool {
-        if !self.holds(name) {
-            return false;
+        let barrier = self.barrier(name);
+        if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
+            while self.open.len() > place {
+                self.pop();
+            }
+            return true;
         }
-        while self.pop().is_some_and(|closed| closed != *name) {}
-        true
+        barrier.is_some()
+    }
+
+    /// The innermost element that an end tag of that name does not reach through: a block, if the standard gives the name
+    /// no rules, or is the one of a paragraph that the block has ended; a `template`; and an `object`, but for tables.
+    fn barrier(&self, name: &LocalName) -> Option<usize> {
+        let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
+        let block = self.blocks.last().copied().filter(|_| !through_blocks);
+        let object = self.innermost(&local_name!("object")).filter(|_| !is_of_table(name));
+        block.max(object).max(self.innermost(&local_name!("template")))
     }
 
     pub fn clear(&mut self) {
@@ -81,10 +96,12 @@ impl Held {
 
     fn pop(&mut self) -> Option<LocalName> {
         let name = self.open.pop()?;
-        if let Some(count) = self.names.get_mut(&name) {
-            *count -= 1;
+        if let Some(places) = self.places.get_mut(&name) {
+            places.pop();
         }
-        self.blocks -= usize::from(is_block(&name));
+        if is_block(&name) {
+            self.blocks.pop();
+        }
         Some(name)
     }
 
@@ -124,9 +141,39 @@ fn ends(name: &LocalName, open: &LocalName) -> bool {
     }
 }
 
+/// Whether an element is a table or a part of one.
+fn is_of_table(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("table")
+            | local_name!("tbody")
+            | local_name!("thead")
+            | local_name!("tfoot")
+            | local_name!("tr")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("caption")
+    )
+}
+
 /// Whether an element stands on lines of its own.
 pub(super) fn is_block(name: &LocalName) -> bool {
     matches!(tag_role(name), Role::Container | Role::Line)
+}
+
+/// Whether the HTML standard gives an element no rules of its own, so that its end tag ends nothing through a block.
+pub(super) fn is_ordinary(name: &LocalName) -> bool {
+    let is_media = matches!(
+        *name,
+        local_name!("audio")
+            | local_name!("video")
+            | local_name!("canvas")
+            | local_name!("datalist")
+            | local_name!("output")
+            | local_name!("meter")
+            | local_name!("progress")
+    );
+    is_media || tag_role(name) == Role::Inline
 }
 
 /// Elements that hold nothing and so do not stay open.
@@ -228,3 +275,7 @@ pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+#[path = "held_tests.rs"]
+mod tests;

@@ -6,7 +6,7 @@
 //! where it was parted, but for that of elements that are never shown. When as many elements were made as are allowed, what
 //! follows is not read.
 
-use super::held::{Held, is_block, is_breakout, is_formatting, is_void, raw_kind};
+use super::held::{Held, is_block, is_breakout, is_formatting, is_ordinary, is_void, raw_kind};
 use super::open;
 use super::options::PurifyOptions;
 use super::roles::{Role, is_hidden_by, tag_role};
@@ -15,7 +15,7 @@ use super::tree_sink::Sink;
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::{StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+use html5ever::tokenizer::{EndTag, StartTag, Tag, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{Attribute, LocalName, TokenizerResult, local_name};
 use std::borrow::Cow;
@@ -209,9 +209,7 @@ impl Gate {
             }
             return self.pass(Token::TagToken(tag));
         }
-        // A paragraph that an element held back has ended must not end another one outside.
-        let ended = tag.name == local_name!("p") && self.held.borrow().has_blocks();
-        if self.held.borrow_mut().end(&tag.name) || ended {
+        if self.held.borrow_mut().end(&tag.name) {
             self.parted.set(self.parted.get() || is_block(&tag.name));
             return TokenSinkResult::Continue;
         }
@@ -231,15 +229,17 @@ impl Gate {
         if !formatting || tag.name == local_name!("a") {
             self.too_deep.set(true);
         }
-        if formatting && !hidden {
-            let ends_drawing = self.adjusted_current_node_present_but_not_in_html_namespace() && is_breakout(&tag);
-            *self.held_formatting.borrow_mut().entry(tag.name.clone()).or_default() += 1;
-            if !ends_drawing {
-                return TokenSinkResult::Continue;
-            }
-            // Something that is no formatting does that for it.
+        if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
+            // It ends the drawing all the same. An element that is no formatting does that for it, and stays open for
+            // nothing: the end tag of the one held back is held back too.
             self.held.borrow_mut().clear();
-            return self.pass(Token::TagToken(Tag { name: local_name!("span"), attrs: Vec::new(), ..tag }));
+            let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
+            let _ = self.pass(Token::TagToken(span.clone()));
+            let _ = self.pass(Token::TagToken(Tag { kind: EndTag, ..span }));
+        }
+        if formatting && !hidden {
+            *self.held_formatting.borrow_mut().entry(tag.name).or_default() += 1;
+            return TokenSinkResult::Continue;
         }
         let drawing = tag.name == local_name!("svg");
         let mut held = self.held.borrow_mut();
@@ -285,10 +285,8 @@ impl Gate {
             let raw = raw_kind(&tag.name).filter(|_| !foreign);
             return Some(raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData));
         }
-        let ended = tag.name == local_name!("p") && swallowed.has_blocks();
         if swallowed.end(&tag.name)
-            || ended
-            || tag_role(&tag.name) == Role::Inline
+            || is_ordinary(&tag.name)
             || !(self.held.borrow().holds(&tag.name) || open::is_open(&self.builder, &tag.name))
         {
             return Some(TokenSinkResult::Continue);
