@@ -9,14 +9,14 @@
 use crate::error::{Error, Result};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
-use ::parquet::basic::{Compression, ZstdLevel};
+use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, Schema, SchemaRef};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,15 @@ pub const SCHEMA_VERSION: &str = "1";
 
 /// Columns of few different values: a dictionary pays only there.
 const REPETITIVE: [&str; 5] = ["matched_by", "algorithm", "reason", "keep_rule", "file"];
+
+/// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
+/// less CPU for the table, and 1 % more bytes.
+const OF_PAIRS: [&str; 8] = ["id_a", "id_b", "similarity", "distance", "matched_by", "verified", "doc_a", "doc_b"];
+const LEVEL: i32 = 3;
+const LEVEL_OF_PAIRS: i32 = 1;
+
+/// Numbers of which most are a little above the one before.
+const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
 /// Rows of a block.
 const BLOCK_ROWS: usize = 8192;
@@ -61,7 +70,7 @@ impl TableWriter {
 
     fn into_file(file: File, path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
-        let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
+        let options = ArrowWriterOptions::new().with_properties(properties(&schema)).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(|e| failed(path, e))?;
         let path = path.to_path_buf();
         Ok(TableWriter { path, writer, schema, pending: Vec::new(), pending_rows: 0, pending_bytes: 0, rows: 0 })
@@ -134,15 +143,26 @@ impl TableWriter {
     }
 }
 
-fn properties() -> WriterProperties {
+fn properties(schema: &Schema) -> WriterProperties {
+    let level = |level| Compression::ZSTD(ZstdLevel::try_new(level).unwrap_or_default());
     let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()))
+        .set_compression(level(LEVEL))
         .set_dictionary_enabled(false)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_created_by("dupsift version 1".to_owned())
         .set_key_value_metadata(Some(vec![KeyValue::new("schema_version".to_owned(), SCHEMA_VERSION.to_owned())]));
-    for name in REPETITIVE {
-        properties = properties.set_column_dictionary_enabled(ColumnPath::from(name), true);
+    for field in schema.fields() {
+        let (name, path) = (field.name().as_str(), ColumnPath::from(field.name().as_str()));
+        if REPETITIVE.contains(&name) {
+            properties = properties.set_column_dictionary_enabled(path.clone(), true);
+        }
+        if OF_PAIRS.contains(&name) {
+            properties = properties.set_column_compression(path.clone(), level(LEVEL_OF_PAIRS));
+        }
+        // A column of that name may be the user's, in a table of pages.
+        if ASCENDING.contains(&name) && *field.data_type() == DataType::Int64 {
+            properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+        }
     }
     properties.build()
 }
@@ -233,6 +253,31 @@ mod tests {
         let back: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("rows")).collect();
         let back = arrow_select::concat::concat_batches(&batch.schema(), &back).expect("one schema");
         assert!(back == batch);
+    }
+
+    #[test]
+    fn numbers_of_documents_are_stored_as_differences_and_columns_of_the_user_as_they_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let encoded = |name: &str, batch: &RecordBatch| {
+            let path = folder.path().join(name);
+            let mut writer = TableWriter::create(&path, batch.schema()).expect("a file");
+            writer.write(batch).expect("written");
+            writer.close().expect("closed");
+            let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(&path).expect("there")).expect("Parquet");
+            let columns = reader.metadata().row_group(0).columns();
+            let is_delta = |column: &::parquet::file::metadata::ColumnChunkMetaData| {
+                column.encodings().any(|encoding| encoding == Encoding::DELTA_BINARY_PACKED)
+            };
+            let delta: Vec<String> =
+                columns.iter().filter(|column| is_delta(column)).map(|c| c.column_path().string()).collect();
+            let back = reader.build().expect("a reader").next().expect("rows").expect("rows");
+            assert!(back == batch.slice(0, back.num_rows()), "{name}");
+            delta
+        };
+        assert_eq!(encoded("pairs.parquet", &pairs(1000)), ASCENDING);
+        let text: arrow_array::ArrayRef = Arc::new(StringArray::from(vec!["x"; 3]));
+        let pages = RecordBatch::try_from_iter([("doc_a", text.clone()), ("id_b", text)]).expect("a table");
+        assert_eq!(encoded("pages.parquet", &pages), [""; 0]);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! What ends which of the elements held back.
+
 use super::*;
 use proptest::prelude::*;
 

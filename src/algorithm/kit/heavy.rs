@@ -10,23 +10,29 @@
 use super::prefix::Term;
 use super::vector::is_head;
 use crate::hash::combine;
+use std::cmp::Reverse;
 
 /// A key for each two of the `most` heaviest terms of the text, first lines apart. A term of at most `own` documents is left
 /// out: the copies of this text have it and nobody else, so nobody could be met there. At least one key for a text with a
 /// term.
 pub fn heavy_keys(terms: &[Term], most: usize, own: u64) -> Vec<u64> {
     let text = || terms.iter().filter(|term| !is_head(term.hash));
-    let mut heavy: Vec<&Term> = text().filter(|term| term.df > own).collect();
-    heavy.sort_unstable_by(|a, b| b.weight.total_cmp(&a.weight).then(a.hash.cmp(&b.hash)));
-    heavy.truncate(most);
-    let both = |(at, x): (usize, &&Term)| -> Vec<u64> {
-        heavy[..at].iter().map(|y| combine(x.hash.min(y.hash), x.hash.max(y.hash))).collect()
+    // Weights are above 0, where floating-point numbers have the order of their bits.
+    let ours = text().filter(|term| term.df > own);
+    let mut heavy: Vec<(Reverse<u64>, u64)> = ours.map(|term| (Reverse(term.weight.to_bits()), term.hash)).collect();
+    if most < heavy.len() {
+        heavy.select_nth_unstable(most);
+        heavy.truncate(most);
+    }
+    heavy.sort_unstable();
+    let both = |(at, &(_, x)): (usize, &(Reverse<u64>, u64))| -> Vec<u64> {
+        heavy[..at].iter().map(|&(_, y)| combine(x.min(y), x.max(y))).collect()
     };
     let keys: Vec<u64> = heavy.iter().enumerate().flat_map(both).collect();
     match heavy[..] {
         // A text without two such terms has a key of its own, by which its exact copies are known.
         [] => text().map(|term| term.hash).min().into_iter().collect(),
-        [one] => vec![one.hash],
+        [(_, one)] => vec![one],
         _ => keys,
     }
 }

@@ -21,8 +21,24 @@ pub struct Term {
 }
 
 /// Puts the terms of a document into the order that all documents share: rare first, ties by hash.
-pub fn rare_first(terms: &mut [Term]) {
-    terms.sort_unstable_by_key(|term| (term.df, term.hash));
+pub fn rare_first(terms: &mut Vec<Term>) {
+    /// Bits of a term's place, of its document frequency, and of the beginning of its hash: a number a term, which is
+    /// sorted in a third of the time.
+    const PLACE: u32 = 12;
+    const DF: u32 = 24;
+    const HASH: u32 = u64::BITS - DF - PLACE;
+    if terms.len() <= 1 << PLACE && terms.iter().all(|term| term.df < 1 << DF) {
+        let key = |(place, term): (usize, &Term)| {
+            term.df << (HASH + PLACE) | term.hash >> (u64::BITS - HASH) << PLACE | place as u64
+        };
+        let mut keys: Vec<u64> = terms.iter().enumerate().map(key).collect();
+        keys.sort_unstable();
+        *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
+    }
+    // What a number does not hold; and hashes that begin alike.
+    if !terms.is_sorted_by_key(|term| (term.df, term.hash)) {
+        terms.sort_unstable_by_key(|term| (term.df, term.hash));
+    }
 }
 
 /// The length of the rest of the vector from each term on, itself included, as a share of the whole; with a 0 behind the
@@ -95,6 +111,30 @@ mod tests {
             }
             let all: usize = vectors.iter().map(Vec::len).sum();
             assert!(near > 10 && lists < all, "{near} pairs, {lists} of {all} terms");
+        }
+    }
+
+    #[test]
+    fn rare_terms_come_first_whatever_a_number_holds() {
+        let few = |n: u64| splitmix64(1, n);
+        // Hashes that begin alike; frequencies of more than 24 bits; more terms than there are places in a number.
+        let alike = |n: u64| splitmix64(2, n) >> 40;
+        for (terms, hash, df) in [
+            (300, &few as &dyn Fn(u64) -> u64, 40),
+            (300, &alike, 3),
+            (300, &few, 1 << 40),
+            (5000, &few, 1 << 30),
+            (5000, &few, 9),
+            (4096, &few, 1 << 24),
+            (1, &few, 1),
+            (0, &few, 1),
+        ] {
+            let term = |n| Term { hash: hash(n), weight: n as f64 + 1.0, df: 1 + splitmix64(3, n) % df };
+            let mut terms: Vec<Term> = (0..terms).map(term).collect();
+            let mut sorted = terms.clone();
+            sorted.sort_by_key(|term| (term.df, term.hash));
+            rare_first(&mut terms);
+            assert!(terms == sorted, "{} terms, {df}", terms.len());
         }
     }
 

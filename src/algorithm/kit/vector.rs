@@ -67,7 +67,8 @@ impl Weighing<'_> {
         let documents = self.stats.documents().max(1) as f64;
         let mut terms = self.units.count(document, self.stats);
         for term in &mut terms {
-            let tf = if self.sublinear { 1.0 + term.weight.ln() } else { term.weight };
+            // Most terms stand once, and a logarithm is dear.
+            let tf = if self.sublinear && term.weight != 1.0 { 1.0 + term.weight.ln() } else { term.weight };
             term.weight = if self.idf { tf * (1.0 + documents / term.df as f64).ln() } else { tf };
         }
         terms
