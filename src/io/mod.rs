@@ -12,6 +12,7 @@ mod jsonl;
 mod lines;
 mod overwrite;
 mod own_columns;
+mod page_starts;
 mod parallel;
 mod parquet;
 mod parquet_read;

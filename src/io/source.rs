@@ -4,6 +4,7 @@
 //! late means opening again without that file (`exclude`): none of its rows may count anywhere.
 
 use super::find::{Format, FoundFile};
+use super::page_starts::{Starts, page_starts};
 use super::parquet::{self, Footer};
 use super::warc::{self, Archived};
 use super::{jsonl, parallel};
@@ -96,6 +97,8 @@ pub struct Source {
     pub(super) columns: Columns,
     /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
     footers: Mutex<Vec<(usize, Arc<Footer>)>>,
+    /// Where the pages of texts begin, by file and row group, of those row groups that are cut.
+    pages: Mutex<BTreeMap<(usize, usize), Starts>>,
 }
 
 /// Footers kept; splits are read in order, so one a thread is enough.
@@ -142,7 +145,7 @@ pub fn open(
             if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
         return Err(Error::Usage(why + &tail));
     }
-    Ok((Source { files, columns: columns.clone(), footers: Mutex::default() }, bad))
+    Ok((Source { files, columns: columns.clone(), footers: Mutex::default(), pages: Mutex::default() }, bad))
 }
 
 enum Opened {
@@ -299,6 +302,22 @@ impl Source {
     pub fn name_of(&self, doc: u64) -> String {
         let (file, row) = self.locate(doc);
         format!("{}#{row}", file.label)
+    }
+
+    /// The rows of a row group at which pages of its texts begin, where that can be told.
+    pub(super) fn page_starts(&self, at: usize, group: usize) -> Starts {
+        let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&(at, group)) {
+            return known.clone();
+        }
+        let read = || {
+            let file = self.files[at].reopen()?;
+            let footer = self.footer(at, &file)?;
+            Ok::<_, Error>(page_starts(file, &footer, group, &self.columns.text))
+        };
+        let starts = read().unwrap_or_default();
+        lock().insert((at, group), starts.clone());
+        starts
     }
 
     /// The footer of a Parquet file, read again if it was not used lately.

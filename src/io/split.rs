@@ -1,8 +1,10 @@
 //! Cutting a corpus into pieces of work of about the same number of text bytes.
 //!
 //! A file may be one row group of gigabytes, or a million row groups of a kilobyte. So a large row group is cut into
-//! ranges of rows (the reader skips whole pages by their headers) and small neighbours are read together.
+//! ranges of rows, between two pages where pages are not as large as ranges (the reader skips whole pages by their
+//! headers), and small neighbours are read together.
 
+use super::page_starts::{Starts, nearest};
 use super::source::{InputFile, Piece, Pieces, Source};
 
 /// A piece of one file.
@@ -39,7 +41,7 @@ impl Source {
         let mut splits = Vec::new();
         for (at, file) in self.files.iter().enumerate().filter(|(_, file)| file.rows > 0) {
             let mut next = file.first_doc;
-            for (rows, text_bytes, part) in cut(file, target) {
+            for (rows, text_bytes, part) in cut(file, target, &|group| self.page_starts(at, group)) {
                 if rows > 0 {
                     splits.push(Split { file: at, first_doc: next, rows, text_bytes, part });
                     next += rows;
@@ -50,7 +52,7 @@ impl Source {
     }
 }
 
-fn cut(file: &InputFile, target: u64) -> Vec<(u64, u64, Part)> {
+fn cut(file: &InputFile, target: u64, page_starts: &dyn Fn(usize) -> Starts) -> Vec<(u64, u64, Part)> {
     match &file.pieces {
         Pieces::Whole => vec![(file.rows, file.text_bytes, Part::Whole)],
         Pieces::Lines(pieces) => {
@@ -72,9 +74,9 @@ fn cut(file: &InputFile, target: u64) -> Vec<(u64, u64, Part)> {
             let mut parts = Vec::new();
             for (first, count, sum) in together(pieces, target) {
                 let ranges = if count == 1 { sum.bytes.div_ceil(target).clamp(1, sum.rows.max(1)) } else { 1 };
+                let starts = if ranges > 1 { page_starts(first) } else { Starts::default() };
+                let edge = |range: u64| range_edge(range, ranges, sum.rows, &starts);
                 for range in 0..ranges {
-                    // In 128 bits, because rows times ranges may be large in a file that lies about its sizes.
-                    let edge = |range: u64| (u128::from(sum.rows) * u128::from(range) / u128::from(ranges)) as u64;
                     let rows = edge(range + 1) - edge(range);
                     parts.push((rows, sum.bytes / ranges, Part::RowGroups { first, count, skip: edge(range) }));
                 }
@@ -82,6 +84,16 @@ fn cut(file: &InputFile, target: u64) -> Vec<(u64, u64, Part)> {
             parts
         }
     }
+}
+
+/// The first row of one of so many ranges of a row group: where a page begins, if that is nearer than half a range.
+fn range_edge(range: u64, ranges: u64, rows: u64, starts: &[u64]) -> u64 {
+    if range == 0 || range >= ranges {
+        return if range == 0 { 0 } else { rows };
+    }
+    // In 128 bits, because rows times ranges may be large in a file that lies about its sizes.
+    let even = (u128::from(rows) * u128::from(range) / u128::from(ranges)) as u64;
+    nearest(starts, even, (rows / ranges / 2).saturating_sub(1))
 }
 
 /// Neighbouring pieces put together up to the target; a larger piece stands alone. Gives (first, count, sum).
@@ -114,6 +126,27 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ranges_follow_each_other_and_none_is_empty_or_twice_as_long(
+            rows in 1u64..5000,
+            ranges in 1u64..40,
+            mut starts in proptest::collection::vec(0u64..5000, 0..60),
+        ) {
+            starts.sort_unstable();
+            let ranges = ranges.min(rows);
+            let edges: Vec<u64> = (0..=ranges).map(|range| range_edge(range, ranges, rows, &starts)).collect();
+            prop_assert_eq!((edges[0], edges[ranges as usize]), (0, rows));
+            for (range, edge) in edges.windows(2).enumerate() {
+                prop_assert!(edge[0] < edge[1] && edge[1] - edge[0] <= 2 * (rows / ranges + 1));
+                let even = rows * (range as u64 + 1) / ranges;
+                // The nearest beginning of a page, if it is nearer than half a range.
+                let nearest = starts.iter().map(|start| start.abs_diff(even)).min();
+                let expected = nearest.filter(|&far| edge[1] < rows && far < rows / ranges / 2).unwrap_or(0);
+                prop_assert_eq!(edge[1].abs_diff(even), expected);
+                prop_assert!(expected == 0 || starts.contains(&edge[1]));
+            }
+        }
+
         #[test]
         fn every_piece_is_in_exactly_one_part(sizes in proptest::collection::vec((0u64..50, 0u64..300), 0..40), target in 1u64..200) {
             let pieces: Vec<Piece> = sizes.iter().map(|&(rows, bytes)| Piece { rows, bytes }).collect();
