@@ -17,6 +17,9 @@ pub(super) struct Held {
     places: HashMap<LocalName, Vec<usize>>,
     /// Where those stand that have lines of their own.
     blocks: Vec<usize>,
+    /// Where `object` stands, and where `template` does.
+    objects: Vec<usize>,
+    templates: Vec<usize>,
 }
 
 impl Held {
@@ -42,10 +45,15 @@ impl Held {
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    pub fn push(&mut self, name: LocalName) {
+    /// Opens an element inside of the others. One of a drawing or a formula is none of HTML, whatever it is called.
+    pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
-        if is_block(&name) {
-            self.blocks.push(place);
+        match name {
+            _ if foreign => {}
+            local_name!("object") => self.objects.push(place),
+            local_name!("template") => self.templates.push(place),
+            ref name if is_block(name) => self.blocks.push(place),
+            _ => {}
         }
         self.places.entry(name.clone()).or_default().push(place);
         self.open.push(name);
@@ -86,8 +94,8 @@ impl Held {
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().copied().filter(|_| !through_blocks);
-        let object = self.innermost(&local_name!("object")).filter(|_| !is_of_table(name));
-        block.max(object).max(self.innermost(&local_name!("template")))
+        let object = self.objects.last().copied().filter(|_| !is_of_table(name));
+        block.max(object).max(self.templates.last().copied())
     }
 
     pub fn clear(&mut self) {
@@ -99,8 +107,9 @@ impl Held {
         if let Some(places) = self.places.get_mut(&name) {
             places.pop();
         }
-        if is_block(&name) {
-            self.blocks.pop();
+        let place = self.open.len();
+        for places in [&mut self.blocks, &mut self.objects, &mut self.templates] {
+            places.pop_if(|last| *last == place);
         }
         Some(name)
     }

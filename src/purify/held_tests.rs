@@ -3,10 +3,12 @@
 use super::*;
 use proptest::prelude::*;
 
+/// Elements open one inside of the other; those called `svg:x` are of a drawing.
 fn held(names: &str) -> Held {
     let mut held = Held::default();
     for name in names.split(' ').filter(|name| !name.is_empty()) {
-        held.push(LocalName::from(name));
+        let html = name.strip_prefix("svg:");
+        held.push(LocalName::from(html.unwrap_or(name)), html.is_some());
     }
     held
 }
@@ -39,6 +41,11 @@ fn an_end_tag_closes_what_it_reaches() {
         ("object template div", "template", "object", true),
         ("object div", "object", "", true),
         ("", "div", "", false),
+        // What stands in a drawing only has the names of these.
+        ("div svg svg:object svg:g", "svg", "div", true),
+        ("div svg svg:template", "div", "", true),
+        ("svg:object", "svg", "object", false),
+        ("svg svg:section", "svg", "", true),
     ] {
         let mut held = held(names);
         let ends_one = held.end(&LocalName::from(name));
@@ -68,15 +75,22 @@ proptest! {
     #[test]
     fn what_is_known_of_places_is_what_is_open(
         steps in proptest::collection::vec(
-            (any::<bool>(), proptest::sample::select(vec!["div", "p", "span", "b", "object", "template", "td", "video"])),
+            (any::<bool>(), any::<bool>(), proptest::sample::select(vec!["div", "p", "span", "b", "object", "template", "td", "video"])),
             0..60,
         ),
     ) {
         let mut held = Held::default();
-        for (opens, name) in steps {
+        for (opens, foreign, name) in steps {
             let name = LocalName::from(name);
-            if opens { held.push(name) } else { held.end(&name); }
-            prop_assert_eq!(&held.blocks, &places(&held, is_block));
+            if opens { held.push(name, foreign) } else { held.end(&name); }
+            for (known, is) in [
+                (&held.blocks, is_block as fn(&LocalName) -> bool),
+                (&held.objects, |name| *name == local_name!("object")),
+                (&held.templates, |name| *name == local_name!("template")),
+            ] {
+                prop_assert!(known.iter().all(|place| is(&held.open[*place])) && known.is_sorted_by(|a, b| a < b));
+                prop_assert!(known.len() <= places(&held, is).len());
+            }
             for (name, known) in &held.places {
                 prop_assert_eq!(known, &places(&held, |open| open == name));
             }

@@ -248,15 +248,15 @@ impl Gate {
             return TokenSinkResult::Continue;
         }
         if foreign {
-            held.push(tag.name);
+            held.push(tag.name, true);
             return TokenSinkResult::Continue;
         }
         let raw = raw_kind(&tag.name);
         if hidden || drawing || matches!(tag_role(&tag.name), Role::Dropped | Role::Title) {
-            self.swallowed.borrow_mut().push(tag.name);
+            self.swallowed.borrow_mut().push(tag.name, false);
         } else {
             self.parted.set(self.parted.get() || is_block(&tag.name));
-            held.push(tag.name);
+            held.push(tag.name, false);
         }
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
@@ -281,7 +281,7 @@ impl Gate {
             if complete || !counts || (!foreign && is_void(&tag.name)) {
                 return Some(TokenSinkResult::Continue);
             }
-            swallowed.push(tag.name.clone());
+            swallowed.push(tag.name.clone(), foreign);
             let raw = raw_kind(&tag.name).filter(|_| !foreign);
             return Some(raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData));
         }

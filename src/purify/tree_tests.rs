@@ -132,6 +132,7 @@ fn what_is_not_shown_ends_where_a_parser_with_room_would_end_it() {
         ("<option>x<option>x</td><td>y", "y"),
         ("<svg><path><path>x<p>y", "y"),
         ("<svg><foreignObject><p>x</p></foreignObject></svg>y", "y"),
+        ("<svg><object>x<template>x</svg>y", "y"),
         ("<math><mi>x<p>y<script>'<b>'</script>z", "x yz"),
         ("<span style='display:none'>x</td></tr><tr><td>y", "y"),
         ("<object>x</td><td>y", "y"),
@@ -329,7 +330,6 @@ fn shown(tree: &Tree) -> (Vec<String>, usize) {
 fn formatting_held_back_ends_the_drawing_and_nothing_else() {
     let four = "<b>1<b>2<b>3<b>4";
     for (inside, expected) in [
-        // A `b` ends the `svg`; the `span` ends where its own end tag stands.
         ("<span style='display:none'>x<svg>x<b>x</b>x</svg>x</span>5", "12345"),
         ("<svg>x<b>5</b>6</svg>7", "1234567"),
         ("<svg>x<b hidden>x</b>5</svg>6", "123456"),
