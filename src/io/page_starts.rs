@@ -5,15 +5,46 @@
 
 use super::parquet::{Footer, guarded};
 use ::parquet::column::page::PageReader;
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
+use bytes::Bytes;
 use std::fs::File;
+use std::io::BufReader;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The rows of a row group, counted from its first, at which pages begin; ascending.
 pub(super) type Starts = Arc<[u64]>;
 
 /// A row group of more pages is cut anywhere: its pages are small, or its headers lie.
-const MOST_PAGES: usize = 1 << 16;
+const MOST_PAGES: usize = 1 << 12;
+
+/// A file of which so many headers are read and no more, of whatever they are.
+struct Headers {
+    file: File,
+    left: AtomicUsize,
+}
+
+impl Length for Headers {
+    fn len(&self) -> u64 {
+        Length::len(&self.file)
+    }
+}
+
+impl ChunkReader for Headers {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T> {
+        let some = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        some.map_err(|_| ParquetError::General("more pages than are looked at".to_owned()))?;
+        self.file.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        self.file.get_bytes(start, length)
+    }
+}
 
 /// Where data pages of a flat column begin. Nothing where the headers cannot be read, which a reading will tell better, or
 /// do not hold the rows of the row group.
@@ -26,16 +57,18 @@ fn starts(file: File, footer: &Footer, group: usize, column: &str) -> Option<Vec
     let chunk = group.columns().iter().find(|chunk| chunk.column_path().parts() == [column])?;
     let rows = u64::try_from(group.num_rows()).ok()?;
     let walk = || {
-        let mut pages = SerializedPageReader::new(Arc::new(file), chunk, rows as usize, None)?;
-        let (mut starts, mut next) = (Vec::new(), 0);
+        let headers = Headers { file, left: AtomicUsize::new(MOST_PAGES) };
+        let mut pages = SerializedPageReader::new(Arc::new(headers), chunk, rows as usize, None)?;
+        let (mut starts, mut next) = (Vec::new(), 0u64);
         while let Some(page) = pages.peek_next_page()? {
             if !page.is_dict {
                 starts.push(next);
                 // A flat column has a level for each row.
-                next += page.num_rows.or(page.num_levels).unwrap_or(0) as u64;
-            }
-            if starts.len() > MOST_PAGES {
-                break;
+                let count = page.num_rows.or(page.num_levels).unwrap_or(0);
+                next = next.saturating_add(count as u64);
+                if next > rows {
+                    break;
+                }
             }
             pages.skip_next_page()?;
         }
@@ -73,26 +106,39 @@ mod tests {
             let (source, _) = open(&[&path]).expect("opened");
             let starts = source.page_starts(0, 0);
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
-            let splits = source.splits(70_000);
+            let splits = source.splits_between_pages(70_000);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
             // Where ranges are hardly longer than pages, they are cut where they are even.
-            assert!(source.splits(4_000).iter().any(|split| split.first_doc % 100 != 0));
+            assert!(source.splits_between_pages(4_000).iter().any(|split| split.first_doc % 100 != 0));
         }
     }
 
     #[test]
-    fn headers_that_cannot_be_read_tell_of_no_page() {
+    fn headers_that_cannot_be_read_or_never_end_tell_of_no_page() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.parquet");
-        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..3000).map(|row| row.to_string())));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..3000).map(|row| format!("{row:99}"))));
         let properties = WriterProperties::builder().set_dictionary_enabled(false).set_data_page_row_count_limit(100);
         write_parquet(&path, &batch(vec![("text", texts)]), properties.build());
-        let mut bytes = std::fs::read(&path).expect("there");
-        bytes[4..2000].fill(0xFF);
-        std::fs::write(&path, bytes).expect("written");
-        let (source, _) = open(&[&path]).expect("the footer is whole");
-        assert!(source.page_starts(0, 0).is_empty());
-        assert_eq!(source.splits(1000).iter().map(|split| split.rows).sum::<u64>(), 3000);
+        let whole = std::fs::read(&path).expect("there");
+        let (source, _) = open(&[&path]).expect("opened");
+        assert_eq!(source.page_starts(0, 0).len(), 30);
+        // Nothing at all; empty pages of a dictionary; empty pages of an index, over which the library steps by itself.
+        for header in [&[0xFF][..], &[0x15, 4, 0x15, 0, 0x15, 0, 0], &[0x15, 2, 0x15, 0, 0x15, 0, 0]] {
+            let mut bytes = whole.clone();
+            bytes[4..200_000].iter_mut().zip(header.iter().cycle()).for_each(|(byte, of_header)| *byte = *of_header);
+            std::fs::write(&path, bytes).expect("written");
+            let (source, _) = open(&[&path]).expect("the footer is whole");
+            assert!(source.page_starts(0, 0).is_empty());
+            assert_eq!(source.splits_between_pages(1000).iter().map(|split| split.rows).sum::<u64>(), 3000);
+        }
+    }
+
+    #[test]
+    fn no_more_headers_are_read_than_are_allowed() {
+        let file = tempfile::tempfile().expect("a file");
+        let headers = Headers { file, left: AtomicUsize::new(2) };
+        assert_eq!([0, 0, 0].map(|start| headers.get_read(start).is_ok()), [true, true, false]);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Cutting a corpus into pieces of work of about the same number of text bytes.
 //!
 //! A file may be one row group of gigabytes, or a million row groups of a kilobyte. So a large row group is cut into
-//! ranges of rows, between two pages where pages are not as large as ranges (the reader skips whole pages by their
-//! headers), and small neighbours are read together.
+//! ranges of rows (the reader skips whole pages by their headers) and small neighbours are read together.
 
 use super::page_starts::{Starts, nearest};
 use super::source::{InputFile, Piece, Pieces, Source};
@@ -37,11 +36,21 @@ pub(super) enum Part {
 impl Source {
     /// All documents, in order, in pieces of about that many bytes of text (a single row is never cut).
     pub fn splits(&self, target_bytes: usize) -> Vec<Split> {
+        self.cut(target_bytes, &|_, _| Starts::default())
+    }
+
+    /// The same with row groups cut between two pages where pages are not as large as pieces. Reads the headers of pages of
+    /// each row group of more than that many bytes: this is for pieces that are a good part of the corpus.
+    pub fn splits_between_pages(&self, target_bytes: usize) -> Vec<Split> {
+        self.cut(target_bytes, &|at, group| self.page_starts(at, group))
+    }
+
+    fn cut(&self, target_bytes: usize, page_starts: &dyn Fn(usize, usize) -> Starts) -> Vec<Split> {
         let target = (target_bytes as u64).max(1);
         let mut splits = Vec::new();
         for (at, file) in self.files.iter().enumerate().filter(|(_, file)| file.rows > 0) {
             let mut next = file.first_doc;
-            for (rows, text_bytes, part) in cut(file, target, &|group| self.page_starts(at, group)) {
+            for (rows, text_bytes, part) in cut(file, target, &|group| page_starts(at, group)) {
                 if rows > 0 {
                     splits.push(Split { file: at, first_doc: next, rows, text_bytes, part });
                     next += rows;

@@ -206,7 +206,13 @@ impl Job<'_> {
         let text_bytes: u64 = self.source.files.iter().map(|file| file.text_bytes).sum();
         let pieces = SPLITS_A_THREAD * self.pool.current_num_threads() as u64;
         let target = (text_bytes / pieces).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        let splits = self.source.splits(target as usize);
+        // Fewer row groups than pieces are longer than a piece, unless pieces are of the largest size: then a page unpacked
+        // twice at each cut is next to nothing, and the headers of all pages may be many.
+        let splits = if target < *SPLIT_BYTES.end() {
+            self.source.splits_between_pages(target as usize)
+        } else {
+            self.source.splits(target as usize)
+        };
         let splits: Vec<_> = splits.into_iter().filter(|split| split.first_doc < documents).collect();
         let bar = self.progress.stage(name, documents, Unit::Documents);
         let reading = self.purified.reading(self, want)?;

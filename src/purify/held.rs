@@ -17,8 +17,9 @@ pub(super) struct Held {
     places: HashMap<LocalName, Vec<usize>>,
     /// Where those stand that have lines of their own.
     blocks: Vec<usize>,
-    /// Where `object` stands, and where `template` does.
-    objects: Vec<usize>,
+    /// Where those stand that bar end tags: all but those of tables, those of tables, all.
+    scopes: Vec<usize>,
+    tables: Vec<usize>,
     templates: Vec<usize>,
 }
 
@@ -48,12 +49,15 @@ impl Held {
     /// Opens an element inside of the others. One of a drawing or a formula is none of HTML, whatever it is called.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
-        match name {
-            _ if foreign => {}
-            local_name!("object") => self.objects.push(place),
-            local_name!("template") => self.templates.push(place),
-            ref name if is_block(name) => self.blocks.push(place),
-            _ => {}
+        if !foreign {
+            for (places, bars) in [
+                (&mut self.blocks, is_block(&name)),
+                (&mut self.scopes, is_scope(&name)),
+                (&mut self.tables, name == local_name!("table")),
+                (&mut self.templates, name == local_name!("template")),
+            ] {
+                places.extend(bars.then_some(place));
+            }
         }
         self.places.entry(name.clone()).or_default().push(place);
         self.open.push(name);
@@ -90,12 +94,13 @@ impl Held {
     }
 
     /// The innermost element that an end tag of that name does not reach through: a block, if the standard gives the name
-    /// no rules, or is the one of a paragraph that the block has ended; a `template`; and an `object`, but for tables.
+    /// no rules, or is the one of a paragraph that the block has ended; for a part of a table, another table; for all else,
+    /// a cell or an `object`; and a `template`.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
-        let block = self.blocks.last().copied().filter(|_| !through_blocks);
-        let object = self.objects.last().copied().filter(|_| !is_of_table(name));
-        block.max(object).max(self.templates.last().copied())
+        let block = self.blocks.last().filter(|_| !through_blocks);
+        let scope = if is_of_table(name) { self.tables.last() } else { self.scopes.last() };
+        block.max(scope).max(self.templates.last()).copied()
     }
 
     pub fn clear(&mut self) {
@@ -108,7 +113,7 @@ impl Held {
             places.pop();
         }
         let place = self.open.len();
-        for places in [&mut self.blocks, &mut self.objects, &mut self.templates] {
+        for places in [&mut self.blocks, &mut self.scopes, &mut self.tables, &mut self.templates] {
             places.pop_if(|last| *last == place);
         }
         Some(name)
@@ -148,6 +153,20 @@ fn ends(name: &LocalName, open: &LocalName) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether an element is a scope of its own to what stands in it.
+fn is_scope(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("object")
+            | local_name!("applet")
+            | local_name!("marquee")
+            | local_name!("table")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("caption")
+    )
 }
 
 /// Whether an element is a table or a part of one.

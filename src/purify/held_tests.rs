@@ -41,6 +41,13 @@ fn an_end_tag_closes_what_it_reaches() {
         ("object template div", "template", "object", true),
         ("object div", "object", "", true),
         ("", "div", "", false),
+        // A cell keeps the end tags of what stands in it, and a table those of its parts.
+        ("div table tr td", "div", "div table tr td", true),
+        ("div table tr td div", "div", "div table tr td", true),
+        ("tr td table tr", "td", "tr td table tr", true),
+        ("tr td table tr", "table", "tr td", true),
+        ("tr td", "tr", "", true),
+        ("tr td", "table", "tr td", false),
         // What stands in a drawing only has the names of these.
         ("div svg svg:object svg:g", "svg", "div", true),
         ("div svg svg:template", "div", "", true),
@@ -85,7 +92,7 @@ proptest! {
             if opens { held.push(name, foreign) } else { held.end(&name); }
             for (known, is) in [
                 (&held.blocks, is_block as fn(&LocalName) -> bool),
-                (&held.objects, |name| *name == local_name!("object")),
+                (&held.scopes, is_scope),
                 (&held.templates, |name| *name == local_name!("template")),
             ] {
                 prop_assert!(known.iter().all(|place| is(&held.open[*place])) && known.is_sorted_by(|a, b| a < b));

@@ -247,16 +247,12 @@ impl Gate {
         if tag.self_closing && (foreign || drawing || tag.name == local_name!("math")) {
             return TokenSinkResult::Continue;
         }
-        if foreign {
-            held.push(tag.name, true);
-            return TokenSinkResult::Continue;
-        }
-        let raw = raw_kind(&tag.name);
-        if hidden || drawing || matches!(tag_role(&tag.name), Role::Dropped | Role::Title) {
-            self.swallowed.borrow_mut().push(tag.name, false);
+        let raw = raw_kind(&tag.name).filter(|_| !foreign);
+        if hidden || (!foreign && (drawing || matches!(tag_role(&tag.name), Role::Dropped | Role::Title))) {
+            self.swallowed.borrow_mut().push(tag.name, foreign);
         } else {
-            self.parted.set(self.parted.get() || is_block(&tag.name));
-            held.push(tag.name, false);
+            self.parted.set(self.parted.get() || (!foreign && is_block(&tag.name)));
+            held.push(tag.name, foreign);
         }
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
