@@ -35,6 +35,19 @@ impl Stats {
     }
 }
 
+/// What of a document a signature depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Its text, or columns beside it.
+    Text,
+    /// Nothing but [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and
+    /// [`Analysis::times`]: these are kept while words are counted, and no text is read again to sign it.
+    Words {
+        /// Whether the same of [`Analysis::first_line`] is needed too.
+        first_line: bool,
+    },
+}
+
 /// Parts of documents, other than words, whose document frequencies the first pass counts: sentences, segments.
 pub trait Features: Send + Sync {
     /// The kind with all that it depends on, `segments:paragraph`: kinds of one name are counted once for all algorithms.
@@ -131,6 +144,10 @@ pub trait Algorithm: Sync {
     /// Which counts of words it needs with these parameters.
     fn needs_stats(&self, _: &Params) -> Stats {
         Stats::NONE
+    }
+    /// What of a document its signatures, and the evidence that is taken with them, depend on.
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Text
     }
     /// Which other counts it needs; [`CorpusStats::feature_df`] has them.
     fn features(&self, _: &Params) -> Option<Box<dyn Features>> {

@@ -20,7 +20,7 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Reads, Signer, Stats};
 use super::kit::heavy::heavy_keys;
 use super::kit::prefix::{Term, below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
@@ -98,6 +98,14 @@ impl Algorithm for Cosine {
 
     fn needs_stats(&self, params: &Params) -> Stats {
         if units(params).features().is_none() { Stats::WORDS } else { Stats::NONE }
+    }
+
+    fn reads(&self, params: &Params) -> Reads {
+        if units(params).features().is_none() {
+            Reads::Words { first_line: params.real("head") > 0.0 }
+        } else {
+            Reads::Text
+        }
     }
 
     fn features(&self, params: &Params) -> Option<Box<dyn Features>> {

@@ -15,7 +15,7 @@
 //! GBK lacks many letters (most of Latin with accents, all scripts but Chinese, Japanese kana, Greek, Russian); such a letter
 //! stands in the signature as its number, `&#233;`, and the document is counted under a flag.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -72,6 +72,10 @@ impl Algorithm for Fingerprint {
 
     fn needs_stats(&self, params: &Params) -> Stats {
         if params.word("weight") == "tf_over_df" { Stats::WORDS } else { Stats::NONE }
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -17,7 +17,7 @@
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::top_words::share;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
@@ -77,6 +77,10 @@ impl Algorithm for IdfHash {
 
     fn needs_stats(&self, _: &Params) -> Stats {
         Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
     }
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -14,7 +14,7 @@
 //! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
 //! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::kit::top_words::Heaviest;
@@ -67,6 +67,10 @@ impl Algorithm for IMatch {
         Stats::WORDS
     }
 
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (min_terms, top) = (params.count("min_terms"), params.count("top"));
         if top > 0 && top < min_terms {
@@ -115,7 +119,7 @@ impl Signer for IMatchSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        if document.words().is_empty() {
+        if document.counted().is_empty() {
             return out.none("no words");
         }
         let mut string = String::new();

@@ -11,7 +11,7 @@
 //! Limits: without a list of stop words the most frequent words of any text are the same ten, and `weight=tf_idf` is the way
 //! out; the words' order and numbers do not count.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -55,6 +55,10 @@ impl Algorithm for KeywordMatch {
 
     fn needs_stats(&self, _: &Params) -> Stats {
         Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -20,7 +20,7 @@
 //! lexicon 0: all four;  1: without гать;  2: without бор and река;  ...: a row (k, digest of the words) each
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::params::{Kind, ParamSpec, Params};
@@ -84,6 +84,10 @@ impl Algorithm for LexRand {
         Stats::WORDS
     }
 
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (random, base) = (params.count("k_random") as u64, params.flag("include_base"));
         if random == 0 && !base {
@@ -127,7 +131,7 @@ impl Signer for LexRandSigner {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        if document.words().is_empty() {
+        if document.counted().is_empty() {
             return out.none("no words");
         }
         let words = self.lexicon.words(document);

@@ -13,7 +13,7 @@
 //! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, whatever its size.
 //! Limits: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
@@ -60,6 +60,10 @@ impl Algorithm for OptFreq {
 
     fn needs_stats(&self, _: &Params) -> Stats {
         Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {

@@ -11,7 +11,7 @@
 //! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
@@ -56,6 +56,10 @@ impl Algorithm for TfIdf {
         Stats::WORDS
     }
 
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
+    }
+
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         Ok(Box::new(TfIdfSigner {
             words: params.count("words"),
@@ -83,18 +87,20 @@ impl TfIdfSigner<'_> {
 
     /// The heaviest words. They are weighed in order of their tf: no word weighs more than one of that tf that stands in
     /// a single document, so the rest, as a rule all that occur once, is not looked up when that is too light.
-    fn heaviest<'t>(&self, document: &'t Analysis<'_>, words: &mut [Counted]) -> Heaviest<'t> {
+    fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
         /// Words that are looked up before the next such comparison.
         const AT_ONCE: usize = 32;
-        let length = document.words().len();
+        let length = document.word_count();
         let most = self.stats.idf_bm25(1);
         let mut heaviest = Heaviest::new(self.words);
-        if document.has_frequencies() && document.counted().len() == words.len() {
-            for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
+        if document.has_frequencies() {
+            let words = document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
+            for (counted, frequency) in words {
                 heaviest.push(self.weight(counted.tf, self.stats.idf_bm25(frequency.df), length), document, counted);
             }
             return heaviest;
         }
+        let mut words = distinct_words(document);
         // Most words occur once, and need not be put in order.
         let mut often = 0;
         for at in 0..words.len() {
@@ -127,14 +133,14 @@ impl Signer for TfIdfSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let mut words = distinct_words(document);
-        if words.is_empty() {
+        let distinct = document.counted().iter().filter(|counted| !counted.word.stop).count();
+        if distinct == 0 {
             return out.none("no words");
         }
-        if words.len() < self.min_distinct {
+        if distinct < self.min_distinct {
             return out.none("fewer distinct words than min_distinct");
         }
-        out.push(0, self.key.of(&self.heaviest(document, &mut words).join()), 0, &[]);
+        out.push(0, self.key.of(&self.heaviest(document).join()), 0, &[]);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -197,7 +203,7 @@ mod tests {
                 let idf = stats.idf_bm25(stats.df(one.word.hash));
                 all.push(plain.weight(one.tf, idf, document.words().len()), &document, one);
             }
-            assert_eq!(plain.heaviest(&document, &mut words.clone()).join(), all.join());
+            assert_eq!(plain.heaviest(&document).join(), all.join());
         }
 
         // The two rarest words, in alphabetical order.

@@ -13,7 +13,7 @@
 //! lower, which is kept as it is. Many weights are equal near 0, so the order of the alphabet decides often.
 //! Limits: signatures compare only within one statistics snapshot. With `bm25_tf` TF is that of `tf_idf`.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
@@ -58,6 +58,10 @@ impl Algorithm for TfRidf {
 
     fn needs_stats(&self, _: &Params) -> Stats {
         Stats::WORDS
+    }
+
+    fn reads(&self, _: &Params) -> Reads {
+        Reads::Words { first_line: false }
     }
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
@@ -110,7 +114,7 @@ impl Signer for TfRidfSigner {
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         match self.bm25 {
             Some(bm25) => {
-                let length = document.words().len();
+                let length = document.word_count();
                 self.string.sign(document, out, |tf, _, frequency| bm25.tf(tf, length) * self.ridf.of(frequency));
             }
             None => {

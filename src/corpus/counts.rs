@@ -33,8 +33,19 @@ const FIRST: usize = 1 << 10;
 /// Terms that are asked for before the first of them is counted.
 const AT_ONCE: usize = 64;
 
-/// A term with its df and cf; a df of 0 marks a free slot.
-type Slot = (u64, u32, u32);
+/// A term with its counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    term: u64,
+    /// 0 for a term that was only numbered.
+    df: u32,
+    cf: u32,
+    /// From 1 on in the order in which terms came first; 0 marks a free slot.
+    number: u32,
+}
+
+/// A term of the document at hand that is not among the early ones: where it stands there, and how often it occurs.
+type Late = (u64, u32, u32);
 
 /// The counts of one worker. Terms are 64-bit hashes, which need no second hashing.
 pub struct Counts {
@@ -43,27 +54,34 @@ pub struct Counts {
     early: Vec<Slot>,
     /// The others, each in the slot of its upper bits or one of the next; half of the slots are free.
     slots: Vec<Slot>,
+    /// How many of the others there are.
     terms: usize,
     limit: usize,
     occurrences: u64,
     scratch: Vec<u64>,
-    /// Terms of the document at hand that are not among the early ones.
-    late: Vec<(u64, u32)>,
+    late: Vec<Late>,
+    /// How many terms have a number.
+    numbered: u32,
+    numbers: Vec<u32>,
+    fresh: Vec<u32>,
 }
 
 impl Counts {
     /// Counts within about that many bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 16 bytes, of which there are two to four a term, and half as many more while the table grows.
-        let limit = (memory_bytes / 64).max(FIRST);
+        // A slot takes 24 bytes, of which there are two to four a term, and half as many more while the table grows.
+        let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
-            early: vec![(0, 0, 0); EARLY],
-            slots: vec![(0, 0, 0); FIRST],
+            early: vec![Slot::default(); EARLY],
+            slots: vec![Slot::default(); FIRST],
             terms: 0,
             limit,
             occurrences: 0,
             scratch: Vec::new(),
             late: Vec::new(),
+            numbered: 0,
+            numbers: Vec::new(),
+            fresh: Vec::new(),
         }
     }
 
@@ -79,30 +97,64 @@ impl Counts {
 
     /// Adds one document's different terms, each with how often it occurs.
     pub fn add_counted(&mut self, terms: impl Iterator<Item = (u64, u32)>) {
+        self.add(terms, 1);
+    }
+
+    /// Gives terms their numbers without counting them.
+    pub fn number(&mut self, terms: impl Iterator<Item = u64>) {
+        self.add(terms.map(|term| (term, 0)), 0);
+    }
+
+    /// The numbers of the terms that came last, in their order: 0 is the first term of all since the last drain.
+    pub fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+
+    /// Those of the terms that came last which had not come before, by their places among them, in order of their numbers.
+    pub fn fresh(&self) -> &[u32] {
+        &self.fresh
+    }
+
+    fn add(&mut self, terms: impl Iterator<Item = (u64, u32)>, documents: u32) {
         self.late.clear();
-        for (term, times) in terms {
+        self.numbers.clear();
+        self.fresh.clear();
+        for (place, (term, times)) in terms.enumerate() {
+            let place = place as u32;
             self.occurrences += u64::from(times);
             let slot = &mut self.early[term as usize % EARLY];
-            if slot.0 == term || slot.1 == 0 {
-                *slot = (term, slot.1 + 1, slot.2 + times);
-            } else {
-                self.late.push((term, times));
+            if slot.number == 0 {
+                self.numbered += 1;
+                slot.number = self.numbered;
+                self.fresh.push(place);
+            } else if slot.term != term {
+                self.late.push((term, place, times));
+                self.numbers.push(0);
+                continue;
             }
+            *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
+            self.numbers.push(slot.number - 1);
         }
         let late = std::mem::take(&mut self.late);
         for late in late.chunks(AT_ONCE) {
             // Waiting for memory is nearly all of the work in a large table: so it is waited for once.
-            for &(term, _) in late {
+            for &(term, ..) in late {
                 ask_for(&self.slots, slot_of(term, self.slots.len()));
             }
-            for &(term, times) in late {
+            for &(term, place, times) in late {
                 if 2 * self.terms >= self.slots.len() {
                     self.grow();
                 }
-                let at = place(&self.slots, term);
-                let (known, df, cf) = &mut self.slots[at];
-                self.terms += usize::from(*df == 0);
-                (*known, *df, *cf) = (term, *df + 1, *cf + times);
+                let slot = place_of(&self.slots, term);
+                let slot = &mut self.slots[slot];
+                if slot.number == 0 {
+                    self.terms += 1;
+                    self.numbered += 1;
+                    slot.number = self.numbered;
+                    self.fresh.push(place);
+                }
+                *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
+                self.numbers[place as usize] = slot.number - 1;
             }
         }
         self.late = late;
@@ -110,9 +162,9 @@ impl Counts {
 
     /// Makes twice as many slots.
     fn grow(&mut self) {
-        let mut slots = vec![(0, 0, 0); 2 * self.slots.len()];
-        for slot in self.slots.iter().filter(|slot| slot.1 > 0) {
-            let at = place(&slots, slot.0);
+        let mut slots = vec![Slot::default(); 2 * self.slots.len()];
+        for slot in self.slots.iter().filter(|slot| slot.number > 0) {
+            let at = place_of(&slots, slot.term);
             slots[at] = *slot;
         }
         self.slots = slots;
@@ -125,9 +177,9 @@ impl Counts {
 
     /// Hands over every partial count and starts again.
     pub fn drain<E>(&mut self, mut each: impl FnMut(u64, u32, u32) -> Result<(), E>) -> Result<(), E> {
-        (self.occurrences, self.terms) = (0, 0);
+        (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
-        slots.filter(|slot| slot.1 > 0).try_for_each(|(term, df, cf)| each(term, df, cf))
+        slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))
     }
 }
 
@@ -139,9 +191,9 @@ fn slot_of(term: u64, slots: usize) -> usize {
 
 /// The slot of a term, or the free one that it would take.
 #[inline]
-fn place(slots: &[Slot], term: u64) -> usize {
+fn place_of(slots: &[Slot], term: u64) -> usize {
     let mut at = slot_of(term, slots.len());
-    while slots[at].1 > 0 && slots[at].0 != term {
+    while slots[at].number > 0 && slots[at].term != term {
         at = (at + 1) & (slots.len() - 1);
     }
     at
@@ -150,6 +202,7 @@ fn place(slots: &[Slot], term: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn counts_add_up_whatever_the_drains() {
@@ -168,6 +221,42 @@ mod tests {
                 |term| rows.iter().filter(|row| row.0 == term).fold((0, 0), |sum, row| (sum.0 + row.1, sum.1 + row.2));
             assert_eq!([sum(1), sum(2), sum(3)], [(2, 3), (2, 2), (1, 1)]);
         }
+    }
+
+    #[test]
+    fn terms_are_numbered_as_they_come() {
+        let mut counts = Counts::new(0);
+        let mut numbers = BTreeMap::new();
+        let mut list = |counts: &Counts, terms: &[u64]| {
+            for (&place, number) in counts.fresh().iter().zip(numbers.len() as u32..) {
+                assert_eq!(counts.numbers()[place as usize], number);
+            }
+            for (&term, &number) in terms.iter().zip(counts.numbers()) {
+                assert_eq!(*numbers.entry(term).or_insert(number), number);
+            }
+            assert_eq!(counts.numbers().len(), terms.len());
+        };
+        // Terms that share slots of the early ones, so that both tables take part, and grow.
+        let terms = |from: u64| (from..from + 900).map(|n| n % 700 * (EARLY as u64 / 2 + 1)).collect::<BTreeSet<_>>();
+        for from in [0, 100, 650, 0] {
+            let terms: Vec<u64> = terms(from).into_iter().collect();
+            counts.add_counted(terms.iter().map(|&term| (term, 2)));
+            list(&counts, &terms);
+        }
+        // What was only numbered is in no count.
+        let only = [7, 1 << 50, 0];
+        counts.number(only.into_iter());
+        list(&counts, &only);
+        assert_eq!(counts.fresh().len(), 2);
+        counts.add_counted([(9, 1), (1 << 50, 1)].into_iter());
+        list(&counts, &[9, 1 << 50]);
+        assert_eq!(numbers.values().copied().collect::<BTreeSet<u32>>(), (0..numbers.len() as u32).collect());
+        let mut drained = BTreeMap::new();
+        counts.drain(|term, df, cf| Ok::<_, ()>(drop(drained.insert(term, (df, cf))))).unwrap();
+        assert!(!drained.contains_key(&7) && drained[&(1 << 50)] == (1, 1) && drained[&0] == (4, 8));
+        assert_eq!(drained.len(), numbers.len() - 1);
+        counts.add_counted([(5, 1)].into_iter());
+        assert_eq!((counts.numbers(), counts.fresh()), (&[0][..], &[0][..]));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! What is known of all documents together: counts of words and sentences, and what follows from them.
 
 mod counts;
+mod forward;
 mod stats;
 mod table;
 
 pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
+pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};
 pub use stats::{CorpusStats, snapshot};
 pub use table::{TermTable, TermTableWriter};

@@ -1,107 +1,125 @@
-//! The first pass: counts of words and features over all documents, and the hashes that find exact copies.
+//! The first pass: counts of words and features over all documents, and what is kept of each of them for the second.
 
-use std::sync::atomic::Ordering::Relaxed;
-
-use super::classes::Classes;
-use super::copies;
 use super::cuts::{Cuts, CutsWriter};
-use super::document::View;
+use super::forward::{Forward, ForwardThread, ForwardWriter};
 use super::workers::Job;
-use crate::algorithm::Stats;
-use crate::batch::Cell;
+use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
 use crate::corpus::{decode_count, encode_count, snapshot};
 use crate::error::Result;
 use crate::hash::hash64;
-use crate::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
+use crate::shuffle::{Order, Shuffle, Spec, Writer};
 use crate::stage::count::Tally;
+use crate::text::Analysis;
 
 /// What the first pass found.
 pub struct Counted {
     /// The statistics.
     pub stats: CorpusStats,
-    /// The hashes of all texts, where they were not known before.
-    pub hashes: Option<Sorted>,
     /// Where Chinese words begin.
     pub cuts: Option<Cuts>,
+    /// The words of each document, where these are all that the second pass needs.
+    pub forward: Option<Forward>,
+    /// Bytes that went to disk.
+    pub spilled_bytes: u64,
 }
 
-/// Reads all documents once. `copies`, where it is known, leaves surplus copies out of the counts.
-pub fn count(job: &Job<'_>, stats: Stats, copies: Option<&Classes>) -> Result<Counted> {
-    let running = job.clock.stage("count");
-    let words = stats.words.then(|| terms(job, "words")).transpose()?;
-    let features = stats.features.then(|| terms(job, "features")).transpose()?;
-    let kinds = job.options.recipe.features();
-    let hashes = if copies.is_none() { Some(copies::shuffle(job)?) } else { None };
-    let cuts = CutsWriter::new(job)?;
-    let view = View::first(job);
+/// The counting, for all threads.
+pub struct Counting<'j> {
+    job: &'j Job<'j>,
+    stats: Stats,
+    kinds: Vec<Box<dyn Features>>,
+    words: Option<Shuffle>,
+    features: Option<Shuffle>,
+    cuts: Option<CutsWriter>,
+    forward: Option<ForwardWriter>,
+}
 
-    struct Worker<'w> {
-        tally: Tally<'w>,
-        words: Option<Writer<'w>>,
-        features: Option<Writer<'w>>,
-        hashes: Option<Writer<'w>>,
-        scratch: Vec<u8>,
-        segmented: u64,
+/// What one thread counts with.
+pub struct CountingThread<'w> {
+    tally: Tally<'w>,
+    words: Option<Writer<'w>>,
+    features: Option<Writer<'w>>,
+    forward: Option<ForwardThread<'w>>,
+    scratch: Vec<u8>,
+}
+
+impl<'j> Counting<'j> {
+    /// `first_lines`: whether what is kept of the words is to have those of first lines; none where no words are kept.
+    pub fn new(job: &'j Job<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
+        Ok(Counting {
+            job,
+            stats,
+            kinds: job.options.recipe.features(),
+            words: stats.words.then(|| terms(job, "words")).transpose()?,
+            features: stats.features.then(|| terms(job, "features")).transpose()?,
+            cuts: CutsWriter::new(job)?,
+            forward: first_lines.map(|first_lines| ForwardWriter::new(job, first_lines)).transpose()?,
+        })
     }
-    let totals = job.read(
-        "count",
-        &view.want(),
-        || {
-            Ok(Worker {
-                tally: Tally::new(stats, &kinds, job.budget.a_thread),
-                words: words.as_ref().map(Shuffle::writer),
-                features: features.as_ref().map(Shuffle::writer),
-                hashes: hashes.as_ref().map(Shuffle::writer),
-                scratch: Vec::new(),
-                segmented: 0,
-            })
-        },
-        |worker, batch| {
-            let columns = view.columns(batch)?;
-            for row in 0..batch.len() {
-                let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
-                let analysis = view.document(doc, text, &columns, row);
-                if let Some(writer) = &mut worker.hashes {
-                    copies::push(writer, doc, &analysis)?;
-                }
-                if copies.is_some_and(|copies| copies.is_surplus(doc)) {
-                    continue;
-                }
-                worker.tally.add(&analysis);
-                worker.segmented += analysis.segmented();
-                if let Some(cuts) = &cuts {
-                    cuts.push(doc, &analysis, &mut worker.scratch)?;
-                }
-                drain(&mut worker.tally.words, &mut worker.words, false)?;
-                drain(&mut worker.tally.features, &mut worker.features, false)?;
-            }
-            Ok(())
-        },
-        |mut worker| {
-            drain(&mut worker.tally.words, &mut worker.words, true)?;
-            drain(&mut worker.tally.features, &mut worker.features, true)?;
-            for mut writer in [worker.words, worker.features, worker.hashes].into_iter().flatten() {
-                writer.flush()?;
-            }
-            job.segmented.fetch_add(worker.segmented, Relaxed);
-            Ok((worker.tally.documents, worker.tally.tokens))
-        },
-    )?;
-    let (counted, tokens) = totals.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-    let (words, words_spilled) = table(job, "words", words, 1)?;
-    let (features, features_spilled) = table(job, "features", features, 2)?;
-    let hashes = hashes.map(Shuffle::finish).transpose()?;
-    let identity = hash64(job.pipeline.identity().as_bytes());
-    let id = snapshot(identity, counted, tokens, &words, &features);
-    let stats = CorpusStats::new(counted, tokens, id, words, features);
-    let cuts = cuts.map(CutsWriter::finish).transpose()?;
-    let spilled = words_spilled
-        + features_spilled
-        + hashes.as_ref().map_or(0, Sorted::spilled_bytes)
-        + cuts.as_ref().map_or(0, Cuts::bytes);
-    running.end(job.documents(), stats.words.len() as u64, spilled);
-    Ok(Counted { stats, hashes, cuts })
+
+    /// For one thread.
+    pub fn thread(&self) -> CountingThread<'_> {
+        CountingThread {
+            tally: Tally::new(self.stats, &self.kinds, self.job.budget.a_thread),
+            words: self.words.as_ref().map(Shuffle::writer),
+            features: self.features.as_ref().map(Shuffle::writer),
+            forward: self.forward.as_ref().map(ForwardWriter::thread),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Counts a document.
+    pub fn count(&self, thread: &mut CountingThread<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        let CountingThread { tally, words, features, forward, scratch } = thread;
+        tally.add(document);
+        scratch.clear();
+        if let Some(cuts) = &self.cuts {
+            cuts.push(doc, document, scratch)?;
+        }
+        let mut full = false;
+        if let (Some(forward), Some(counts)) = (forward.as_mut(), &mut tally.words) {
+            let known = self.cuts.is_some().then(|| CutsWriter::bits(scratch));
+            forward.push(doc, document, known, counts)?;
+            full = forward.is_full();
+        }
+        if full || tally.words.as_ref().is_some_and(Counts::is_full) {
+            drain(&mut tally.words, words)?;
+            forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
+        }
+        if tally.features.as_ref().is_some_and(Counts::is_full) {
+            drain(&mut tally.features, features)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the work of a thread: documents and words.
+    pub fn close(mut thread: CountingThread<'_>) -> Result<(u64, u64)> {
+        drain(&mut thread.tally.words, &mut thread.words)?;
+        drain(&mut thread.tally.features, &mut thread.features)?;
+        thread.forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
+        for mut writer in [thread.words, thread.features].into_iter().flatten() {
+            writer.flush()?;
+        }
+        Ok((thread.tally.documents, thread.tally.tokens))
+    }
+
+    /// The statistics, from the documents and words of all threads.
+    pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
+        let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let (words, words_spilled) = table(self.job, "words", self.words, 1)?;
+        let (features, features_spilled) = table(self.job, "features", self.features, 2)?;
+        let identity = hash64(self.job.pipeline.identity().as_bytes());
+        let id = snapshot(identity, counted, tokens, &words, &features);
+        let stats = CorpusStats::new(counted, tokens, id, words, features);
+        let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
+        let forward = self.forward.map(ForwardWriter::finish).transpose()?;
+        let spilled_bytes = words_spilled
+            + features_spilled
+            + cuts.as_ref().map_or(0, Cuts::bytes)
+            + forward.as_ref().map_or(0, Forward::bytes);
+        Ok(Counted { stats, cuts, forward, spilled_bytes })
+    }
 }
 
 /// A shuffle for partial counts whose partitions follow the terms.
@@ -119,11 +137,9 @@ fn terms(job: &Job<'_>, name: &str) -> Result<Shuffle> {
     Shuffle::new(spec, job.dir, &job.memory)
 }
 
-fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>, last: bool) -> Result<()> {
+fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result<()> {
     match (counts, writer) {
-        (Some(counts), Some(writer)) if last || counts.is_full() => {
-            counts.drain(|term, df, cf| writer.push(&encode_count(term, df, cf)))
-        }
+        (Some(counts), Some(writer)) => counts.drain(|term, df, cf| writer.push(&encode_count(term, df, cf))),
         _ => Ok(()),
     }
 }

@@ -37,6 +37,11 @@ impl CutsWriter {
         Ok(())
     }
 
+    /// The bits of the document that was noted last, by what was its `scratch`.
+    pub fn bits(scratch: &[u8]) -> &[u8] {
+        scratch.get(LENGTH..).unwrap_or_default()
+    }
+
     /// Ends the writing.
     pub fn finish(self) -> Result<Cuts> {
         Ok(Cuts { bits: self.bits.freeze()?, begins: self.begins })

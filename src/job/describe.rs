@@ -6,11 +6,12 @@ use bytesize::ByteSize;
 
 use super::classes::Classes;
 use super::decide::Removals;
+use super::intake::Taken;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
     StageReport, StatisticsReport,
 };
-use super::sign::Signed;
+use super::sign::SignedRows;
 use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
@@ -25,34 +26,38 @@ const SCHEMA_VERSION: u32 = 1;
 const GUARDED_ROWS: u64 = 10_000;
 
 /// What signing says of each algorithm.
-pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed, sieve: Option<&Sieve>) -> Vec<AlgorithmReport> {
+pub fn algorithms(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    signed: &[SignedRows],
+    text_bytes: u64,
+    sieve: Option<&Sieve>,
+) -> Vec<AlgorithmReport> {
     let chosen = &job.options.recipe.algorithms;
     let counts = |counts: &BTreeMap<&'static str, u64>| {
         counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
     };
-    let scale = signed.text_bytes as f64 / signed.sampled_bytes.max(1) as f64;
     let report =
-        |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &super::sign::SignedRows)| {
-            AlgorithmReport {
-                label: bound.label.clone(),
-                recipe: chosen.to_string(),
-                verify: bound.confirm().map(|check| check.name()),
-                signed: signed.tally.signed,
-                unsigned: counts(&signed.tally.unsigned),
-                flagged: counts(&signed.tally.flagged),
-                sign_seconds: signed.tally.sampled.as_secs_f64() * scale,
-                rows: signed.rows.rows(),
-                sifted_rows: signed.tally.sifted,
-                row_bytes: signed.layout.width() as u64,
-                expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
-                    let documents = signed.tally.signed as f64;
-                    documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
-                }),
-                notes: bound.signer.notes(),
-                ..AlgorithmReport::default()
-            }
+        |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &SignedRows)| AlgorithmReport {
+            label: bound.label.clone(),
+            recipe: chosen.to_string(),
+            verify: bound.confirm().map(|check| check.name()),
+            signed: signed.tally.signed,
+            unsigned: counts(&signed.tally.unsigned),
+            flagged: counts(&signed.tally.flagged),
+            sign_seconds: signed.tally.sampled.as_secs_f64() * text_bytes as f64
+                / signed.tally.sampled_bytes.max(1) as f64,
+            rows: signed.rows.rows(),
+            sifted_rows: signed.tally.sifted,
+            row_bytes: signed.layout.width() as u64,
+            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
+                let documents = signed.tally.signed as f64;
+                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
+            }),
+            notes: bound.signer.notes(),
+            ..AlgorithmReport::default()
         };
-    let mut reports: Vec<AlgorithmReport> = bound.iter().zip(chosen).zip(&signed.algorithms).map(report).collect();
+    let mut reports: Vec<AlgorithmReport> = bound.iter().zip(chosen).zip(signed).map(report).collect();
     for (at, report) in reports.iter_mut().enumerate() {
         report.notes.extend(sieve.and_then(|sieve| sieve.note(at, report.rows + report.sifted_rows)));
     }
@@ -62,7 +67,7 @@ pub fn algorithms(job: &Job<'_>, bound: &[Bound<'_>], signed: &Signed, sieve: Op
 /// The whole record.
 pub fn report(
     job: &Job<'_>,
-    signed: &Signed,
+    taken: &Taken,
     copies: &Classes,
     stats: &CorpusStats,
     algorithms: Vec<AlgorithmReport>,
@@ -72,7 +77,7 @@ pub fn report(
 ) -> RunReport {
     let (options, files) = (job.options, &job.source.files);
     let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
-    let (id_type, id_note) = signed.ids_seen.id_type();
+    let (id_type, id_note) = taken.ids_seen.id_type();
     let needs = options.recipe.needs_stats();
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
@@ -100,16 +105,16 @@ pub fn report(
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
         documents: DocumentsReport {
             rows: job.documents(),
-            used: signed.used,
-            rejected: signed.rejected.len(),
+            used: taken.used,
+            rejected: taken.rejected.len(),
             surplus_copies: copies.surplus(),
-            text_bytes: signed.text_bytes,
+            text_bytes: taken.text_bytes,
         },
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
             note: id_note,
-            missing: signed.ids_seen.nulls,
-            duplicates: signed.duplicate_ids,
+            missing: taken.ids_seen.nulls,
+            duplicates: taken.duplicate_ids,
         },
         statistics: needs.any().then(|| StatisticsReport {
             documents: stats.documents(),
@@ -123,7 +128,7 @@ pub fn report(
             decide: options.decide.to_string(),
             keep: options.keep.to_string(),
             removed: removals.removed,
-            kept: signed.used - removals.removed.min(signed.used),
+            kept: taken.used - removals.removed.min(taken.used),
             reasons: removals.reasons.clone(),
             left_out: decide_left_out,
         },

@@ -8,7 +8,7 @@ use crate::batch::{Cell, Documents, TextColumn};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::io::Want;
-use crate::text::{Analysis, Field, FieldValue, FieldValues};
+use crate::text::{Analysis, Field, FieldValue, FieldValues, Recalled};
 
 /// How a pass sees documents.
 #[derive(Clone, Copy)]
@@ -73,11 +73,20 @@ impl<'j> View<'j> {
                 Some(_) => FieldValue::Null,
             };
         }
-        let times = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
-        let document = document.with_fields(values).counted_times(times);
+        let document = document.with_fields(values).counted_times(self.times(doc));
         match self.stats {
             Some(stats) => document.counted_over(stats),
             None => document,
         }
+    }
+
+    /// One document of which only the words are known.
+    pub fn recall<'d>(&'d self, doc: u64, words: Recalled<'d>) -> Analysis<'d> {
+        self.job.pipeline.recall(words).counted_times(self.times(doc))
+    }
+
+    /// How often the counts hold the text of a document.
+    fn times(&self, doc: u64) -> u64 {
+        self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64)
     }
 }

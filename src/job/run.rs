@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::classes::Classes;
+use super::count::Counting;
 use super::document::View;
+use super::forward::Forward;
 use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
 use super::means::{Means, work_folder};
@@ -14,12 +16,13 @@ use super::options::RunOptions;
 use super::page::{self, Page};
 use super::pair_list::PairList;
 use super::progress::Progress;
+use super::reading::{self, Asked, First};
 use super::review::SOURCE_COLUMNS;
 use super::run_report::{AlgorithmReport, RunReport};
-use super::sign::{Signed, sign_all};
+use super::sign::{SignedRows, Signing, rows, spilled};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, count, decide, describe, learn, margin, pairs, recall, sift, verify};
+use super::{Outcome, copies, decide, describe, learn, margin, pairs, recall, sift, verify};
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
@@ -28,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::io::{BadInput, Columns, Source, Stage, find, open};
 use crate::shuffle::AtomicBits;
 use crate::stage::recipe::Bound;
+use crate::stage::sift::Sieve;
 
 /// The columns that the options name.
 fn columns(options: &RunOptions) -> Columns {
@@ -158,41 +162,57 @@ fn check_fields(job: &Job<'_>) -> Result<()> {
 /// One attempt over the files that are whole as far as is known.
 pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
     check_fields(job)?;
-    let recipe = &job.options.recipe;
+    let (recipe, sifts) = (&job.options.recipe, job.options.sift);
     let needs = recipe.needs_stats();
-    // Statistics and models that count each text once have to know the copies before they count.
     let none = CorpusStats::none();
-    let learns = !recipe.learners(&Corpus::new(job.documents(), &none))?.is_empty();
-    // Whoever reads the corpus twice reads it for its copies and Chinese words first.
-    let counts = needs.any() || learns;
+    let uncounted = Corpus::new(job.documents(), &none);
+    let learners: Vec<usize> = recipe.learners(&uncounted)?.into_iter().map(|(at, _)| at).collect();
+    let counts = needs.any() || !learners.is_empty();
+    // Statistics and models that count each text once have to know the copies before they count.
     let early = if counts && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
-    let (stats, copies, cuts) = if counts {
-        let counted = count::count(job, needs, early.as_ref())?;
-        let copies = match (early, counted.hashes) {
-            (Some(copies), _) => Some(copies),
-            (None, Some(hashes)) => Some(copies::fold(job, &hashes)?),
-            (None, None) => None,
-        };
-        (counted.stats, copies, counted.cuts)
-    } else {
-        (CorpusStats::none(), None, None)
-    };
-    let view = if counts { View::after_count(job, cuts.as_ref(), &stats) } else { View::first(job) };
-    let corpus = Corpus::new(job.documents(), &stats);
-    let models = learn::learn(job, &view, &corpus, copies.as_ref())?;
-    let learnt = recipe.learners(&corpus)?.into_iter().map(|(at, _)| at);
-    let learnt: Vec<_> = learnt.map(|at| (recipe.algorithms[at].label.as_str(), models[at].as_slice())).collect();
-    let bound = recipe.bind(&corpus, &models)?;
-    let signing = view.with_copies(copies.as_ref());
-    let sieve = if job.options.sift { Some(sift::sift(job, &bound, copies.as_ref(), &signing)?) } else { None };
-    let mut signed = sign_all(job, &bound, copies.as_ref(), &signing, sieve.as_ref())?;
-    let copies = match (copies, signed.hashes.take()) {
+
+    // Who needs no counts signs in the first reading; but a sieve has to see all signatures before any row is written.
+    let waits = |at: usize| counts && (sifts || learners.contains(&at) || recipe.algorithms[at].needs_stats().any());
+    let at_once = recipe.bind_where(&uncounted, &[], |at| !waits(at))?;
+    let first = View::first(job);
+    let mut sieve = if sifts && !counts { Some(sift::sift(job, &at_once, None, &first)?) } else { None };
+    let keeps_words = if learners.is_empty() && !sifts { recipe.first_lines() } else { None };
+    let counting = counts.then(|| Counting::new(job, needs, keeps_words)).transpose()?;
+    let First { mut taken, counted, mut signed } =
+        reading::first(job, &at_once, counting, early.as_ref(), sieve.as_ref())?;
+    let copies = match (early, taken.hashes.take()) {
         (Some(copies), _) => copies,
         (None, Some(hashes)) => copies::fold(job, &hashes)?,
         (None, None) => return Err(Error::Usage("no hashes of texts were taken".into())),
     };
+    let (stats, cuts, words) = match counted {
+        Some(counted) => (counted.stats, counted.cuts, counted.forward),
+        None => (CorpusStats::none(), None, None),
+    };
+
+    let view = if counts { View::after_count(job, cuts.as_ref(), &stats) } else { first };
+    let corpus = Corpus::new(job.documents(), &stats);
+    let models = learn::learn(job, &view, &corpus, Some(&copies).filter(|_| counts))?;
+    let learnt: Vec<_> =
+        learners.iter().map(|&at| (recipe.algorithms[at].label.as_str(), models[at].as_slice())).collect();
+    let waited = recipe.bind_where(&corpus, &models, waits)?;
+    if !waited.is_empty() {
+        let view = view.with_copies(Some(&copies));
+        if sifts {
+            sieve = Some(sift::sift(job, &waited, Some(&copies), &view)?);
+        }
+        signed.extend(sign_again(job, &waited, &view, &stats, &copies, words, sieve.as_ref())?);
+    }
+    // Those of the first reading stand before the others: each goes to its place in the recipe.
+    let places = (0..recipe.algorithms.len())
+        .filter(|&at| !waits(at))
+        .chain((0..recipe.algorithms.len()).filter(|&at| waits(at)));
+    let all: BTreeMap<usize, (Bound<'_>, SignedRows)> =
+        places.zip(at_once.into_iter().chain(waited).zip(signed)).collect();
+    let (bound, signed): (Vec<Bound<'_>>, Vec<SignedRows>) = all.into_values().unzip();
     let copies = Arc::new(copies);
-    let mut reports: Vec<AlgorithmReport> = describe::algorithms(job, &bound, &signed, sieve.as_ref());
+    let mut reports: Vec<AlgorithmReport> =
+        describe::algorithms(job, &bound, &signed, taken.text_bytes, sieve.as_ref());
     drop(sieve);
     for (report, model) in reports.iter_mut().zip(&models).filter(|(_, model)| !model.is_empty()) {
         report.model = Some(recall::digest(model));
@@ -202,7 +222,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     let mut expanded = Vec::new();
     for ((bound, (relation, _)), report) in bound.iter().zip(&relations).zip(&mut reports) {
-        let pairs = pairs::expand(job, bound, relation, &copies, &signed.keep, &shown)?;
+        let pairs = pairs::expand(job, bound, relation, &copies, &taken.keep, &shown)?;
         report.pairs = pairs.total;
         report.large_groups = pairs.large_groups;
         if bound.confirm().is_none() {
@@ -210,20 +230,20 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         }
         expanded.push(pairs);
     }
-    let decided = decide::decide(job, &relations, &signed.keep, &shown)?;
-    signed.rejected.each(job, |doc, _| {
+    let decided = decide::decide(job, &relations, &taken.keep, &shown)?;
+    taken.rejected.each(job, |doc, _| {
         shown.set(doc as usize);
         Ok(())
     })?;
-    let ids = Ids::read(job, &signed.ids_seen, &shown)?;
+    let ids = Ids::read(job, &taken.ids_seen, &shown)?;
     let tables = Tables {
         bound: &bound,
         relations: &relations,
         pairs: &expanded,
-        keep: &signed.keep,
+        keep: &taken.keep,
         copies: &copies,
         decided: &decided,
-        rejected: &signed.rejected,
+        rejected: &taken.rejected,
         bad,
         ids: &ids,
         stats: &stats,
@@ -236,21 +256,45 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }
-    Ok(describe::report(job, &signed, &copies, &stats, reports, &written.removals, decided.left_out, bad))
+    Ok(describe::report(job, &taken, &copies, &stats, reports, &written.removals, decided.left_out, bad))
+}
+
+/// Signs with the algorithms that had to wait for the counts: from the words that were kept, or in another reading.
+fn sign_again(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    view: &View<'_>,
+    stats: &CorpusStats,
+    copies: &Classes,
+    words: Option<Forward>,
+    sieve: Option<&Sieve>,
+) -> Result<Vec<SignedRows>> {
+    let running = job.clock.stage("sign");
+    let signing = Signing::new(job, bound, Some(copies), sieve)?;
+    let tallies = match words {
+        Some(words) => words.sign(job, view, stats, copies, &signing)?,
+        None => {
+            let asked = Asked { signing: Some(&signing), copies: Some(copies), ..Asked::default() };
+            reading::read(job, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
+        }
+    };
+    let signed = signing.finish(tallies)?;
+    running.end(job.documents(), rows(&signed), spilled(&signed));
+    Ok(signed)
 }
 
 /// From signature rows to what each algorithm says: classes and confirmed pairs.
 fn relate(
     job: &Job<'_>,
     bound: &[Bound<'_>],
-    signed: &Signed,
+    signed: &[SignedRows],
     copies: &Arc<Classes>,
     view: &View<'_>,
     reports: &mut [AlgorithmReport],
 ) -> Result<Vec<(Relation, crate::row::Score)>> {
     let mut grouped: Vec<Grouped> = Vec::new();
     let mut met = Vec::new();
-    for ((bound, rows), report) in bound.iter().zip(&signed.algorithms).zip(reports.iter_mut()) {
+    for ((bound, rows), report) in bound.iter().zip(signed).zip(reports.iter_mut()) {
         let documents = match bound.confirm() {
             Some(_) if rows.evidence.is_none() => {
                 Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
@@ -262,11 +306,9 @@ fn relate(
         grouped.push(one);
         met.push(documents);
     }
-    let verified = verify::verify(job, bound, &signed.algorithms, &grouped, &met, view)?;
+    let verified = verify::verify(job, bound, signed, &grouped, &met, view)?;
     let mut relations = Vec::new();
-    for ((((bound, rows), one), verified), report) in
-        bound.iter().zip(&signed.algorithms).zip(grouped).zip(verified).zip(reports)
-    {
+    for ((((bound, rows), one), verified), report) in bound.iter().zip(signed).zip(grouped).zip(verified).zip(reports) {
         let pairs = match verified {
             Some((pairs, candidates)) => {
                 report.candidates = candidates;

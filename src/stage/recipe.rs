@@ -9,7 +9,9 @@ use std::fmt;
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{Algorithm, Confirm, Corpus, Features, Learner, Margin, Params, Signer, Stats, by_name, specs};
+use crate::algorithm::{
+    Algorithm, Confirm, Corpus, Features, Learner, Margin, Params, Reads, Signer, Stats, by_name, specs,
+};
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
 use crate::purify::PurifyOptions;
@@ -28,6 +30,12 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Which counts the algorithm needs.
+    pub fn needs_stats(&self) -> Stats {
+        let features = self.algorithm.features(&self.params).is_some();
+        Stats { features, ..self.algorithm.needs_stats(&self.params) }
+    }
+
     /// The same algorithm with every threshold as low as it goes, see [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
@@ -153,11 +161,17 @@ impl Recipe {
 
     /// Which counts the algorithms need.
     pub fn needs_stats(&self) -> Stats {
-        let needs = |chosen: &Chosen| Stats {
-            features: chosen.algorithm.features(&chosen.params).is_some(),
-            ..chosen.algorithm.needs_stats(&chosen.params)
-        };
-        self.algorithms.iter().map(needs).fold(Stats::NONE, Stats::union)
+        self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
+    }
+
+    /// What has to be kept of documents while they are counted, so that no text is read again to sign them: whether that of
+    /// their first lines too. None where an algorithm that needs counts reads texts.
+    pub fn first_lines(&self) -> Option<bool> {
+        let mut counted = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any());
+        counted.try_fold(false, |lines, chosen| match chosen.algorithm.reads(&chosen.params) {
+            Reads::Text => None,
+            Reads::Words { first_line } => Some(lines | first_line),
+        })
     }
 
     /// The features that the first pass counts, each kind once.
@@ -193,6 +207,19 @@ impl Recipe {
     /// # Errors
     /// Parameters that contradict each other.
     pub fn bind<'c>(&self, corpus: &Corpus<'c>, models: &'c [Vec<u64>]) -> Result<Vec<Bound<'c>>> {
+        self.bind_where(corpus, models, |_| true)
+    }
+
+    /// The same of those algorithms whose places in the recipe pass.
+    ///
+    /// # Errors
+    /// As [`Recipe::bind`].
+    pub fn bind_where<'c>(
+        &self,
+        corpus: &Corpus<'c>,
+        models: &'c [Vec<u64>],
+        passes: impl Fn(usize) -> bool,
+    ) -> Result<Vec<Bound<'c>>> {
         let bind = |(at, chosen): (usize, &Chosen)| {
             let corpus = Corpus { model: models.get(at).map_or(&[], Vec::as_slice), ..*corpus };
             let signer = chosen.algorithm.signer(&chosen.params, &corpus)?;
@@ -210,7 +237,7 @@ impl Recipe {
             }
             Ok(bound)
         };
-        self.algorithms.iter().enumerate().map(bind).collect()
+        self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }
 
     /// A hash of the recipe and of the versions that words depend on; of a corpus with pages also of what these become.

@@ -5,12 +5,14 @@
 //! [`Analysis::word`] alone.
 
 use std::cell::OnceCell;
-use std::hint::select_unpredictable;
+use std::mem::take;
 use std::ops::Range;
 
 use super::beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
+use super::counted::count;
 use super::normal::{MAX_TEXT_BYTES, Normal};
 use super::pipeline::Pipeline;
+use super::recalled::Recalled;
 use super::spare;
 use super::tokenizer::starts::StartsWriter;
 use crate::hash::{combine, hash128};
@@ -76,6 +78,8 @@ pub struct Analysis<'a> {
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
     frequencies: OnceCell<Vec<Frequency>>,
+    /// Where only the counts of the words are there, and no text.
+    recalled: Option<Recalled<'a>>,
 }
 
 impl<'a> Analysis<'a> {
@@ -94,7 +98,19 @@ impl<'a> Analysis<'a> {
             known_words: None,
             times: 1,
             frequencies: OnceCell::new(),
+            recalled: None,
         }
+    }
+
+    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
+    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
+    /// those of the text. There is no text, and so nothing else.
+    pub(super) fn recalled(pipeline: &'a Pipeline, mut recalled: Recalled<'a>) -> Analysis<'a> {
+        let mut document = Analysis::new(pipeline, "", None);
+        document.counted = OnceCell::from(take(&mut recalled.counted));
+        document.frequencies = OnceCell::from(take(&mut recalled.frequencies));
+        document.recalled = Some(recalled);
+        document
     }
 
     /// The same document with what stands beside its text.
@@ -173,6 +189,14 @@ impl<'a> Analysis<'a> {
     /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; none where
     /// the whole text is one line.
     pub fn first_line(&self) -> Option<Analysis<'_>> {
+        match &self.recalled {
+            Some(recalled) => Some(Analysis::recalled(self.pipeline, recalled.first_line.as_deref()?.clone())),
+            None => self.first_line_by(self.known),
+        }
+    }
+
+    /// The same with words of Han characters that begin where `known` says, as [`Analysis::write_han_starts`] wrote it.
+    pub fn first_line_by<'l>(&'l self, known: Option<&'l [u8]>) -> Option<Analysis<'l>> {
         let mut end = 0;
         for line in self.raw.split_inclusive(['\n', '\r']) {
             end += line.len();
@@ -184,7 +208,7 @@ impl<'a> Analysis<'a> {
             return None;
         }
         // From the start of the text on, for that is where the known words of Han characters begin.
-        let mut line = Analysis::new(self.pipeline, &self.raw[..end], self.known);
+        let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
     }
@@ -233,6 +257,11 @@ impl<'a> Analysis<'a> {
         &self.cut().words
     }
 
+    /// How many words there are, stop words among them.
+    pub fn word_count(&self) -> usize {
+        self.recalled.as_ref().map_or_else(|| self.words().len(), |recalled| recalled.words)
+    }
+
     /// The distinct words with their counts, stop words among them, in order of their first occurrences.
     pub fn counted(&self) -> &[Counted] {
         self.counted.get_or_init(|| count(self.words()))
@@ -266,6 +295,9 @@ impl<'a> Analysis<'a> {
 
     /// The letters of one of the words of this document; empty for a word of another.
     pub fn word(&self, word: &Word) -> &str {
+        if let Some(recalled) = &self.recalled {
+            return recalled.letters.get(word.start as usize..word.end as usize).unwrap_or_default();
+        }
         let (text, stems) = (self.text(), &self.cut().stems);
         let (start, end) = (word.start as usize, word.end as usize);
         let found = match start.checked_sub(text.len()) {
@@ -354,40 +386,4 @@ impl Drop for Analysis<'_> {
             spare::leave(|spare| &mut spare.frequencies, frequencies);
         }
     }
-}
-
-/// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
-///
-/// Whether a word is new is as good as random. So nothing is made to depend on it but places: every word is written behind the
-/// distinct ones, where it stays if it is new.
-fn count(words: &[Word]) -> Vec<Counted> {
-    /// Words for which room is made at a time.
-    const AT_ONCE: usize = 64;
-    let Some(&any) = words.first() else { return Vec::new() };
-    let mut counted = spare::take(|spare| &mut spare.counted, words.len() / 2);
-    let mut slots = spare::take(|spare| &mut spare.slots, 0);
-    let size = (words.len() * 2).next_power_of_two();
-    slots.resize(size, 0);
-    let mut distinct = 0;
-    for words in words.chunks(AT_ONCE) {
-        counted.resize(distinct + words.len() + 1, Counted { word: any, tf: 0 });
-        for &word in words {
-            counted[distinct] = Counted { word, tf: 0 };
-            let mut at = word.hash as usize & (size - 1);
-            let number = loop {
-                // A free slot leads to the word itself, behind the distinct ones.
-                let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
-                if counted[number].word.hash == word.hash {
-                    break number;
-                }
-                at = (at + 1) & (size - 1);
-            };
-            slots[at] = number as u32 + 1;
-            counted[number].tf += 1;
-            distinct += usize::from(number == distinct);
-        }
-    }
-    counted.truncate(distinct);
-    spare::leave(|spare| &mut spare.slots, slots);
-    counted
 }

@@ -1,0 +1,201 @@
+//! What is kept of the words of each document while words are counted (see `corpus/forward.rs`), in a work file: whoever signs by
+//! counts alone does so from there, and the corpus is read once.
+//!
+//! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
+//! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::classes::Classes;
+use super::document::View;
+use super::progress::Unit;
+use super::sign::{SignTally, Signing};
+use super::workers::Job;
+use crate::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
+use crate::error::{Error, Result};
+use crate::shuffle::{FrozenHeap, Heap};
+use crate::text::{Analysis, free_spare_lists};
+
+/// Bytes of documents that are stored, and read, at a time.
+const BLOCK: usize = 512 << 10;
+
+/// Bytes in the work file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    begin: u64,
+    bytes: usize,
+}
+
+/// Words of one thread between two drains, and the documents that have them.
+#[derive(Debug)]
+struct Part {
+    words: Place,
+    letters: Place,
+    blocks: Vec<Place>,
+}
+
+/// Takes down the words of documents, from many threads at once.
+pub struct ForwardWriter {
+    heap: Heap,
+    parts: Mutex<Vec<Part>>,
+    first_lines: bool,
+    /// Bytes of words of one thread, at the most.
+    limit: usize,
+}
+
+/// What one thread takes down.
+pub struct ForwardThread<'w> {
+    to: &'w ForwardWriter,
+    vocabulary: Vocabulary,
+    records: Vec<u8>,
+    blocks: Vec<Place>,
+}
+
+impl ForwardWriter {
+    /// With the words of first lines or without.
+    pub fn new(job: &Job<'_>, first_lines: bool) -> Result<ForwardWriter> {
+        // Where letters end is a number of 32 bits.
+        let limit = (job.budget.a_thread / 4).min(1 << 31);
+        Ok(ForwardWriter { heap: Heap::new(job.dir, "forward-index")?, parts: Mutex::default(), first_lines, limit })
+    }
+
+    /// For one thread.
+    pub fn thread(&self) -> ForwardThread<'_> {
+        ForwardThread { to: self, vocabulary: Vocabulary::default(), records: Vec::new(), blocks: Vec::new() }
+    }
+
+    fn append(&self, bytes: &[u8]) -> Result<Place> {
+        Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
+    }
+
+    /// Ends the taking down.
+    pub fn finish(self) -> Result<Forward> {
+        let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines })
+    }
+}
+
+impl ForwardThread<'_> {
+    /// Takes down a document whose words were just counted; `known` says where those of Han characters begin.
+    pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
+        // A document without words was not counted.
+        if document.counted().is_empty() {
+            counts.number(std::iter::empty());
+        }
+        self.fresh(document, counts);
+        write_document(doc, document, counts.numbers(), &mut self.records);
+        if self.to.first_lines {
+            let line = document.first_line_by(known);
+            if let Some(line) = &line {
+                counts.number(line.counted().iter().map(|counted| counted.word.hash));
+                self.fresh(line, counts);
+            }
+            write_first_line(line.as_ref(), counts.numbers(), &mut self.records);
+        }
+        if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
+    }
+
+    fn fresh(&mut self, document: &Analysis<'_>, counts: &Counts) {
+        for &place in counts.fresh() {
+            self.vocabulary.push(document, &document.counted()[place as usize].word);
+        }
+    }
+
+    fn end_block(&mut self) -> Result<()> {
+        self.blocks.push(self.to.append(&self.records)?);
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Whether the words take all the memory that they may.
+    pub fn is_full(&self) -> bool {
+        self.vocabulary.bytes() >= self.to.limit
+    }
+
+    /// Ends a part: the counts begin anew to number words.
+    pub fn drain(&mut self) -> Result<()> {
+        self.end_block()?;
+        let (words, letters) = self.vocabulary.drain();
+        let (words, letters) = (self.to.append(&words)?, self.to.append(letters.as_bytes())?);
+        let part = Part { words, letters, blocks: std::mem::take(&mut self.blocks) };
+        self.to.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        Ok(())
+    }
+}
+
+/// The words of all documents that were counted.
+pub struct Forward {
+    heap: FrozenHeap,
+    parts: Vec<Part>,
+    first_lines: bool,
+}
+
+impl Forward {
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.heap.bytes().len() as u64
+    }
+
+    fn get(&self, place: Place) -> &[u8] {
+        self.heap.get(place.begin, place.bytes)
+    }
+
+    /// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one.
+    pub fn sign(
+        &self,
+        job: &Job<'_>,
+        view: &View<'_>,
+        stats: &CorpusStats,
+        copies: &Classes,
+        signing: &Signing<'_>,
+    ) -> Result<Vec<Vec<SignTally>>> {
+        let bar = job.progress.stage("sign", job.documents(), Unit::Documents);
+        let mut tallies = Vec::new();
+        for parts in self.parts.chunks(job.pool.current_num_threads()) {
+            let mut words = job.work(
+                parts.len(),
+                || Ok(Vec::new()),
+                |words, at| {
+                    let (entries, letters) = (self.get(parts[at].words), self.get(parts[at].letters));
+                    words.push((at, Words::look_up(entries, letters, stats).ok_or_else(damaged)?));
+                    Ok(())
+                },
+                Ok,
+            )?;
+            let mut words: Vec<(usize, Words<'_>)> = words.drain(..).flatten().collect();
+            words.sort_unstable_by_key(|(at, _)| *at);
+            let blocks: Vec<(&Words<'_>, Place)> = words
+                .iter()
+                .flat_map(|(at, words)| parts[*at].blocks.iter().map(move |&block| (words, block)))
+                .collect();
+            tallies.extend(job.work(
+                blocks.len(),
+                || Ok(signing.thread()),
+                |thread, piece| {
+                    let (words, block) = blocks[piece];
+                    let mut records = Records::new(self.get(block), self.first_lines);
+                    while !records.is_empty() {
+                        job.go_on()?;
+                        let record = records.next(words).ok_or_else(damaged)?;
+                        bar.add(1);
+                        if !copies.is_surplus(record.doc) {
+                            let document = view.recall(record.doc, record.words);
+                            signing.sign(thread, record.doc, &document, record.text_bytes)?;
+                        }
+                    }
+                    Ok(())
+                },
+                |thread| {
+                    free_spare_lists();
+                    Signing::close(thread)
+                },
+            )?);
+        }
+        Ok(tallies)
+    }
+}
+
+/// The work file is ours, and nobody else has its name: only a broken disk gives other bytes back.
+fn damaged() -> Error {
+    Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
+}

@@ -1,0 +1,42 @@
+//! The distinct words of a document, counted.
+
+use std::hint::select_unpredictable;
+
+use super::analysis::{Counted, Word};
+use super::spare;
+
+/// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
+///
+/// Whether a word is new is as good as random. So nothing is made to depend on it but places: every word is written behind the
+/// distinct ones, where it stays if it is new.
+pub fn count(words: &[Word]) -> Vec<Counted> {
+    /// Words for which room is made at a time.
+    const AT_ONCE: usize = 64;
+    let Some(&any) = words.first() else { return Vec::new() };
+    let mut counted = spare::take(|spare| &mut spare.counted, words.len() / 2);
+    let mut slots = spare::take(|spare| &mut spare.slots, 0);
+    let size = (words.len() * 2).next_power_of_two();
+    slots.resize(size, 0);
+    let mut distinct = 0;
+    for words in words.chunks(AT_ONCE) {
+        counted.resize(distinct + words.len() + 1, Counted { word: any, tf: 0 });
+        for &word in words {
+            counted[distinct] = Counted { word, tf: 0 };
+            let mut at = word.hash as usize & (size - 1);
+            let number = loop {
+                // A free slot leads to the word itself, behind the distinct ones.
+                let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
+                if counted[number].word.hash == word.hash {
+                    break number;
+                }
+                at = (at + 1) & (size - 1);
+            };
+            slots[at] = number as u32 + 1;
+            counted[number].tf += 1;
+            distinct += usize::from(number == distinct);
+        }
+    }
+    counted.truncate(distinct);
+    spare::leave(|spare| &mut spare.slots, slots);
+    counted
+}

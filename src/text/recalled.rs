@@ -1,0 +1,62 @@
+//! What an earlier reading kept of a document's words, in place of its text: for who asks for nothing else.
+
+use super::analysis::{Analysis, Counted, Word};
+use super::beside::Frequency;
+use super::pipeline::Pipeline;
+use super::spare;
+
+/// The counted words of a document, or of its first line.
+#[derive(Clone, Debug)]
+pub struct Recalled<'a> {
+    /// The distinct words, in order of their first occurrences.
+    pub(super) counted: Vec<Counted>,
+    /// Their frequencies.
+    pub(super) frequencies: Vec<Frequency>,
+    /// How many words there are.
+    pub(super) words: usize,
+    /// Where the letters of the words lie.
+    pub(super) letters: &'a str,
+    /// The same of the first line, where that is not the whole text.
+    pub(super) first_line: Option<Box<Recalled<'a>>>,
+}
+
+impl<'a> Recalled<'a> {
+    /// So many words, of which none is known yet. The places of words are those of their letters in `letters`.
+    pub fn new(words: usize, distinct: usize, letters: &'a str) -> Recalled<'a> {
+        Recalled {
+            counted: spare::take(|spare| &mut spare.counted, distinct),
+            frequencies: spare::take(|spare| &mut spare.frequencies, distinct),
+            words,
+            letters,
+            first_line: None,
+        }
+    }
+
+    /// The next distinct word: how often it stands in the document, and how often in the corpus.
+    #[inline]
+    pub fn push(&mut self, word: Word, tf: u32, frequency: Frequency) {
+        self.counted.push(Counted { word, tf });
+        self.frequencies.push(frequency);
+    }
+
+    /// Says that the word at a place is a stop word as this document has it.
+    pub fn stop(&mut self, place: usize) {
+        if let Some(counted) = self.counted.get_mut(place) {
+            counted.word.stop = true;
+        }
+    }
+
+    /// The same document with its first line.
+    pub fn with_first_line(mut self, line: Recalled<'a>) -> Recalled<'a> {
+        self.first_line = Some(Box::new(line));
+        self
+    }
+}
+
+impl Pipeline {
+    /// A document of which only the counts of its words are known: [`Analysis::counted`], [`Analysis::frequencies`],
+    /// [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::first_line`] are those of the text. There is no text.
+    pub fn recall<'a>(&'a self, recalled: Recalled<'a>) -> Analysis<'a> {
+        Analysis::recalled(self, recalled)
+    }
+}
