@@ -92,7 +92,7 @@ def together(family):
     for one in algorithms:
         for reason, count in sorted(one["unsigned"].items()):
             family.say(f"| `{one['label']}` | {reason} | {count} |")
-    shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "take notes", "read candidates"))
+    shared = sum(stage["cpu_seconds"] for stage in record["stages"] if stage["stage"] in ("count", "sign", "recall kept words", "take notes", "read candidates"))
     own = sum(one["sign_seconds"] for one in algorithms)
     for stage, what in (("take notes", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
         written = sum(one["spilled_bytes"] for one in record["stages"] if one["stage"] == stage)

@@ -24,7 +24,7 @@ use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Reads, Signer
 use super::kit::heavy::heavy_keys;
 use super::kit::prefix::{Term, below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
-use super::kit::vector::{Weighing, compare};
+use super::kit::vector::{Weighing, compare, idf};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::row::{Pair, Row, RowShape, Score, Signatures};
@@ -115,10 +115,10 @@ impl Algorithm for Cosine {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let weighing = Weighing {
             sublinear: params.word("tf") == "sublinear",
-            idf: params.flag("idf"),
             head: params.real("head"),
             units: units(params),
             stats: corpus.stats,
+            idf: params.flag("idf").then(|| idf(corpus.stats)),
         };
         Ok(Box::new(CosineSigner {
             threshold: params.real("threshold"),
@@ -228,7 +228,7 @@ impl Signer for CosineSigner<'_> {
 impl Confirm for CosineSigner<'_> {
     fn name(&self) -> String {
         let weighing = &self.weighing;
-        let weight = match (weighing.sublinear, weighing.idf) {
+        let weight = match (weighing.sublinear, weighing.idf.is_some()) {
             (false, true) => "tf idf",
             (true, true) => "(1 + ln tf) idf",
             (false, false) => "tf",

@@ -1,8 +1,9 @@
 //! Laws of the registry itself: every member keeps the house rules that its files alone cannot show.
 
 use super::kit::examples::{D1, params};
+use super::kit::in_memory;
 use super::*;
-use crate::corpus::CorpusStats;
+use crate::corpus::{CorpusStats, Records, Words, Written, written};
 use crate::row::{RowLayout, Signatures};
 use crate::text::{Field, FieldValue, Pipeline, TextOptions};
 
@@ -105,4 +106,55 @@ fn signatures_keep_their_shape_and_ignore_dress() {
             assert_eq!(rows(&text), rows(&dressed), "{}", algorithm.name());
         }
     }
+}
+
+/// Who says that the words of a document are enough signs the same from them as from the text, its evidence too.
+#[test]
+fn signatures_of_kept_words_are_those_of_the_text() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let pipeline =
+        Pipeline::new(&TextOptions { stop_words: ["и", "w0"].map(String::from).to_vec(), ..TextOptions::default() })
+            .expect("options");
+    let mut texts = in_memory::texts(5, 150, 40);
+    // First lines, a text of another script here and there, and texts of which little or nothing is left.
+    texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
+    texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
+    texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
+    let mut members = 0;
+    for algorithm in ALGORITHMS {
+        let presets = algorithm.facts().presets.iter().map(|(_, settings)| *settings);
+        for typed in presets.chain(["", "weight=tf_over_df"]) {
+            let known = typed != "weight=tf_over_df" || algorithm.name() == "fingerprint";
+            let Some(params) = known.then(|| params(*algorithm, typed)) else { continue };
+            let Reads::Words { first_line } = algorithm.reads(&params) else { continue };
+            members += 1;
+            let place = folder.path().join(members.to_string());
+            std::fs::create_dir(&place).expect("a folder");
+            let stats = in_memory::count(*algorithm, typed, &texts, &pipeline, &place);
+            let signer = algorithm.signer(&params, &Corpus::new(texts.len() as u64, &stats)).expect("valid");
+            let sign = |document: &crate::text::Analysis<'_>| {
+                let (mut out, mut evidence) = (Signatures::default(), Vec::new());
+                signer.sign_with_evidence(document, &mut out, &mut evidence);
+                let rows: Vec<_> =
+                    out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect();
+                (out.reason(), out.flags().to_vec(), rows, evidence)
+            };
+            let Written { entries, letters, records } = written(&pipeline, &texts, first_line);
+            let words = Words::look_up(&entries, letters.as_bytes(), &stats).expect("words");
+            let mut records = Records::new(&records, first_line);
+            for text in &texts {
+                for times in [1, 3] {
+                    let document = pipeline.analyse(text).counted_over(&stats).counted_times(times);
+                    let mut again = records.clone();
+                    let recalled = again.next(&words).expect("a document").words;
+                    let recalled = pipeline.recall(recalled).counted_times(times);
+                    assert_eq!(sign(&recalled), sign(&document), "{} {typed}: {text:?}", algorithm.name());
+                    if times == 3 {
+                        records = again;
+                    }
+                }
+            }
+        }
+    }
+    assert!(members >= 9, "{members} members sign by words alone");
 }

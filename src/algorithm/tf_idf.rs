@@ -19,7 +19,7 @@ use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::row::{RowShape, Signatures};
-use crate::text::{Analysis, Counted};
+use crate::text::Analysis;
 
 /// The member.
 pub struct TfIdf;

@@ -252,7 +252,7 @@ mod tests {
         list(&counts, &[9, 1 << 50]);
         assert_eq!(numbers.values().copied().collect::<BTreeSet<u32>>(), (0..numbers.len() as u32).collect());
         let mut drained = BTreeMap::new();
-        counts.drain(|term, df, cf| Ok::<_, ()>(drop(drained.insert(term, (df, cf))))).unwrap();
+        counts.drain(|term, df, cf| Ok::<_, ()>(_ = drained.insert(term, (df, cf)))).unwrap();
         assert!(!drained.contains_key(&7) && drained[&(1 << 50)] == (1, 1) && drained[&0] == (4, 8));
         assert_eq!(drained.len(), numbers.len() - 1);
         counts.add_counted([(5, 1)].into_iter());

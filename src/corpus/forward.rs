@@ -143,6 +143,7 @@ impl<'v> Words<'v> {
 }
 
 /// Documents as they were written, one after the other.
+#[derive(Clone)]
 pub struct Records<'r> {
     rest: &'r [u8],
     first_lines: bool,
@@ -204,7 +205,7 @@ impl<'r> Records<'r> {
         }
         let mut place = 0;
         for _ in 0..self.number()? {
-            place += self.number()? as usize;
+            place = self.number()?.saturating_add(place as u64) as usize;
             words.stop(place);
         }
         Some(words)
@@ -222,5 +223,148 @@ impl<'r> Records<'r> {
         }
         self.rest = rest;
         Some(value)
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::corpus::Counts;
+    use crate::hash::hash64;
+    use crate::text::{Pipeline, TextOptions};
+
+    /// Every word is in as many documents as its hash says.
+    struct ByHash;
+
+    impl Frequencies for ByHash {
+        fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>) {
+            out.extend(words.iter().map(|&hash| of_hash(hash)));
+        }
+    }
+
+    fn of_hash(hash: u64) -> Frequency {
+        Frequency { df: 1 + hash % 1000, cf: 7 + hash % 100_000 }
+    }
+
+    const TEXTS: [&str; 8] = [
+        "Кот и пёс.\nПёс спит, а кот и кошка - нет. Коты спят, кот спал.",
+        "",
+        "网页搜索引擎\n网页和重复网页 the seo page 重复",
+        "one line only, only one",
+        "?! --\n \n...",
+        "\n***\n the heading\nand the rest of the text, the the the",
+        "中 国\n中国",
+        "bargains bargain bargaining\nбежал бежать",
+    ];
+
+    /// All that a signer may ask for, of a document and of its first line.
+    fn said(document: &Analysis<'_>) -> Vec<(u64, String, bool, bool, u32, Frequency)> {
+        let counted = document.counted().iter().zip(document.frequencies());
+        let of = |(one, frequency): (&Counted, &Frequency)| {
+            let word = &one.word;
+            (word.hash, document.word(word).to_string(), word.stop, word.han, one.tf, *frequency)
+        };
+        counted.map(of).collect()
+    }
+
+    /// What is stored of some texts.
+    pub struct Written {
+        /// The words.
+        pub entries: Vec<u8>,
+        /// Their letters.
+        pub letters: String,
+        /// The documents.
+        pub records: Vec<u8>,
+    }
+
+    /// Counts texts, and keeps their words and those of their first lines.
+    pub fn written(pipeline: &Pipeline, texts: &[String], first_lines: bool) -> Written {
+        let (mut counts, mut words, mut records) = (Counts::new(0), Vocabulary::default(), Vec::new());
+        for (doc, text) in texts.iter().enumerate() {
+            let document = pipeline.analyse(text);
+            let fresh = |counts: &Counts, document: &Analysis<'_>, words: &mut Vocabulary| {
+                counts.fresh().iter().for_each(|&at| words.push(document, &document.counted()[at as usize].word));
+            };
+            counts.add_counted(document.counted().iter().map(|one| (one.word.hash, one.tf)));
+            fresh(&counts, &document, &mut words);
+            write_document(doc as u64 * 1000, &document, counts.numbers(), &mut records);
+            if first_lines {
+                let line = document.first_line();
+                if let Some(line) = &line {
+                    counts.number(line.counted().iter().map(|one| one.word.hash));
+                    fresh(&counts, line, &mut words);
+                }
+                write_first_line(line.as_ref(), counts.numbers(), &mut records);
+            }
+        }
+        assert!(words.bytes() > 0);
+        let (entries, letters) = words.drain();
+        assert_eq!(words.bytes(), 0);
+        Written { entries, letters, records }
+    }
+
+    #[test]
+    fn what_comes_back_is_what_the_text_says() {
+        let stop_words = ["и", "the", "bargains"].map(String::from).to_vec();
+        // Long enough that words are asked for in several portions, with numbers of more than one byte.
+        let long = (0..3000u32).map(|n| format!("w{} ", n * n % 1777)).collect::<String>();
+        let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
+        for (stem, first_lines) in [(false, false), (false, true), (true, true)] {
+            let options = TextOptions { stop_words: stop_words.clone(), stem, ..TextOptions::default() };
+            let pipeline = Pipeline::new(&options).expect("options");
+            let Written { entries, letters, records } = written(&pipeline, &texts, first_lines);
+            let words = Words::look_up(&entries, letters.as_bytes(), &ByHash).expect("words");
+            let mut read = Records::new(&records, first_lines);
+            for (doc, text) in texts.iter().enumerate() {
+                let record = read.next(&words).expect("a document");
+                assert_eq!((record.doc, record.text_bytes), (doc as u64 * 1000, text.len() as u64));
+                let (recalled, document) =
+                    (pipeline.recall(record.words), pipeline.analyse(text).counted_over(&ByHash));
+                assert_eq!(said(&recalled), said(&document), "{text:?}");
+                assert_eq!(recalled.word_count(), document.words().len());
+                for _ in 0..2 {
+                    let lines = (recalled.first_line(), document.first_line().filter(|_| first_lines));
+                    assert_eq!(lines.0.as_ref().map(said), lines.1.as_ref().map(said), "{text:?}");
+                    assert_eq!(lines.0.map(|line| line.word_count()), lines.1.map(|line| line.words().len()));
+                }
+            }
+            assert!(read.is_empty());
+        }
+    }
+
+    proptest::proptest! {
+        /// Only a broken disk could give other bytes back than were written; even these are no reason to panic.
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            cut in 0usize..4000, at in 0usize..4000, by in 0u8.., noise in proptest::collection::vec(0u8.., 0..300),
+        ) {
+            let pipeline = Pipeline::new(&TextOptions::default()).expect("options");
+            let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).collect();
+            let Written { mut entries, letters, mut records } = written(&pipeline, &texts, true);
+            let flip = |bytes: &mut Vec<u8>| if let Some(byte) = bytes.get_mut(at) { *byte ^= by };
+            flip(&mut records);
+            flip(&mut entries);
+            records.truncate(cut);
+            let letters = letters.as_bytes();
+            if let Some(words) = Words::look_up(&entries, &letters[..cut.min(letters.len())], &ByHash) {
+                for bytes in [&records, &noise] {
+                    let mut read = Records::new(bytes, at % 2 == 0);
+                    while let Some(record) = read.next(&words) {
+                        let document = pipeline.recall(record.words);
+                        document.counted().iter().for_each(|one| _ = document.word(&one.word));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_worked_record() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("options");
+        let Written { entries, letters, records } = written(&pipeline, &["a b a".to_string()], true);
+        // Document 0 of 5 bytes, three words, two of them distinct: number 0 twice, number 1 once; no stop words, one line.
+        assert_eq!(records, [0, 5, 3, 2, 1, 2, 2, 0, 0]);
+        assert_eq!((letters.as_str(), &entries[..8]), ("ab", &hash64(b"a").to_le_bytes()[..]));
+        assert_eq!(entries.len(), 2 * ENTRY);
     }
 }

@@ -6,6 +6,8 @@ mod stats;
 mod table;
 
 pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
+#[cfg(test)]
+pub use forward::tests::{Written, written};
 pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};
 pub use stats::{CorpusStats, snapshot};
 pub use table::{TermTable, TermTableWriter};

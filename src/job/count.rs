@@ -60,8 +60,10 @@ impl<'j> Counting<'j> {
 
     /// For one thread.
     pub fn thread(&self) -> CountingThread<'_> {
+        // The letters of numbered words take the rest.
+        let memory = self.job.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
-            tally: Tally::new(self.stats, &self.kinds, self.job.budget.a_thread),
+            tally: Tally::new(self.stats, &self.kinds, memory),
             words: self.words.as_ref().map(Shuffle::writer),
             features: self.features.as_ref().map(Shuffle::writer),
             forward: self.forward.as_ref().map(ForwardWriter::thread),

@@ -56,9 +56,14 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let needs = options.recipe.needs_stats();
     let learns = !options.recipe.learners(&Corpus::new(documents, &stats))?.is_empty();
     let counts = needs.any() || learns;
-    let more = [counts, counts && !options.recipe.count_copies, learns, options.sift];
+    let keeps_words = counts && !learns && !options.sift && options.recipe.first_lines().is_some();
+    let more = [counts && !keeps_words, counts && !options.recipe.count_copies, learns, options.sift];
     let readings = 1 + more.iter().filter(|more| **more).count();
-    let counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
+    let mut counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
+    if keeps_words {
+        // Of the corpora that were measured a fifth to a third of the text.
+        counts += text_bytes / 3;
+    }
     // Two numbers a distinct word: about as much as the text.
     let evidence = text_bytes * bound.iter().filter(|bound| bound.takes_evidence_early()).count() as u64;
     // What comes of pages is kept: of those that were measured, a tenth of their bytes.

@@ -171,12 +171,13 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     // Statistics and models that count each text once have to know the copies before they count.
     let early = if counts && !recipe.count_copies { Some(copies::fold(job, &copies::read(job)?)?) } else { None };
 
-    // Who needs no counts signs in the first reading; but a sieve has to see all signatures before any row is written.
-    let waits = |at: usize| counts && (sifts || learners.contains(&at) || recipe.algorithms[at].needs_stats().any());
+    // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait for
+    // it: surplus copies are known by then, and need no rows.
+    let keeps_words = if learners.is_empty() && !sifts { recipe.first_lines() } else { None };
+    let waits = |at: usize| counts && (keeps_words.is_none() || recipe.algorithms[at].needs_stats().any());
     let at_once = recipe.bind_where(&uncounted, &[], |at| !waits(at))?;
     let first = View::first(job);
     let mut sieve = if sifts && !counts { Some(sift::sift(job, &at_once, None, &first)?) } else { None };
-    let keeps_words = if learners.is_empty() && !sifts { recipe.first_lines() } else { None };
     let counting = counts.then(|| Counting::new(job, needs, keeps_words)).transpose()?;
     let First { mut taken, counted, mut signed } =
         reading::first(job, &at_once, counting, early.as_ref(), sieve.as_ref())?;
@@ -269,7 +270,7 @@ fn sign_again(
     words: Option<Forward>,
     sieve: Option<&Sieve>,
 ) -> Result<Vec<SignedRows>> {
-    let running = job.clock.stage("sign");
+    let running = job.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
     let signing = Signing::new(job, bound, Some(copies), sieve)?;
     let tallies = match words {
         Some(words) => words.sign(job, view, stats, copies, &signing)?,

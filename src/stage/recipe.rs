@@ -165,7 +165,7 @@ impl Recipe {
     }
 
     /// What has to be kept of documents while they are counted, so that no text is read again to sign them: whether that of
-    /// their first lines too. None where an algorithm that needs counts reads texts.
+    /// their first lines too. None where an algorithm that needs counts, or learns, reads texts.
     pub fn first_lines(&self) -> Option<bool> {
         let mut counted = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any());
         counted.try_fold(false, |lines, chosen| match chosen.algorithm.reads(&chosen.params) {

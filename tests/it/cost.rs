@@ -85,9 +85,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of readings: one, a second where statistics of the whole corpus are needed, a third where something is
-/// learnt from them, and of the documents in candidate pairs one more if pairs are checked on the texts. Nothing else reads
-/// a text.
+/// Guards the number of readings: one, a second where someone needs statistics of the whole corpus and more of a text than its
+/// words, a third where something is learnt from them, and of the documents in candidate pairs one more if pairs are checked
+/// on the texts. Nothing else reads a text.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -97,7 +97,9 @@ fn a_text_is_read_as_often_as_the_method_needs() {
         ("minhash:verify=none", 1, 0),
         ("minhash", 1, 1040),
         ("exact,three_plus_five,minhash", 1, 1040),
-        ("tf_idf", 2, 0),
+        ("tf_idf", 1, 0),
+        ("exact,imatch,cosine:preset=versions", 1, 0),
+        ("tf_idf,heavy_sent", 2, 0),
         ("repeats", 3, 652),
         (ALL, 3, 2194),
     ] {
@@ -139,6 +141,15 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
     assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
     assert!(list(&record, "algorithms").iter().all(|one| number(one, "spilled_bytes") == 0));
+}
+
+/// Guards the bytes of what is kept of the words while they are counted: about three for each distinct word of a document, and
+/// each word itself about once a thread.
+#[test]
+fn kept_words_take_few_bytes() {
+    let (_done, record) = run("tf_idf", &["--threads", "1"]);
+    let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
+    assert!(stored > text / 20 && stored * 2 < text, "{stored} bytes are stored of a text of {text}");
 }
 
 /// Guards the bytes of a signature on the disk: 14 rows of 13 bytes a document are 182, and whatever else a run

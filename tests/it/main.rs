@@ -17,6 +17,7 @@ mod hot_key;
 mod invariants;
 mod kit;
 mod margin;
+mod one_reading;
 mod oracle;
 mod pages;
 mod relations;

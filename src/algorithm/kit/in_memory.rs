@@ -89,7 +89,8 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     Found { pairs, candidates, left_out, unsigned }
 }
 
-fn count(
+/// The counts that the algorithm asks for, with those of all words, in files of the folder.
+pub fn count(
     algorithm: &dyn Algorithm,
     typed: &str,
     texts: &[String],

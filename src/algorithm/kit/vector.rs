@@ -14,6 +14,7 @@
 //! The gap tells pages of one template, which differ in one heavy term (what the page is about), from versions of one
 //! page, which differ in many light ones.
 
+use super::by_count::ByCount;
 use super::prefix::{Term, below, rare_first};
 use super::units::Units;
 use crate::corpus::CorpusStats;
@@ -24,14 +25,20 @@ use crate::text::Analysis;
 pub struct Weighing<'c> {
     /// Whether a term counts 1 + ln tf times, not tf times.
     pub sublinear: bool,
-    /// Whether rare terms count more.
-    pub idf: bool,
     /// The share of the first line, from 0 to below 1.
     pub head: f64,
     /// What terms are.
     pub units: Units,
     /// Their frequencies.
     pub stats: &'c CorpusStats,
+    /// What a term counts by its document frequency, where rare terms count more.
+    pub idf: Option<ByCount>,
+}
+
+/// ln(1 + N / df). A corpus that was not counted is one document.
+pub fn idf(stats: &CorpusStats) -> ByCount {
+    let documents = stats.documents().max(1);
+    ByCount::new(documents, move |df| (1.0 + documents as f64 / df as f64).ln())
 }
 
 /// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
@@ -63,13 +70,11 @@ impl Weighing<'_> {
     }
 
     fn weighed(&self, document: &Analysis<'_>) -> Vec<Term> {
-        // A corpus that was not counted is one document.
-        let documents = self.stats.documents().max(1) as f64;
         let mut terms = self.units.count(document, self.stats);
         for term in &mut terms {
             // Most terms stand once, and a logarithm is dear.
             let tf = if self.sublinear && term.weight != 1.0 { 1.0 + term.weight.ln() } else { term.weight };
-            term.weight = if self.idf { tf * (1.0 + documents / term.df as f64).ln() } else { tf };
+            term.weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(term.df));
         }
         terms
     }
@@ -157,7 +162,7 @@ mod tests {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let stats = CorpusStats::none();
         let units = Units { name: "word", han_only: false };
-        let weighing = Weighing { sublinear: true, idf: false, head, units, stats: &stats };
+        let weighing = Weighing { sublinear: true, idf: None, head, units, stats: &stats };
         let evidence = |text: &str| {
             let mut out = Vec::new();
             Weighing::evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
