@@ -45,6 +45,10 @@ impl<'t> Heaviest<'t> {
         let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
+        // Most of those that are as heavy as the last come behind it.
+        if self.words.len() == self.count && self.words.last().is_some_and(|last| !heavier(&word, last)) {
+            return;
+        }
         let at = self.words.partition_point(|other| heavier(other, &word));
         self.words.insert(at, word);
         self.words.truncate(self.count);
