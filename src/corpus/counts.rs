@@ -25,12 +25,12 @@ pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
     (part(0..8), part(8..12) as u32, part(12..16) as u32)
 }
 
-/// Slots for early terms: 512 KiB.
+/// Slots for early terms: 768 KiB.
 const EARLY: usize = 1 << 15;
 
 /// Slots of the table of the other terms at first.
 const FIRST: usize = 1 << 10;
-/// Terms that are asked for before the first of them is counted.
+/// Terms whose slots are asked for before the first of them is counted.
 const AT_ONCE: usize = 64;
 
 /// A term with its counts.
@@ -116,7 +116,6 @@ impl Counts {
     }
 
     fn add(&mut self, terms: impl Iterator<Item = (u64, u32)>, documents: u32) {
-        self.late.clear();
         self.numbers.clear();
         self.fresh.clear();
         for (place, (term, times)) in terms.enumerate() {
@@ -128,36 +127,39 @@ impl Counts {
                 slot.number = self.numbered;
                 self.fresh.push(place);
             } else if slot.term != term {
+                // Waiting for memory is nearly all of the work in a large table: so it is asked for ahead.
+                ask_for(&self.slots, slot_of(term, self.slots.len()));
                 self.late.push((term, place, times));
                 self.numbers.push(0);
+                if self.late.len() == AT_ONCE {
+                    self.add_late(documents);
+                }
                 continue;
             }
             *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
             self.numbers.push(slot.number - 1);
         }
-        let late = std::mem::take(&mut self.late);
-        for late in late.chunks(AT_ONCE) {
-            // Waiting for memory is nearly all of the work in a large table: so it is waited for once.
-            for &(term, ..) in late {
-                ask_for(&self.slots, slot_of(term, self.slots.len()));
+        self.add_late(documents);
+    }
+
+    fn add_late(&mut self, documents: u32) {
+        for at in 0..self.late.len() {
+            let (term, place, times) = self.late[at];
+            if 2 * self.terms >= self.slots.len() {
+                self.grow();
             }
-            for &(term, place, times) in late {
-                if 2 * self.terms >= self.slots.len() {
-                    self.grow();
-                }
-                let slot = place_of(&self.slots, term);
-                let slot = &mut self.slots[slot];
-                if slot.number == 0 {
-                    self.terms += 1;
-                    self.numbered += 1;
-                    slot.number = self.numbered;
-                    self.fresh.push(place);
-                }
-                *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
-                self.numbers[place as usize] = slot.number - 1;
+            let slot = place_of(&self.slots, term);
+            let slot = &mut self.slots[slot];
+            if slot.number == 0 {
+                self.terms += 1;
+                self.numbered += 1;
+                slot.number = self.numbered;
+                self.fresh.push(place);
             }
+            *slot = Slot { term, df: slot.df + documents, cf: slot.cf + times, ..*slot };
+            self.numbers[place as usize] = slot.number - 1;
         }
-        self.late = late;
+        self.late.clear();
     }
 
     /// Makes twice as many slots.
@@ -179,7 +181,13 @@ impl Counts {
     pub fn drain<E>(&mut self, mut each: impl FnMut(u64, u32, u32) -> Result<(), E>) -> Result<(), E> {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
-        slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))
+        slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
+        // A document of more words than the limit made these longer than any other needs.
+        if self.slots.len() / 4 > self.limit {
+            self.slots = vec![Slot::default(); FIRST];
+            (self.numbers, self.fresh) = Default::default();
+        }
+        Ok(())
     }
 }
 

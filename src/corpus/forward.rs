@@ -12,16 +12,17 @@
 //!            then how many of them are stop words, and the distance of each place to the one before
 //! ```
 //!
-//! All are numbers of 7 bits a byte, the lowest first, with the highest bit set in all bytes but the last (LEB128). Of an entry of
-//! 1,000 bytes of text that is about 200.
+//! All are numbers of 7 bits a byte, the lowest first, with the highest bit set in all bytes but the last (LEB128). For 1,000 bytes
+//! of text that is 200 to 300.
 
-use std::mem::take;
+use std::mem::{replace, take};
 
 use crate::cpu::ask_for;
+use crate::hash::hash64;
 use crate::text::{Analysis, Counted, Frequencies, Frequency, Recalled, Word};
 
-/// Bytes of a word in the vocabulary as it is stored: hash, where its letters end, whether it is of Han characters.
-const ENTRY: usize = 16;
+/// Marks words of Han characters in the number that says how many bytes of letters a word has.
+const HAN: u32 = 1 << 31;
 
 /// Words that are asked for before the first of them is looked at.
 const AT_ONCE: usize = 64;
@@ -29,27 +30,27 @@ const AT_ONCE: usize = 64;
 /// The words that one worker has numbered.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    entries: Vec<u8>,
+    /// How many bytes of letters each word has, and [`HAN`].
+    lengths: Vec<u32>,
     letters: String,
 }
 
 impl Vocabulary {
     /// Gives the next number to a word.
     pub fn push(&mut self, document: &Analysis<'_>, word: &Word) {
-        self.letters.push_str(document.word(word));
-        self.entries.extend_from_slice(&word.hash.to_le_bytes());
-        self.entries.extend_from_slice(&(self.letters.len() as u32).to_le_bytes());
-        self.entries.extend_from_slice(&u32::from(word.han).to_le_bytes());
+        let letters = document.word(word);
+        self.lengths.push(letters.len() as u32 | if word.han { HAN } else { 0 });
+        self.letters.push_str(letters);
     }
 
     /// Bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.entries.len() + self.letters.len()
+        size_of_val(self.lengths.as_slice()) + self.letters.len()
     }
 
-    /// What has to be stored of it: the words, and their letters; it is empty afterwards.
-    pub fn drain(&mut self) -> (Vec<u8>, String) {
-        (take(&mut self.entries), take(&mut self.letters))
+    /// What has to be stored of it: the lengths of words, and their letters; it is empty afterwards.
+    pub fn drain(&mut self) -> (Vec<u32>, String) {
+        (take(&mut self.lengths), take(&mut self.letters))
     }
 }
 
@@ -109,36 +110,39 @@ struct Known {
     hash: u64,
     frequency: Frequency,
     start: u32,
-    /// How many bytes of letters there are, and in the highest bit whether these are of Han characters.
-    len: u32,
+    /// How many bytes of letters there are, and [`HAN`].
+    length: u32,
 }
 
 impl Known {
-    const HAN: u32 = 1 << 31;
-
     #[inline]
     fn word(&self) -> Word {
-        let end = self.start + (self.len & !Known::HAN);
-        Word { start: self.start, end, hash: self.hash, stop: false, han: self.len & Known::HAN > 0 }
+        let end = self.start + (self.length & !HAN);
+        Word { start: self.start, end, hash: self.hash, stop: false, han: self.length & HAN > 0 }
     }
 }
 
 impl<'v> Words<'v> {
     /// Looks the words up; none where the bytes are not those of a vocabulary.
-    pub fn look_up(entries: &[u8], letters: &'v [u8], corpus: &dyn Frequencies) -> Option<Words<'v>> {
+    pub fn look_up(lengths: &[u8], letters: &'v [u8], corpus: &dyn Frequencies) -> Option<Words<'v>> {
         let letters = std::str::from_utf8(letters).ok()?;
-        let (entries, rest) = entries.as_chunks::<ENTRY>();
-        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-        let hashes: Vec<u64> = entries.iter().map(|entry| number(&entry[..8])).collect();
+        let (lengths, rest) = lengths.as_chunks::<4>();
+        let mut start = 0u32;
+        let hash = |length: &[u8; 4]| {
+            let end = start.checked_add(u32::from_le_bytes(*length) & !HAN)?;
+            Some(hash64(letters.get(replace(&mut start, end) as usize..end as usize)?.as_bytes()))
+        };
+        let hashes: Vec<u64> = lengths.iter().map(hash).collect::<Option<_>>()?;
         let mut frequencies = Vec::with_capacity(hashes.len());
         corpus.look_up(&hashes, &mut frequencies);
-        let mut start = 0;
-        let words = entries.iter().zip(&hashes).zip(frequencies).map(|((entry, &hash), frequency)| {
-            let end = number(&entry[8..12]) as u32;
-            let len = end.saturating_sub(start) | if entry[12] > 0 { Known::HAN } else { 0 };
-            Known { hash, frequency, start: std::mem::replace(&mut start, end), len }
-        });
-        rest.is_empty().then(|| Words { words: words.collect(), letters })
+        start = 0;
+        let word = |((&length, hash), frequency)| {
+            let length = u32::from_le_bytes(length);
+            let end = start + (length & !HAN);
+            Known { hash, frequency, start: replace(&mut start, end), length }
+        };
+        let words = lengths.iter().zip(hashes).zip(frequencies).map(word).collect();
+        rest.is_empty().then_some(Words { words, letters })
     }
 }
 
@@ -230,7 +234,6 @@ impl<'r> Records<'r> {
 pub mod tests {
     use super::*;
     use crate::corpus::Counts;
-    use crate::hash::hash64;
     use crate::text::{Pipeline, TextOptions};
 
     /// Every word is in as many documents as its hash says.
@@ -269,8 +272,8 @@ pub mod tests {
 
     /// What is stored of some texts.
     pub struct Written {
-        /// The words.
-        pub entries: Vec<u8>,
+        /// The lengths of words.
+        pub lengths: Vec<u8>,
         /// Their letters.
         pub letters: String,
         /// The documents.
@@ -294,13 +297,14 @@ pub mod tests {
                     counts.number(line.counted().iter().map(|one| one.word.hash));
                     fresh(&counts, line, &mut words);
                 }
-                write_first_line(line.as_ref(), counts.numbers(), &mut records);
+                write_first_line(line, counts.numbers(), &mut records);
             }
         }
         assert!(words.bytes() > 0);
-        let (entries, letters) = words.drain();
+        let (lengths, letters) = words.drain();
+        let lengths = lengths.iter().flat_map(|length| length.to_le_bytes()).collect();
         assert_eq!(words.bytes(), 0);
-        Written { entries, letters, records }
+        Written { lengths, letters, records }
     }
 
     #[test]
@@ -312,8 +316,8 @@ pub mod tests {
         for (stem, first_lines) in [(false, false), (false, true), (true, true)] {
             let options = TextOptions { stop_words: stop_words.clone(), stem, ..TextOptions::default() };
             let pipeline = Pipeline::new(&options).expect("options");
-            let Written { entries, letters, records } = written(&pipeline, &texts, first_lines);
-            let words = Words::look_up(&entries, letters.as_bytes(), &ByHash).expect("words");
+            let Written { lengths, letters, records } = written(&pipeline, &texts, first_lines);
+            let words = Words::look_up(&lengths, letters.as_bytes(), &ByHash).expect("words");
             let mut read = Records::new(&records, first_lines);
             for (doc, text) in texts.iter().enumerate() {
                 let record = read.next(&words).expect("a document");
@@ -324,7 +328,7 @@ pub mod tests {
                 assert_eq!(recalled.word_count(), document.words().len());
                 for _ in 0..2 {
                     let lines = (recalled.first_line(), document.first_line().filter(|_| first_lines));
-                    assert_eq!(lines.0.as_ref().map(said), lines.1.as_ref().map(said), "{text:?}");
+                    assert_eq!(lines.0.map(said), lines.1.map(said), "{text:?}");
                     assert_eq!(lines.0.map(|line| line.word_count()), lines.1.map(|line| line.words().len()));
                 }
             }
@@ -340,13 +344,13 @@ pub mod tests {
         ) {
             let pipeline = Pipeline::new(&TextOptions::default()).expect("options");
             let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).collect();
-            let Written { mut entries, letters, mut records } = written(&pipeline, &texts, true);
+            let Written { mut lengths, letters, mut records } = written(&pipeline, &texts, true);
             let flip = |bytes: &mut Vec<u8>| if let Some(byte) = bytes.get_mut(at) { *byte ^= by };
             flip(&mut records);
-            flip(&mut entries);
+            flip(&mut lengths);
             records.truncate(cut);
             let letters = letters.as_bytes();
-            if let Some(words) = Words::look_up(&entries, &letters[..cut.min(letters.len())], &ByHash) {
+            if let Some(words) = Words::look_up(&lengths, &letters[..cut.min(letters.len())], &ByHash) {
                 for bytes in [&records, &noise] {
                     let mut read = Records::new(bytes, at % 2 == 0);
                     while let Some(record) = read.next(&words) {
@@ -361,10 +365,9 @@ pub mod tests {
     #[test]
     fn a_worked_record() {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("options");
-        let Written { entries, letters, records } = written(&pipeline, &["a b a".to_string()], true);
+        let Written { lengths, letters, records } = written(&pipeline, &["a b a".to_string()], true);
         // Document 0 of 5 bytes, three words, two of them distinct: number 0 twice, number 1 once; no stop words, one line.
         assert_eq!(records, [0, 5, 3, 2, 1, 2, 2, 0, 0]);
-        assert_eq!((letters.as_str(), &entries[..8]), ("ab", &hash64(b"a").to_le_bytes()[..]));
-        assert_eq!(entries.len(), 2 * ENTRY);
+        assert_eq!((letters.as_str(), lengths.as_slice()), ("ab", &[1, 0, 0, 0, 1, 0, 0, 0][..]));
     }
 }

@@ -1,4 +1,4 @@
-//! The first pass: counts of words and features over all documents, and what is kept of each of them for the second.
+//! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
 
 use super::cuts::{Cuts, CutsWriter};
 use super::forward::{Forward, ForwardThread, ForwardWriter};

@@ -56,12 +56,12 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let needs = options.recipe.needs_stats();
     let learns = !options.recipe.learners(&Corpus::new(documents, &stats))?.is_empty();
     let counts = needs.any() || learns;
-    let keeps_words = counts && !learns && !options.sift && options.recipe.first_lines().is_some();
+    let keeps_words = options.recipe.keeps_words(learns, options.sift).is_some();
     let more = [counts && !keeps_words, counts && !options.recipe.count_copies, learns, options.sift];
     let readings = 1 + more.iter().filter(|more| **more).count();
     let mut counts = if needs.any() { text_bytes / 10 } else { 0 } + if learns { text_bytes / 2 } else { 0 };
     if keeps_words {
-        // Of the corpora that were measured a fifth to a third of the text.
+        // Of the corpora that were measured a fifth to a third of the text; more where few words come again.
         counts += text_bytes / 3;
     }
     // Two numbers a distinct word: about as much as the text.

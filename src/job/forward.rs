@@ -4,6 +4,7 @@
 //! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
 //! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
 
+use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
 use super::classes::Classes;
@@ -29,9 +30,10 @@ struct Place {
 /// Words of one thread between two drains, and the documents that have them.
 #[derive(Debug)]
 struct Part {
-    words: Place,
+    lengths: Place,
     letters: Place,
     blocks: Vec<Place>,
+    documents: u64,
 }
 
 /// Takes down the words of documents, from many threads at once.
@@ -49,6 +51,7 @@ pub struct ForwardThread<'w> {
     vocabulary: Vocabulary,
     records: Vec<u8>,
     blocks: Vec<Place>,
+    documents: u64,
 }
 
 impl ForwardWriter {
@@ -61,7 +64,13 @@ impl ForwardWriter {
 
     /// For one thread.
     pub fn thread(&self) -> ForwardThread<'_> {
-        ForwardThread { to: self, vocabulary: Vocabulary::default(), records: Vec::new(), blocks: Vec::new() }
+        ForwardThread {
+            to: self,
+            vocabulary: Vocabulary::default(),
+            records: Vec::new(),
+            blocks: Vec::new(),
+            documents: 0,
+        }
     }
 
     fn append(&self, bytes: &[u8]) -> Result<Place> {
@@ -82,6 +91,7 @@ impl ForwardThread<'_> {
         if document.counted().is_empty() {
             counts.number(std::iter::empty());
         }
+        self.documents += 1;
         self.fresh(document, counts);
         write_document(doc, document, counts.numbers(), &mut self.records);
         if self.to.first_lines {
@@ -114,10 +124,14 @@ impl ForwardThread<'_> {
 
     /// Ends a part: the counts begin anew to number words.
     pub fn drain(&mut self) -> Result<()> {
+        if self.documents == 0 {
+            return Ok(());
+        }
         self.end_block()?;
-        let (words, letters) = self.vocabulary.drain();
-        let (words, letters) = (self.to.append(&words)?, self.to.append(letters.as_bytes())?);
-        let part = Part { words, letters, blocks: std::mem::take(&mut self.blocks) };
+        let (lengths, letters) = self.vocabulary.drain();
+        let lengths = self.to.append(bytemuck::cast_slice(&lengths))?;
+        let letters = self.to.append(letters.as_bytes())?;
+        let part = Part { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
         self.to.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())
     }
@@ -149,15 +163,16 @@ impl Forward {
         copies: &Classes,
         signing: &Signing<'_>,
     ) -> Result<Vec<Vec<SignTally>>> {
-        let bar = job.progress.stage("sign", job.documents(), Unit::Documents);
+        let documents = self.parts.iter().map(|part| part.documents).sum();
+        let bar = job.progress.stage("recall kept words", documents, Unit::Documents);
         let mut tallies = Vec::new();
         for parts in self.parts.chunks(job.pool.current_num_threads()) {
             let mut words = job.work(
                 parts.len(),
                 || Ok(Vec::new()),
                 |words, at| {
-                    let (entries, letters) = (self.get(parts[at].words), self.get(parts[at].letters));
-                    words.push((at, Words::look_up(entries, letters, stats).ok_or_else(damaged)?));
+                    let (lengths, letters) = (self.get(parts[at].lengths), self.get(parts[at].letters));
+                    words.push((at, Words::look_up(lengths, letters, stats).ok_or_else(damaged)?));
                     Ok(())
                 },
                 Ok,

@@ -51,13 +51,10 @@ pub fn read(job: &Job<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Res
             for row in 0..batch.len() {
                 let text = match &mut taking {
                     Some((intake, taker)) => intake.row(taker, batch, row)?,
-                    None => {
-                        if let Cell::Text(text) = batch.text(row) {
-                            Some(text)
-                        } else {
-                            None
-                        }
-                    }
+                    None => match batch.text(row) {
+                        Cell::Text(text) => Some(text),
+                        _ => None,
+                    },
                 };
                 let (doc, Some(text)) = (batch.doc(row), text) else { continue };
                 let document = view.document(doc, text, &columns, row);

@@ -173,7 +173,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
 
     // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait for
     // it: surplus copies are known by then, and need no rows.
-    let keeps_words = if learners.is_empty() && !sifts { recipe.first_lines() } else { None };
+    let keeps_words = recipe.keeps_words(!learners.is_empty(), sifts);
     let waits = |at: usize| counts && (keeps_words.is_none() || recipe.algorithms[at].needs_stats().any());
     let at_once = recipe.bind_where(&uncounted, &[], |at| !waits(at))?;
     let first = View::first(job);

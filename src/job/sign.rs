@@ -1,7 +1,4 @@
-//! The second pass: the signatures of all algorithms, with all else that their pairs will be asked for.
-//!
-//! An algorithm that needs no counts signs in the first reading. The others sign when all documents are counted: from what was
-//! kept of their words, where that is all they look at, or in another reading.
+//! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

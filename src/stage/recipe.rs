@@ -164,13 +164,17 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// What has to be kept of documents while they are counted, so that no text is read again to sign them: whether that of
-    /// their first lines too. None where an algorithm that needs counts, or learns, reads texts.
-    pub fn first_lines(&self) -> Option<bool> {
-        let mut counted = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any());
-        counted.try_fold(false, |lines, chosen| match chosen.algorithm.reads(&chosen.params) {
-            Reads::Text => None,
-            Reads::Words { first_line } => Some(lines | first_line),
+    /// Whether words are kept while they are counted, so that no text is read again to sign it, and if so, whether those of first
+    /// lines too. It is so where all algorithms that need counts look at counted words alone, and no other reading is needed:
+    /// none learns anything, and rows are not sifted.
+    pub fn keeps_words(&self, learns: bool, sifts: bool) -> Option<bool> {
+        let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
+        if counted.is_empty() || learns || sifts {
+            return None;
+        }
+        counted.into_iter().try_fold(false, |lines, chosen| match chosen.algorithm.reads(&chosen.params) {
+            Reads::Words { first_line } if chosen.needs_stats() == Stats::WORDS => Some(lines | first_line),
+            _ => None,
         })
     }
 

@@ -5,7 +5,6 @@
 //! [`Analysis::word`] alone.
 
 use std::cell::OnceCell;
-use std::mem::take;
 use std::ops::Range;
 
 use super::beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
@@ -78,8 +77,9 @@ pub struct Analysis<'a> {
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
     frequencies: OnceCell<Vec<Frequency>>,
-    /// Where only the counts of the words are there, and no text.
-    recalled: Option<Recalled<'a>>,
+    first_line: OnceCell<Option<Box<Analysis<'a>>>>,
+    /// Where only the counts of the words are there, and no text: how many words, and their letters.
+    recalled: Option<(usize, &'a str)>,
 }
 
 impl<'a> Analysis<'a> {
@@ -98,18 +98,19 @@ impl<'a> Analysis<'a> {
             known_words: None,
             times: 1,
             frequencies: OnceCell::new(),
+            first_line: OnceCell::new(),
             recalled: None,
         }
     }
 
-    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
-    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
-    /// those of the text. There is no text, and so nothing else.
-    pub(super) fn recalled(pipeline: &'a Pipeline, mut recalled: Recalled<'a>) -> Analysis<'a> {
+    /// See [`Pipeline::recall`].
+    pub(super) fn recalled(pipeline: &'a Pipeline, recalled: Recalled<'a>) -> Analysis<'a> {
+        let Recalled { counted, frequencies, words, letters, first_line } = recalled;
         let mut document = Analysis::new(pipeline, "", None);
-        document.counted = OnceCell::from(take(&mut recalled.counted));
-        document.frequencies = OnceCell::from(take(&mut recalled.frequencies));
-        document.recalled = Some(recalled);
+        document.counted = OnceCell::from(counted);
+        document.frequencies = OnceCell::from(frequencies);
+        document.first_line = OnceCell::from(first_line.map(|line| Box::new(Analysis::recalled(pipeline, *line))));
+        document.recalled = Some((words, letters));
         document
     }
 
@@ -188,15 +189,15 @@ impl<'a> Analysis<'a> {
 
     /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; none where
     /// the whole text is one line.
-    pub fn first_line(&self) -> Option<Analysis<'_>> {
-        match &self.recalled {
-            Some(recalled) => Some(Analysis::recalled(self.pipeline, recalled.first_line.as_deref()?.clone())),
-            None => self.first_line_by(self.known),
-        }
+    pub fn first_line(&self) -> Option<&Analysis<'a>> {
+        self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
     /// The same with words of Han characters that begin where `known` says, as [`Analysis::write_han_starts`] wrote it.
-    pub fn first_line_by<'l>(&'l self, known: Option<&'l [u8]>) -> Option<Analysis<'l>> {
+    pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
+    where
+        'a: 'l,
+    {
         let mut end = 0;
         for line in self.raw.split_inclusive(['\n', '\r']) {
             end += line.len();
@@ -259,7 +260,7 @@ impl<'a> Analysis<'a> {
 
     /// How many words there are, stop words among them.
     pub fn word_count(&self) -> usize {
-        self.recalled.as_ref().map_or_else(|| self.words().len(), |recalled| recalled.words)
+        self.recalled.map_or_else(|| self.words().len(), |(words, _)| words)
     }
 
     /// The distinct words with their counts, stop words among them, in order of their first occurrences.
@@ -295,8 +296,8 @@ impl<'a> Analysis<'a> {
 
     /// The letters of one of the words of this document; empty for a word of another.
     pub fn word(&self, word: &Word) -> &str {
-        if let Some(recalled) = &self.recalled {
-            return recalled.letters.get(word.start as usize..word.end as usize).unwrap_or_default();
+        if let Some((_, letters)) = self.recalled {
+            return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
         }
         let (text, stems) = (self.text(), &self.cut().stems);
         let (start, end) = (word.start as usize, word.end as usize);

@@ -6,7 +6,7 @@ use super::pipeline::Pipeline;
 use super::spare;
 
 /// The counted words of a document, or of its first line.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Recalled<'a> {
     /// The distinct words, in order of their first occurrences.
     pub(super) counted: Vec<Counted>,
@@ -54,8 +54,9 @@ impl<'a> Recalled<'a> {
 }
 
 impl Pipeline {
-    /// A document of which only the counts of its words are known: [`Analysis::counted`], [`Analysis::frequencies`],
-    /// [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::first_line`] are those of the text. There is no text.
+    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
+    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
+    /// those of the text. There is no text, and so nothing else.
     pub fn recall<'a>(&'a self, recalled: Recalled<'a>) -> Analysis<'a> {
         Analysis::recalled(self, recalled)
     }

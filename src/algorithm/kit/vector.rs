@@ -56,7 +56,7 @@ impl Weighing<'_> {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|term| term.hash &= !1);
         if self.head > 0.0 && !terms.is_empty() {
-            let mut head = document.first_line().map_or_else(|| terms.clone(), |line| self.weighed(&line));
+            let mut head = document.first_line().map_or_else(|| terms.clone(), |line| self.weighed(line));
             head.iter_mut().for_each(|term| term.hash = combine(HEAD, term.hash & !1) | 1);
             let share = if head.is_empty() { 0.0 } else { self.head };
             scale(&mut terms, 1.0 - share);

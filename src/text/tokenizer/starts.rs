@@ -1,7 +1,7 @@
 //! Chinese that was cut before: the places where words begin, one bit a character.
 //!
-//! A dictionary takes ten times as long as all other work on a text. A job that reads its corpus twice notes the cuts of the
-//! first reading (a bit for each Han character, a twenty-fourth of the text) and replays them in the second.
+//! A dictionary takes ten times as long as all other work on a text. A job that reads texts more than once notes the cuts of the
+//! first reading (a bit for each Han character, a twenty-fourth of the text) and replays them later.
 
 use std::cell::Cell;
 use std::ops::Range;
