@@ -54,15 +54,14 @@ impl Vocabulary {
     }
 }
 
-/// Appends what is kept of a document with these numbers of its words ([`Analysis::counted`]); of its first line too, where
-/// there is one.
+/// Appends what is kept of a document, whose words ([`Analysis::counted`]) have these numbers.
 pub fn write_document(doc: u64, document: &Analysis<'_>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, doc);
     push(out, document.raw().len() as u64);
     write_words(document, numbers, out);
 }
 
-/// Appends the words of a first line behind its document.
+/// Appends the words of a first line, where there is one, behind its document.
 pub fn write_first_line(line: Option<&Analysis<'_>>, numbers: &[u32], out: &mut Vec<u8>) {
     push(out, u64::from(line.is_some()));
     if let Some(line) = line {

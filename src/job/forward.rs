@@ -7,7 +7,6 @@
 use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
-use super::classes::Classes;
 use super::document::View;
 use super::progress::Unit;
 use super::sign::{SignTally, Signing};
@@ -160,14 +159,13 @@ impl Forward {
         job: &Job<'_>,
         view: &View<'_>,
         stats: &CorpusStats,
-        copies: &Classes,
         signing: &Signing<'_>,
     ) -> Result<Vec<Vec<SignTally>>> {
         let documents = self.parts.iter().map(|part| part.documents).sum();
         let bar = job.progress.stage("recall kept words", documents, Unit::Documents);
         let mut tallies = Vec::new();
         for parts in self.parts.chunks(job.pool.current_num_threads()) {
-            let mut words = job.work(
+            let words = job.work(
                 parts.len(),
                 || Ok(Vec::new()),
                 |words, at| {
@@ -177,8 +175,7 @@ impl Forward {
                 },
                 Ok,
             )?;
-            let mut words: Vec<(usize, Words<'_>)> = words.drain(..).flatten().collect();
-            words.sort_unstable_by_key(|(at, _)| *at);
+            let words: Vec<(usize, Words<'_>)> = words.into_iter().flatten().collect();
             let blocks: Vec<(&Words<'_>, Place)> = words
                 .iter()
                 .flat_map(|(at, words)| parts[*at].blocks.iter().map(move |&block| (words, block)))
@@ -193,7 +190,7 @@ impl Forward {
                         job.go_on()?;
                         let record = records.next(words).ok_or_else(damaged)?;
                         bar.add(1);
-                        if !copies.is_surplus(record.doc) {
+                        if !signing.leaves_out(record.doc) {
                             let document = view.recall(record.doc, record.words);
                             signing.sign(thread, record.doc, &document, record.text_bytes)?;
                         }

@@ -205,11 +205,10 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         signed.extend(sign_again(job, &waited, &view, &stats, &copies, words, sieve.as_ref())?);
     }
     // Those of the first reading stand before the others: each goes to its place in the recipe.
-    let places = (0..recipe.algorithms.len())
-        .filter(|&at| !waits(at))
-        .chain((0..recipe.algorithms.len()).filter(|&at| waits(at)));
+    let mut places: Vec<usize> = (0..recipe.algorithms.len()).collect();
+    places.sort_by_key(|&at| waits(at));
     let all: BTreeMap<usize, (Bound<'_>, SignedRows)> =
-        places.zip(at_once.into_iter().chain(waited).zip(signed)).collect();
+        places.into_iter().zip(at_once.into_iter().chain(waited).zip(signed)).collect();
     let (bound, signed): (Vec<Bound<'_>>, Vec<SignedRows>) = all.into_values().unzip();
     let copies = Arc::new(copies);
     let mut reports: Vec<AlgorithmReport> =
@@ -273,7 +272,7 @@ fn sign_again(
     let running = job.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
     let signing = Signing::new(job, bound, Some(copies), sieve)?;
     let tallies = match words {
-        Some(words) => words.sign(job, view, stats, copies, &signing)?,
+        Some(words) => words.sign(job, view, stats, &signing)?,
         None => {
             let asked = Asked { signing: Some(&signing), copies: Some(copies), ..Asked::default() };
             reading::read(job, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()

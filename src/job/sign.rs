@@ -145,6 +145,11 @@ impl<'s> Signing<'s> {
         }
     }
 
+    /// Whether a document is a surplus copy, which is not to be signed.
+    pub fn leaves_out(&self, doc: u64) -> bool {
+        self.copies.is_some_and(|copies| copies.is_surplus(doc))
+    }
+
     /// Signs a document, whose text has so many bytes.
     pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
         let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
