@@ -1,6 +1,6 @@
 //! dupsift sifts duplicates out of document corpora; ARCHITECTURE.md tells the story, this crate is the house.
 //!
-//! Floors import downward only: `cpu error guard row hash` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` /
+//! Floors import downward only: `cpu encoding error guard row hash` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
 pub mod algorithm;
@@ -9,6 +9,7 @@ pub mod bloom;
 pub mod cli;
 pub mod corpus;
 pub mod cpu;
+pub mod encoding;
 pub mod error;
 pub mod guard;
 pub mod hash;

@@ -71,7 +71,8 @@ mod tests {
         for name in Settings::names() {
             let value = match name.as_str() {
                 "overwrite" | "strict" | "no-report" | "sift" | "count-copies" | "yo-to-e" | "stem" | "dry-run"
-                | "no-progress" => "true",
+                | "no-progress" | "accept" | "whole-files" => "true",
+                "max-rejected-share" => "0.1",
                 "threads" | "limit" | "max-group" => "7",
                 "chain" => "\"remove\"",
                 "log-format" => "\"json\"",

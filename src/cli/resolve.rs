@@ -9,6 +9,7 @@ use std::str::FromStr;
 use bytesize::ByteSize;
 
 use super::args::{Chain, LogFormat, Settings, Typed};
+use crate::encoding::Encoding;
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::{Decide, Keep, RunOptions};
 use crate::purify::PurifyOptions;
@@ -76,6 +77,10 @@ pub fn resolve(inputs: Vec<String>, settings: Settings) -> Result<Resolved> {
         inputs,
         out,
         overwrite: settings.overwrite.unwrap_or(false),
+        accept: settings.accept.unwrap_or(false),
+        max_rejected_share: settings.max_rejected_share,
+        whole_files: settings.whole_files.unwrap_or(false),
+        encoding: values.encoding.unwrap_or_default(),
         html: settings.html_column.is_some(),
         text_column: settings.html_column.or(settings.text_column).unwrap_or_else(|| "text".into()),
         content_type_column: settings.content_type_column.unwrap_or_else(|| "content_type".into()),
@@ -131,6 +136,7 @@ struct Values {
     max_group: Option<u64>,
     max_candidates: Option<u64>,
     limit: Option<u64>,
+    encoding: Option<Encoding>,
 }
 
 impl Values {
@@ -165,6 +171,9 @@ impl Values {
             )));
         }
         settings.preset.as_deref().map(preset).transpose()?;
+        if let Some(share) = settings.max_rejected_share.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(Error::Usage(format!("--max-rejected-share: expected a share from 0 to 1, got {share}")));
+        }
         let threads = number("threads", &settings.threads, 1, MAX_THREADS)?;
         Ok(Values {
             algorithms: settings.algorithms.as_deref().map(Recipe::parse_algorithms).transpose()?,
@@ -176,6 +185,7 @@ impl Values {
             max_group: number("max-group", &settings.max_group, 2, u64::MAX)?,
             max_candidates: number("max-candidates", &settings.max_candidates, 1, u64::MAX)?,
             limit: number("limit", &settings.limit, 1, u64::MAX)?,
+            encoding: settings.encoding.as_deref().map(Encoding::parse).transpose()?,
         })
     }
 }

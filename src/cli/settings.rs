@@ -69,6 +69,22 @@ pub struct Settings {
     /// Folder for work files [default: a hidden folder beside the output, removed after success]
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     pub work: Option<PathBuf>,
+    /// Publish the result even where a guard would hold it back; the guards are reported all the same
+    #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true, help_heading = "Files")]
+    pub accept: Option<bool>,
+    /// Hold the result back where more than this share of the rows is broken and an earlier output stands at --out
+    /// [default: 0.05; 0.5 of fewer than 100 rows]
+    #[arg(long, value_name = "SHARE", help_heading = "Files")]
+    pub max_rejected_share: Option<f64>,
+    /// Read each .txt and .html file as one document, whose id is its path
+    #[arg(long, value_name = SWITCH, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[arg(hide_possible_values = true, help_heading = "Files")]
+    pub whole_files: Option<bool>,
+    /// Encoding of JSON lines and of .txt files: utf-8, auto (found out for each file) or a name such as gbk or
+    /// windows-1251 [default: utf-8]
+    #[arg(long, value_name = "NAME", help_heading = "Files")]
+    pub encoding: Option<String>,
     /// Column of texts [default: text]
     #[arg(long, value_name = "COLUMN", help_heading = "Files")]
     pub text_column: Option<String>,
@@ -194,6 +210,10 @@ impl Settings {
             out: self.out.or(other.out),
             overwrite: self.overwrite.or(other.overwrite),
             work: self.work.or(other.work),
+            accept: self.accept.or(other.accept),
+            max_rejected_share: self.max_rejected_share.or(other.max_rejected_share),
+            whole_files: self.whole_files.or(other.whole_files),
+            encoding: self.encoding.or(other.encoding),
             text_column: self.text_column.or(other.text_column),
             html_column: self.html_column.or(other.html_column),
             content_type_column: self.content_type_column.or(other.content_type_column),

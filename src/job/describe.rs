@@ -219,7 +219,13 @@ fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
         ("sift", options.sift.to_string()),
         ("strict", options.strict.to_string()),
         ("no-report", (!options.report).to_string()),
+        ("accept", options.accept.to_string()),
+        ("whole-files", options.whole_files.to_string()),
+        ("encoding", options.encoding.to_string()),
     ]);
+    if let Some(share) = options.max_rejected_share {
+        typed.insert("max-rejected-share", share.to_string());
+    }
     if let Some(limit) = options.limit {
         typed.insert("limit", limit.to_string());
     }

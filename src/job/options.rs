@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::stage::recipe::Recipe;
 use crate::text::Field;
@@ -15,6 +16,14 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// Whether an output folder that exists may be replaced.
     pub overwrite: bool,
+    /// Whether the result is published where a guard would hold it back.
+    pub accept: bool,
+    /// The share of broken rows above which a result does not replace an earlier one; none: the default for so many rows.
+    pub max_rejected_share: Option<f64>,
+    /// Whether each `.txt` and `.html` file is one document.
+    pub whole_files: bool,
+    /// The encoding of JSON lines and `.txt` files.
+    pub encoding: Encoding,
     /// The column of texts, or of pages.
     pub text_column: String,
     /// Whether that column holds pages, HTML in whatever charset.

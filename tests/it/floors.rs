@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-const FLOOR_ONE: &[&str] = &["cpu", "error", "guard", "hash", "row"];
+const FLOOR_ONE: &[&str] = &["cpu", "encoding", "error", "guard", "hash", "row"];
 const MOST_LINES: usize = 400;
 
 /// A room, the rooms that it may import besides itself, and what it must never import from outside.
@@ -32,10 +32,14 @@ const RULES: &[Rule] = &[
     Rule { rooms: &["shuffle"], may: &["error"], never: &[ARROW, "parquet", "clap", "indicatif", "pyo3"] },
     Rule {
         rooms: &["purify", "corpus", "measure"],
-        may: &["cpu", "error", "guard", "hash", "row", "text"],
+        may: &["cpu", "encoding", "error", "guard", "hash", "row", "text"],
         never: &[ARROW, "parquet", "std::fs", "std::thread", "rayon", "clap", "indicatif", "pyo3"],
     },
-    Rule { rooms: &["io"], may: &["error", "guard", "hash", "row", "batch"], never: &["clap", "indicatif", "pyo3"] },
+    Rule {
+        rooms: &["io"],
+        may: &["encoding", "error", "guard", "hash", "row", "batch"],
+        never: &["clap", "indicatif", "pyo3"],
+    },
     Rule {
         rooms: &["algorithm"],
         may: &["cpu", "error", "hash", "row", "text", "bloom", "corpus", "measure"],
@@ -49,6 +53,7 @@ const RULES: &[Rule] = &[
     Rule {
         rooms: &["job"],
         may: &[
+            "encoding",
             "error",
             "guard",
             "hash",
@@ -68,7 +73,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         rooms: &["cli", "report"],
-        may: &["error", "hash", "text", "purify", "job", "measure", "stage", "algorithm", "cli", "report"],
+        may: &["encoding", "error", "hash", "text", "purify", "job", "measure", "stage", "algorithm", "cli", "report"],
         never: &[ARROW, "parquet", "rayon", "pyo3"],
     },
     Rule { rooms: &["lib"], may: &[], never: &[] },
