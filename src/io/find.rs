@@ -4,65 +4,16 @@
 //! follow from it, so it must not depend on the order in which a file system lists a folder. Names that begin with `.`
 //! or `_` are skipped below a folder, as every tool of this kind does (half-written files, checkpoints, `_SUCCESS`).
 
+use super::format::Format;
+use super::formats;
+use super::packing::Packing;
 use crate::error::{Error, Result};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// How a file is read, by the ending of its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// `.parquet`
-    Parquet,
-    /// `.jsonl`, `.ndjson`
-    Jsonl,
-    /// The same, compressed with gzip: `.gz`
-    JsonlGz,
-    /// The same, compressed with Zstandard: `.zst`
-    JsonlZst,
-    /// `.warc`, `.wet`
-    Warc,
-    /// The same, compressed with gzip, one member a record: `.gz`
-    WarcGz,
-    /// The same, compressed with Zstandard, one frame a record: `.zst`
-    WarcZst,
-}
-
-/// The endings that are read, for messages.
-pub const ENDINGS: &str =
-    ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl), .warc, .warc.gz, .warc.zst (or .wet for .warc)";
-
-impl Format {
-    /// The format that the name's ending tells, in any case of letters.
-    pub fn of(path: &Path) -> Option<Format> {
-        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-        let lines = |stem: &str| stem.ends_with(".jsonl") || stem.ends_with(".ndjson");
-        if name.ends_with(".parquet") {
-            return Some(Format::Parquet);
-        }
-        let archive = |stem: &str| stem.ends_with(".warc") || stem.ends_with(".wet");
-        let packed = |stem: &str, [of_lines, of_records]: [Format; 2]| match stem {
-            stem if lines(stem) => Some(of_lines),
-            stem if archive(stem) => Some(of_records),
-            _ => None,
-        };
-        if let Some(stem) = name.strip_suffix(".gz") {
-            return packed(stem, [Format::JsonlGz, Format::WarcGz]);
-        }
-        if let Some(stem) = name.strip_suffix(".zst") {
-            return packed(stem, [Format::JsonlZst, Format::WarcZst]);
-        }
-        packed(&name, [Format::Jsonl, Format::Warc])
-    }
-
-    /// Whether it is a web archive, whose texts are pages.
-    pub fn is_archive(self) -> bool {
-        matches!(self, Format::Warc | Format::WarcGz | Format::WarcZst)
-    }
-}
-
 /// A file to read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct FoundFile {
     /// Where it is.
     pub path: PathBuf,
@@ -70,7 +21,9 @@ pub struct FoundFile {
     /// else the path as typed.
     pub label: String,
     /// How it is read.
-    pub format: Format,
+    pub format: &'static dyn Format,
+    /// How it is compressed.
+    pub packing: Packing,
 }
 
 /// The files that the inputs name.
@@ -88,17 +41,19 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
         let found = expand(input)?;
         if found.is_empty() {
             return Err(Error::Usage(format!(
-                "nothing to read in {input:?}; expected files that end in {ENDINGS} (names that begin with . or _ are skipped)"
+                "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped)",
+                formats::endings()
             )));
         }
         for (path, mut label) in found {
-            let Some(format) = Format::of(&path) else {
-                return Err(Error::Usage(format!("{} has an unknown ending; expected {ENDINGS}", path.display())));
+            let Some((format, packing)) = formats::of(&path) else {
+                let expected = formats::endings();
+                return Err(Error::Usage(format!("{} has an unknown ending; expected {expected}", path.display())));
             };
             if inputs.len() > 1 {
                 label = path.to_string_lossy().into_owned();
             }
-            files.entry(identity(&path)).or_insert(FoundFile { path, label, format });
+            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, packing });
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
@@ -179,7 +134,7 @@ fn walk_into(folder: &Path, above: &mut Vec<PathBuf>, each: &mut dyn FnMut(&Path
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { entry.path() };
         if path.is_dir() {
             walk_into(&path, above, each)?;
-        } else if Format::of(&path).is_some() {
+        } else if formats::of(&path).is_some() {
             each(&path);
         }
     }
@@ -228,8 +183,12 @@ mod tests {
         ]);
         let input = folder.path().to_string_lossy().into_owned();
         assert_eq!(labels(std::slice::from_ref(&input)), ["a.NDJSON.gz", "b-1/x.jsonl", "b/x.parquet", "c.jsonl.zst"]);
-        let formats: Vec<Format> = find(&[input]).expect("found").iter().map(|file| file.format).collect();
-        assert_eq!(formats, [Format::JsonlGz, Format::Jsonl, Format::Parquet, Format::JsonlZst]);
+        let formats: Vec<String> = find(&[input])
+            .expect("found")
+            .iter()
+            .map(|file| file.format.name().to_owned() + &file.packing.said())
+            .collect();
+        assert_eq!(formats, ["JSON lines in gzip", "JSON lines", "Parquet", "JSON lines in Zstandard"]);
     }
 
     #[test]

@@ -3,29 +3,10 @@
 //! Ids are handed on as text, as they are written: the number 7 and the string "7" are one id, for a file of labels often
 //! has another type than the corpus. A value that is no id ends the reading: labels have to be right.
 
-use super::find::Format;
-use super::lines::{self, Line, Lines, MAX_LINE_BYTES};
-use super::parquet::{describe, guarded, load};
-use super::{find, json_row};
-use crate::batch::Documents;
+use super::find;
+use super::format::{EachIds, Failed};
 use crate::error::{Error, Result};
-use ::parquet::arrow::ProjectionMask;
-use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use serde_json::Value;
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs::File;
-use std::path::Path;
-
-/// Rows of a batch.
-const BATCH_ROWS: usize = 8192;
-
-/// Rows of JSON lines whose fields are looked at: a field that is null may be left out of a line, so the first one alone
-/// does not say which there are.
-const LOOKED_AT: u64 = 1000;
-
-/// What is said of a web archive.
-const NO_IDS: &str = "a web archive has no columns of ids; expected Parquet or JSON lines";
 
 /// The names of the columns of a Parquet file; of JSON lines, the fields of the first 1,000 rows, each once, and none where
 /// there is no row, so that every form fits.
@@ -33,33 +14,9 @@ const NO_IDS: &str = "a web archive has no columns of ids; expected Parquet or J
 /// # Errors
 /// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
-    let path = &file.path;
-    let opened = File::open(path).map_err(Error::io("open", path))?;
-    let bad = |why: String| Error::BadFile { path: path.clone(), why };
-    if file.format == Format::Parquet {
-        let metadata = load(&opened).map_err(bad)?;
-        return Ok(Some(describe(&metadata).into_iter().map(|column| column.name).collect()));
-    }
-    if file.format.is_archive() {
-        return Err(bad(NO_IDS.to_owned()));
-    }
-    let failed = |error: std::io::Error| bad(format!("cannot be read: {error}"));
-    let mut lines = Lines::new(lines::open(opened, file.format).map_err(failed)?, 0, MAX_LINE_BYTES);
-    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
-    for row in 1..=LOOKED_AT {
-        match lines.next().map_err(failed)? {
-            None => return Ok((row > 1).then_some(names)),
-            Some((_, Line::TooLong(bytes))) => {
-                return Err(bad(format!("row {row} has {bytes} bytes; expected a JSON object")));
-            }
-            Some((_, Line::Bytes(line))) => {
-                let fields = json_row::field_names(line);
-                let fields = fields.ok_or_else(|| bad(format!("row {row} is no JSON object; expected one a line")))?;
-                names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
-            }
-        }
-    }
-    Ok(Some(names))
+    let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
+    let names = file.format.column_names(opened, file.packing);
+    names.map_err(|why| Error::BadFile { path: file.path.clone(), why })
 }
 
 /// Calls `each` with the two values of every row, in order, until it says `false`. A null, or a field that is not there,
@@ -68,90 +25,12 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 /// # Errors
 /// [`Error::Io`]; [`Error::BadFile`] where the file is damaged or a value is neither a string nor an integer; whatever
 /// `each` returns.
-pub fn read_ids(
-    file: &find::FoundFile,
-    names: [&str; 2],
-    each: &mut dyn FnMut([Option<&str>; 2]) -> Result<bool>,
-) -> Result<()> {
+pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
-    match file.format {
-        Format::Parquet => read_parquet(opened, &file.path, names, each),
-        format if format.is_archive() => Err(Error::BadFile { path: file.path.clone(), why: NO_IDS.to_owned() }),
-        format => read_lines(opened, format, &file.path, names, each),
-    }
-}
-
-fn read_parquet(
-    file: File,
-    path: &Path,
-    names: [&str; 2],
-    each: &mut dyn FnMut([Option<&str>; 2]) -> Result<bool>,
-) -> Result<()> {
-    let bad = |why: String| Error::BadFile { path: path.to_path_buf(), why };
-    let mut reader = guarded(|| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
-        let fields = builder.schema().fields().iter().enumerate();
-        let roots = fields.filter(|(_, field)| names.contains(&field.name().as_str())).map(|(at, _)| at);
-        let mask = ProjectionMask::roots(builder.parquet_schema(), roots.collect::<Vec<_>>());
-        builder.with_projection(mask).build()
+    file.format.read_ids(opened, file.packing, names, each).map_err(|failed| match failed {
+        Failed::Bad(why) => Error::BadFile { path: file.path.clone(), why },
+        Failed::Passed(error) => error,
     })
-    .map_err(bad)?;
-    let mut texts = [String::new(), String::new()];
-    while let Some(batch) = guarded(|| reader.next().transpose().map_err(Into::into)).map_err(bad)? {
-        let of =
-            |name: &str| Documents::new(0, batch.clone(), None, Some(name)).map_err(|error| bad(error.to_string()));
-        let columns = [of(names[0])?, of(names[1])?];
-        for row in 0..batch.num_rows() {
-            let mut values = [None, None];
-            for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
-                if let Some(id) = column.id(row) {
-                    text.clear();
-                    // Writing into a String cannot fail.
-                    let _ = write!(text, "{id}");
-                    *value = Some(text.as_str());
-                }
-            }
-            if !each(values)? {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
-}
-
-fn read_lines(
-    file: File,
-    format: Format,
-    path: &Path,
-    names: [&str; 2],
-    each: &mut dyn FnMut([Option<&str>; 2]) -> Result<bool>,
-) -> Result<()> {
-    let bad = |why: String| Error::BadFile { path: path.to_path_buf(), why };
-    let failed = |error: std::io::Error| bad(format!("cannot be read on: {error}"));
-    let mut lines = Lines::new(lines::open(file, format).map_err(failed)?, 0, MAX_LINE_BYTES);
-    let mut number = 0u64;
-    while let Some((_, line)) = lines.next().map_err(failed)? {
-        number += 1;
-        let Line::Bytes(line) = line else {
-            return Err(bad(format!("row {number} is too long; expected a JSON object with two ids")));
-        };
-        let row: Value = serde_json::from_slice(line)
-            .map_err(|error| bad(format!("row {number} is no JSON: {error}; expected an object a line")))?;
-        if !row.is_object() {
-            return Err(bad(format!("row {number} is no JSON object; expected one a line")));
-        }
-        let text = |name: &str| match row.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
-            Some(_) => Err(bad(format!("row {number}: the field {name:?} is neither a string nor an integer"))),
-        };
-        let values = [text(names[0])?, text(names[1])?];
-        if !each([values[0].as_deref(), values[1].as_deref()])? {
-            return Ok(());
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -160,6 +39,7 @@ mod tests {
     use crate::io::testkit::{batch, write_parquet};
     use ::parquet::file::properties::WriterProperties;
     use arrow_array::{ArrayRef, Int32Array, LargeStringArray};
+    use std::path::Path;
     use std::sync::Arc;
 
     fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<[Option<String>; 2]>> {

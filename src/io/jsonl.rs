@@ -4,12 +4,12 @@
 //! a compressed file shows that it is cut off only at its end. Plain files remember a line start every megabyte, so that
 //! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used.
 
-use super::find::Format;
+use super::format::{Piece, Reading};
 use super::json_row::{self, JsonId, Row};
-use super::lines::{self, Line, Lines, MAX_LINE_BYTES};
-use super::read::Want;
+use super::lines::{Line, Lines, MAX_LINE_BYTES};
+use super::packing::Packing;
 use super::schema::{self, Columns, Shown};
-use super::source::{InputFile, Piece as Marked};
+use super::want::{MAX_BATCH_ROWS, Want};
 use crate::batch::Documents;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::id::{IdKind, IdsSeen};
@@ -19,21 +19,18 @@ use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringV
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, BufRead, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::Arc;
 
 /// Bytes after which a line start is remembered.
 const MARK_BYTES: u64 = 1 << 20;
-/// Rows of a batch at most.
-const BATCH_ROWS: usize = 1024;
 
 /// What a scan found.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub rows: u64,
-    /// Uncompressed.
-    pub bytes: u64,
-    pub pieces: Vec<Marked>,
+    /// From one line start that is remembered to the next; of a compressed file there is one piece.
+    pub pieces: Vec<Piece>,
     pub id: Option<IdKind>,
     fields: BTreeSet<String>,
     found_text: bool,
@@ -52,13 +49,15 @@ impl Scan {
 }
 
 /// Counts the rows. Lines are looked into only until the fields asked for have been seen.
-pub(super) fn scan(file: File, format: Format, columns: &Columns) -> io::Result<Scan> {
-    let mut lines = Lines::new(lines::open(file, format)?, 0, MAX_LINE_BYTES);
+pub(super) fn scan(file: File, packing: Packing, columns: &Columns) -> io::Result<Scan> {
+    let mut lines = Lines::new(packing.open(file)?, 0, MAX_LINE_BYTES);
     let mut scan = Scan::default();
     let (mut marked_row, mut marked_byte) = (0, 0);
+    let piece_bytes = if packing == Packing::Plain { MARK_BYTES } else { u64::MAX };
     while let Some((start, line)) = lines.next()? {
-        if start - marked_byte >= MARK_BYTES {
-            scan.pieces.push(Marked { rows: scan.rows - marked_row, bytes: start - marked_byte });
+        if start - marked_byte >= piece_bytes {
+            let (rows, bytes) = (scan.rows - marked_row, start - marked_byte);
+            scan.pieces.push(Piece { start: marked_byte, rows, bytes });
             (marked_row, marked_byte) = (scan.rows, start);
         }
         scan.rows += 1;
@@ -66,8 +65,8 @@ pub(super) fn scan(file: File, format: Format, columns: &Columns) -> io::Result<
             look_into(&mut scan, &line, columns);
         }
     }
-    scan.bytes = lines.offset;
-    scan.pieces.push(Marked { rows: scan.rows - marked_row, bytes: lines.offset - marked_byte });
+    let (rows, bytes) = (scan.rows - marked_row, lines.offset - marked_byte);
+    scan.pieces.push(Piece { start: marked_byte, rows, bytes });
     Ok(scan)
 }
 
@@ -89,47 +88,28 @@ fn look_into(scan: &mut Scan, line: &Line<'_>, columns: &Columns) {
     });
 }
 
-/// Which lines of a file.
-pub(super) struct Piece<'p> {
-    /// The bytes from a line start to another; the whole file where none is given.
-    pub range: Option<(u64, u64)>,
-    /// How many rows stand there.
-    pub rows: u64,
-    /// Only these, ascending.
-    pub chosen: Option<&'p [u64]>,
-}
-
-/// Calls `each` with batches of the rows, in order; `first_doc` is the number of the piece's first row.
-pub(super) fn read(
-    mut file: File,
-    input: &InputFile,
-    first_doc: u64,
-    piece: &Piece<'_>,
-    columns: &Columns,
-    want: &Want,
-    each: &mut dyn FnMut(Documents) -> Result<()>,
-) -> Result<()> {
-    let failed = |error: io::Error| input.bad(format!("cannot be read on: {error}"));
-    let (reader, from): (Box<dyn BufRead>, u64) = match piece.range {
-        None => (lines::open(file, input.format).map_err(failed)?, 0),
-        Some((from, to)) => {
-            file.seek(SeekFrom::Start(from)).map_err(failed)?;
-            (Box::new(lines::open(file, input.format).map_err(failed)?.take(to - from)), from)
-        }
-    };
-    let mut lines = Lines::new(reader, from, MAX_LINE_BYTES);
-    let mut batch = Batch::new(columns, want);
-    let mut chosen = piece.chosen.map(|chosen| chosen.iter().copied().peekable());
+/// Calls `each` with batches of the rows of the part, in order.
+pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let (part, want) = (reading.part, reading.want);
+    // Of a compressed file there is one part, which begins at its first byte.
+    if part.from > 0 {
+        file.seek(SeekFrom::Start(part.from)).map_err(failed)?;
+    }
+    let reader = reading.packing.open(file).map_err(failed)?.take(part.to - part.from);
+    let mut lines = Lines::new(reader, part.from, MAX_LINE_BYTES);
+    let mut batch = Batch::new(reading.columns, want);
+    let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
     let mut row = 0;
     while let Some((_, line)) = lines.next().map_err(failed)? {
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
             // Nothing more is asked of this piece, so the lines that follow need not be counted either.
-            row = piece.rows;
+            row = reading.rows;
             break;
         }
         if chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()) {
-            batch.push(first_doc + row, &line);
-            if batch.docs.len() >= BATCH_ROWS || batch.bytes >= want.batch_bytes {
+            batch.push(reading.first_doc + row, &line);
+            if batch.docs.len() >= MAX_BATCH_ROWS || batch.bytes >= want.batch_bytes {
                 each(batch.finish()?)?;
             }
         }
@@ -138,9 +118,9 @@ pub(super) fn read(
     if !batch.docs.is_empty() {
         each(batch.finish()?)?;
     }
-    if row != piece.rows {
+    if row != reading.rows {
         return Err(
-            input.bad(format!("the file changed while it was being read: {} lines then, {row} now", piece.rows))
+            reading.bad(format!("the file changed while it was being read: {} lines then, {row} now", reading.rows))
         );
     }
     Ok(())

@@ -1,30 +1,12 @@
-//! Lines of a file, decompressed on the way: one at a time, blank ones left out, none longer than a bound.
+//! Lines of a reader: one at a time, blank ones left out, none longer than a bound.
 
-use super::find::Format;
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 
 /// The longest line in bytes that is looked at: 2 GiB. A longer one is counted as a row that cannot be used.
 pub(super) const MAX_LINE_BYTES: u64 = 2 << 30;
 
 /// Memory that a line may leave behind for the next one.
 const KEPT_BYTES: usize = 4 << 20;
-
-/// The uncompressed bytes of a file of that format. Several gzip members or Zstandard frames follow each other as one.
-pub(super) fn open(file: File, format: Format) -> io::Result<Box<dyn BufRead>> {
-    let file = BufReader::with_capacity(256 << 10, file);
-    Ok(match format {
-        Format::JsonlGz => Box::new(BufReader::with_capacity(256 << 10, flate2::bufread::MultiGzDecoder::new(file))),
-        Format::JsonlZst => {
-            let mut decoder = zstd::Decoder::with_buffer(file)?;
-            // Archives made with a long window are common; the memory is taken only if the frame asks for it.
-            decoder.window_log_max(31)?;
-            Box::new(BufReader::with_capacity(256 << 10, decoder))
-        }
-        // Web archives and Parquet are not made of lines and never come here.
-        Format::Jsonl | Format::Parquet | Format::Warc | Format::WarcGz | Format::WarcZst => Box::new(file),
-    })
-}
 
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,6 +64,7 @@ impl<R: BufRead> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufReader;
 
     fn all(bytes: &[u8], limit: u64) -> Vec<(u64, Result<String, u64>)> {
         let mut lines = Lines::new(BufReader::with_capacity(3, bytes), 0, limit);

@@ -6,24 +6,28 @@
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
 pub mod find;
+pub mod format;
+mod formats;
 pub mod id_rows;
 mod json_row;
 mod jsonl;
 mod lines;
 mod overwrite;
 mod own_columns;
+pub mod packing;
 mod page_starts;
 mod parallel;
 mod parquet;
 mod parquet_read;
-pub mod read;
+mod read;
 pub mod schema;
 pub mod sink;
 pub mod source;
 pub mod split;
 pub mod table;
 pub mod table_read;
-pub mod warc;
+pub mod want;
+mod warc;
 mod warc_head;
 mod warc_input;
 mod warc_members;
@@ -41,13 +45,13 @@ mod warc_laws;
 #[cfg(test)]
 mod warc_tests;
 
-pub use find::{Format, FoundFile, find};
+pub use find::{FoundFile, find};
+pub use format::{Archived, Format};
 pub use id_rows::{column_names, read_ids};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
-pub use read::{RowFilter, Want};
 pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};
 pub use split::Split;
 pub use table::TableWriter;
 pub use table_read::TableReader;
-pub use warc::Archived;
+pub use want::{RowFilter, Want};

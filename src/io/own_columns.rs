@@ -1,17 +1,10 @@
 //! The columns that files bring themselves, whatever they hold: for the verb that writes its own beside them.
 
-use super::find::{Format, FoundFile};
-use super::json_row;
-use super::lines::{self, Line, Lines, MAX_LINE_BYTES};
-use super::parquet::{describe, load};
-use super::warc::COLUMNS as ARCHIVE_COLUMNS;
+use super::find::FoundFile;
 use crate::error::{Error, Result, did_you_mean};
 use arrow_schema::DataType;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
-
-/// Fields of JSON lines that can be columns; a file whose names are data has no end of them.
-const MOST_FIELDS: usize = 10_000;
 
 /// A column that at least one file has.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +35,8 @@ pub fn own_columns(files: &[FoundFile]) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
-        for (name, data_type) in columns_of(file) {
+        let Ok(opened) = File::open(&file.path) else { continue };
+        for (name, data_type) in file.format.own_columns(opened, file.packing) {
             let Some(data_type) = data_type else {
                 if !own.nested.contains(&name) {
                     own.nested.push(name);
@@ -91,45 +85,6 @@ impl OwnColumns {
         self.columns.retain(|column| names.contains(&column.name));
         self.nested.clear();
         Ok(self)
-    }
-}
-
-/// Names and types; no type for what is nested.
-fn columns_of(file: &FoundFile) -> Vec<(String, Option<DataType>)> {
-    if file.format.is_archive() {
-        return ARCHIVE_COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec();
-    }
-    if file.format != Format::Parquet {
-        return fields_of(file).into_iter().map(|name| (name, Some(DataType::Utf8View))).collect();
-    }
-    let Some(metadata) = File::open(&file.path).ok().and_then(|opened| load(&opened).ok()) else { return Vec::new() };
-    let columns = describe(&metadata).into_iter();
-    columns.map(|column| (column.name, column.data_type.map(as_read))).collect()
-}
-
-/// The fields of all lines of JSON lines, in the order in which they first come; lines that are no JSON have none.
-fn fields_of(file: &FoundFile) -> Vec<String> {
-    let (mut names, mut known) = (Vec::new(), BTreeSet::new());
-    let opened = File::open(&file.path).and_then(|opened| lines::open(opened, file.format));
-    let Ok(reader) = opened else { return names };
-    let mut lines = Lines::new(reader, 0, MAX_LINE_BYTES);
-    while let Ok(Some((_, line))) = lines.next() {
-        let Line::Bytes(line) = line else { continue };
-        for name in json_row::field_names(line).unwrap_or_default() {
-            if names.len() < MOST_FIELDS && known.insert(name.clone()) {
-                names.push(name);
-            }
-        }
-    }
-    names
-}
-
-/// The type in which the reader hands a column on.
-fn as_read(data_type: DataType) -> DataType {
-    match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
-        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
-        other => other,
     }
 }
 

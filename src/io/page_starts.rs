@@ -3,6 +3,7 @@
 //! A page is unpacked as a whole: a piece of work that ends within one makes the next piece unpack it again, and with pages
 //! of 3 MB and pieces of 10 that was a quarter of all unpacking. Only page headers are read, each once.
 
+use super::format::Starts;
 use super::parquet::{Footer, guarded};
 use ::parquet::column::page::PageReader;
 use ::parquet::errors::{ParquetError, Result};
@@ -13,9 +14,6 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// The rows of a row group, counted from its first, at which pages begin; ascending.
-pub(super) type Starts = Arc<[u64]>;
 
 /// A row group of more pages is cut anywhere: its pages are small, or its headers lie.
 const MOST_PAGES: usize = 1 << 12;
@@ -104,7 +102,7 @@ mod tests {
             let properties = properties.set_dictionary_enabled(with_dictionary).build();
             write_parquet(&path, &batch(vec![("text", texts.clone())]), properties);
             let (source, _) = open(&[&path]).expect("opened");
-            let starts = source.page_starts(0, 0);
+            let starts = source.starts_within(0, 0);
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
             let splits = source.splits_between_pages(70_000);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
@@ -122,14 +120,14 @@ mod tests {
         write_parquet(&path, &batch(vec![("text", texts)]), properties.build());
         let whole = std::fs::read(&path).expect("there");
         let (source, _) = open(&[&path]).expect("opened");
-        assert_eq!(source.page_starts(0, 0).len(), 30);
+        assert_eq!(source.starts_within(0, 0).len(), 30);
         // Nothing at all; empty pages of a dictionary; empty pages of an index, over which the library steps by itself.
         for header in [&[0xFF][..], &[0x15, 4, 0x15, 0, 0x15, 0, 0], &[0x15, 2, 0x15, 0, 0x15, 0, 0]] {
             let mut bytes = whole.clone();
             bytes[4..200_000].iter_mut().zip(header.iter().cycle()).for_each(|(byte, of_header)| *byte = *of_header);
             std::fs::write(&path, bytes).expect("written");
             let (source, _) = open(&[&path]).expect("the footer is whole");
-            assert!(source.page_starts(0, 0).is_empty());
+            assert!(source.starts_within(0, 0).is_empty());
             assert_eq!(source.splits_between_pages(1000).iter().map(|split| split.rows).sum::<u64>(), 3000);
         }
     }

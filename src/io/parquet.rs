@@ -4,8 +4,8 @@
 //! or a deeply nested one, cannot make a file unreadable, and a footer with thousands of columns stays small in memory.
 //! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
 
+use super::format::Piece;
 use super::schema::{Columns, Shown};
-use super::source::Piece;
 use crate::guard;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
@@ -89,7 +89,7 @@ pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) ->
             return Err(wrong(&format!("places column {text:?} outside of the file of {file_bytes} bytes")));
         }
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
-        pieces.push(Piece { rows, bytes: chunk.uncompressed_size().max(unencoded).max(0) as u64 });
+        pieces.push(Piece { start: at as u64, rows, bytes: chunk.uncompressed_size().max(unencoded).max(0) as u64 });
     }
     let rows: u128 = pieces.iter().map(|piece| u128::from(piece.rows)).sum();
     let said = metadata.file_metadata().num_rows();

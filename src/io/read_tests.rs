@@ -1,7 +1,7 @@
 //! What is read is what was written: every type of text and id, every format, every way of cutting and choosing.
 
-use super::read::{RowFilter, Want};
 use super::testkit::{batch, columns, open, read, whole, write_parquet};
+use super::want::{RowFilter, Want};
 use crate::batch::{Id, IdKind, IdType, IdsSeen};
 use crate::error::Error;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};

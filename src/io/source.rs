@@ -3,21 +3,18 @@
 //! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
 //! late means opening again without that file (`exclude`): none of its rows may count anywhere.
 
-use super::find::{Format, FoundFile};
-use super::page_starts::{Starts, page_starts};
-use super::parquet::{self, Footer};
-use super::warc::{self, Archived};
-use super::{jsonl, parallel};
+use super::find::FoundFile;
+use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
+use super::packing::Packing;
+use super::parallel;
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 pub use super::schema::Columns;
-use super::schema::{self, Has};
 
 /// A file that takes part.
 #[derive(Clone, Debug)]
@@ -27,7 +24,9 @@ pub struct InputFile {
     /// How it is called in `FILE#ROW`.
     pub label: String,
     /// How it is read.
-    pub format: Format,
+    pub format: &'static dyn Format,
+    /// How it is compressed.
+    pub packing: Packing,
     /// Whether its texts are pages, see [`Documents::page`](crate::batch::Documents::page).
     pub html: bool,
     /// The number of its first document.
@@ -48,7 +47,7 @@ pub struct InputFile {
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
     pub(super) stamp: Stamp,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: Vec<Piece>,
 }
 
 /// A file that cannot take part.
@@ -69,40 +68,14 @@ pub(super) struct Stamp {
     modified: Option<SystemTime>,
 }
 
-/// Where a file can be cut.
-#[derive(Clone, Debug)]
-pub(super) enum Pieces {
-    /// Rows and text bytes of every row group.
-    RowGroups(Vec<Piece>),
-    /// Rows and bytes from one line start to the next mark: they follow each other without a gap.
-    Lines(Vec<Piece>),
-    /// Rows and bytes of a web archive from one place where a reading may begin to the next, and where in the file those are.
-    Records { pieces: Vec<Piece>, starts: Vec<u64> },
-    /// Nowhere: the file is compressed as a whole.
-    Whole,
-}
-
-/// A part of a file that is not looked into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub rows: u64,
-    pub bytes: u64,
-}
-
 /// The readable files of a corpus.
 #[derive(Debug)]
 pub struct Source {
     /// The files, sorted by path; none twice.
     pub files: Vec<InputFile>,
     pub(super) columns: Columns,
-    /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
-    footers: Mutex<Vec<(usize, Arc<Footer>)>>,
-    /// Where the pages of texts begin, by file and row group, of those row groups that are cut.
-    pages: Mutex<BTreeMap<(usize, usize), Starts>>,
+    pub(super) shared: Shared,
 }
-
-/// Footers kept; splits are read in order, so one a thread is enough.
-const FOOTERS_KEPT: usize = 32;
 
 /// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
 /// archives (a full scan), on that many threads.
@@ -118,7 +91,7 @@ pub fn open(
     threads: usize,
 ) -> Result<(Source, Vec<BadInput>)> {
     let opened = parallel::map(&found, threads, |file| match exclude.get(&file.path) {
-        Some(why) => Opened::Bad(why.clone()),
+        Some(why) => Err(Unusable::Bad(why.clone())),
         None => look(file, columns),
     });
     let mut files: Vec<InputFile> = Vec::new();
@@ -127,16 +100,16 @@ pub fn open(
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
         match opened {
-            Opened::Ready(mut file) => {
+            Ok(mut file) => {
                 file.first_doc = first_doc;
                 first_doc += file.rows;
-                files.push(*file);
+                files.push(file);
             }
-            Opened::Lacks(why) => {
+            Err(Unusable::Lacks(why)) => {
                 lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
                 bad.push(BadInput { path: found.path, label: found.label, why });
             }
-            Opened::Bad(why) => bad.push(BadInput { path: found.path, label: found.label, why }),
+            Err(Unusable::Bad(why)) => bad.push(BadInput { path: found.path, label: found.label, why }),
         }
     }
     if let (true, Some(why)) = (files.is_empty(), lacking) {
@@ -145,90 +118,32 @@ pub fn open(
             if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
         return Err(Error::Usage(why + &tail));
     }
-    Ok((Source { files, columns: columns.clone(), footers: Mutex::default(), pages: Mutex::default() }, bad))
-}
-
-enum Opened {
-    Ready(Box<InputFile>),
-    Lacks(String),
-    Bad(String),
+    Ok((Source { files, columns: columns.clone(), shared: Shared::default() }, bad))
 }
 
 /// What a file holds, without its documents.
-fn look(found: &FoundFile, columns: &Columns) -> Opened {
-    let (file, stamp) = match File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file))) {
-        Ok((stamp, file)) => (file, stamp),
-        Err(error) => return Opened::Bad(format!("cannot be opened: {error}")),
-    };
-    let ready = |rows, text_bytes, has: Has, pieces, archived| {
-        Opened::Ready(Box::new(InputFile {
-            path: found.path.clone(),
-            label: found.label.clone(),
-            format: found.format,
-            html: columns.html || found.format.is_archive(),
-            first_doc: 0,
-            rows,
-            bytes: stamp.bytes,
-            text_bytes,
-            id: has.id,
-            id_note: has.id_note,
-            others: has.others,
-            archived,
-            stamp,
-            pieces,
-        }))
-    };
-    if found.format == Format::Parquet {
-        let metadata = match parquet::load(&file) {
-            Ok(metadata) => metadata,
-            Err(why) => return Opened::Bad(why),
-        };
-        let has = match schema::check(columns, &parquet::describe(&metadata)) {
-            Ok(has) => has,
-            Err(why) => return Opened::Lacks(why),
-        };
-        return match parquet::pieces(&metadata, &columns.text, stamp.bytes)
-            .and_then(|pieces| Footer::new(&metadata, columns).map(|_| pieces))
-        {
-            Ok(pieces) => {
-                let (rows, bytes) = pieces.iter().fold((0, 0), |sum, piece| (sum.0 + piece.rows, sum.1 + piece.bytes));
-                ready(rows, bytes, has, Pieces::RowGroups(pieces), None)
-            }
-            Err(why) => Opened::Bad(why),
-        };
-    }
-    if found.format.is_archive() {
-        let scan = match warc::scan(file, found.format) {
-            Ok(scan) => scan,
-            Err(error) => return Opened::Bad(format!("cannot be read as {}: {error}", describe(found.format))),
-        };
-        let others = columns.others.iter().filter(|name| warc::COLUMNS.contains(&name.as_str())).cloned().collect();
-        let has = Has { id: Some(IdKind::Text), id_note: None, others };
-        let pieces = Pieces::Records { pieces: scan.pieces, starts: scan.starts };
-        return ready(scan.rows, scan.bytes, has, pieces, Some(scan.archived));
-    }
-    let scan = match jsonl::scan(file, found.format, columns) {
-        Ok(scan) => scan,
-        Err(error) => return Opened::Bad(format!("cannot be read as {}: {error}", describe(found.format))),
-    };
-    if let Some(why) = scan.lacks(columns) {
-        return Opened::Lacks(why);
-    }
-    let pieces = if found.format == Format::Jsonl { Pieces::Lines(scan.pieces) } else { Pieces::Whole };
-    let has = Has { id: scan.id, id_note: None, others: columns.others.clone() };
-    ready(scan.rows, scan.bytes, has, pieces, None)
-}
-
-fn describe(format: Format) -> &'static str {
-    match format {
-        Format::Parquet => "Parquet",
-        Format::Jsonl => "JSON lines",
-        Format::JsonlGz => "JSON lines in gzip",
-        Format::JsonlZst => "JSON lines in Zstandard",
-        Format::Warc => "a web archive",
-        Format::WarcGz => "a web archive in gzip",
-        Format::WarcZst => "a web archive in Zstandard",
-    }
+fn look(found: &FoundFile, columns: &Columns) -> std::result::Result<InputFile, Unusable> {
+    let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file)));
+    let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
+    let Opened { id, id_note, others, pieces, archived } = found.format.open(file, found.packing, columns)?;
+    let sum = |of: fn(&Piece) -> u64| pieces.iter().map(of).sum();
+    Ok(InputFile {
+        path: found.path.clone(),
+        label: found.label.clone(),
+        format: found.format,
+        packing: found.packing,
+        html: columns.html || found.format.has_pages(),
+        first_doc: 0,
+        rows: sum(|piece| piece.rows),
+        bytes: stamp.bytes,
+        text_bytes: sum(|piece| piece.bytes),
+        id,
+        id_note,
+        others,
+        archived,
+        stamp,
+        pieces,
+    })
 }
 
 impl Stamp {
@@ -304,37 +219,11 @@ impl Source {
         format!("{}#{row}", file.label)
     }
 
-    /// The rows of a row group at which pages of its texts begin, where that can be told.
-    pub(super) fn page_starts(&self, at: usize, group: usize) -> Starts {
-        let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&(at, group)) {
-            return known.clone();
-        }
-        let read = || {
-            let file = self.files[at].reopen()?;
-            let footer = self.footer(at, &file)?;
-            Ok::<_, Error>(page_starts(file, &footer, group, &self.columns.text))
-        };
-        let starts = read().unwrap_or_default();
-        lock().insert((at, group), starts.clone());
-        starts
-    }
-
-    /// The footer of a Parquet file, read again if it was not used lately.
-    pub(super) fn footer(&self, at: usize, file: &File) -> Result<Arc<Footer>> {
-        let lock = || self.footers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, footer)) = lock().iter().find(|(file, _)| *file == at) {
-            return Ok(footer.clone());
-        }
-        let footer = parquet::load(file)
-            .and_then(|metadata| Footer::new(&metadata, &self.columns))
-            .map_err(|why| self.files[at].bad(why))?;
-        let footer = Arc::new(footer);
-        let mut kept = lock();
-        if kept.len() >= FOOTERS_KEPT {
-            kept.remove(0);
-        }
-        kept.push((at, footer.clone()));
-        Ok(footer)
+    /// The rows of a piece of a file at which a reading may begin without waste, where that can be told.
+    pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
+        let input = &self.files[at];
+        let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };
+        let (columns, shared) = (&self.columns, &self.shared);
+        input.format.starts_within(file, &Within { path: &input.path, start: piece.start, columns, shared })
     }
 }

@@ -3,8 +3,9 @@
 //! A file may be one row group of gigabytes, or a million row groups of a kilobyte. So a large row group is cut into
 //! ranges of rows (the reader skips whole pages by their headers) and small neighbours are read together.
 
-use super::page_starts::{Starts, nearest};
-use super::source::{InputFile, Piece, Pieces, Source};
+use super::format::{Part, Piece, Starts};
+use super::page_starts::nearest;
+use super::source::{InputFile, Source};
 
 /// A piece of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,19 +21,6 @@ pub struct Split {
     pub(super) part: Part,
 }
 
-/// Where the piece is in its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// Some row groups, after the first so many rows of them.
-    RowGroups { first: usize, count: usize, skip: u64 },
-    /// The lines that begin from one byte up to another.
-    Lines { from: u64, to: u64 },
-    /// The records of a web archive that begin from one byte of the file up to another.
-    Records { from: u64, to: u64 },
-    /// All of it.
-    Whole,
-}
-
 impl Source {
     /// All documents, in order, in pieces of about that many bytes of text (a single row is never cut).
     pub fn splits(&self, target_bytes: usize) -> Vec<Split> {
@@ -42,7 +30,7 @@ impl Source {
     /// The same with row groups cut between two pages where pages are not as large as pieces. Reads the headers of pages of
     /// each row group of more than that many bytes: this is for pieces that are a good part of the corpus.
     pub fn splits_between_pages(&self, target_bytes: usize) -> Vec<Split> {
-        self.cut(target_bytes, &|at, group| self.page_starts(at, group))
+        self.cut(target_bytes, &|at, piece| self.starts_within(at, piece))
     }
 
     fn cut(&self, target_bytes: usize, page_starts: &dyn Fn(usize, usize) -> Starts) -> Vec<Split> {
@@ -62,37 +50,19 @@ impl Source {
 }
 
 fn cut(file: &InputFile, target: u64, page_starts: &dyn Fn(usize) -> Starts) -> Vec<(u64, u64, Part)> {
-    match &file.pieces {
-        Pieces::Whole => vec![(file.rows, file.text_bytes, Part::Whole)],
-        Pieces::Lines(pieces) => {
-            let mut from = 0;
-            together(pieces, target)
-                .map(|(_, _, sum)| {
-                    let to = from + sum.bytes;
-                    (sum.rows, sum.bytes, Part::Lines { from: std::mem::replace(&mut from, to), to })
-                })
-                .collect()
-        }
-        Pieces::Records { pieces, starts } => together(pieces, target)
-            .map(|(first, count, sum)| {
-                let start = |at: usize| starts.get(at).copied().unwrap_or(u64::MAX);
-                (sum.rows, sum.bytes, Part::Records { from: start(first), to: start(first + count) })
-            })
-            .collect(),
-        Pieces::RowGroups(pieces) => {
-            let mut parts = Vec::new();
-            for (first, count, sum) in together(pieces, target) {
-                let ranges = if count == 1 { sum.bytes.div_ceil(target).clamp(1, sum.rows.max(1)) } else { 1 };
-                let starts = if ranges > 1 { page_starts(first) } else { Starts::default() };
-                let edge = |range: u64| range_edge(range, ranges, sum.rows, &starts);
-                for range in 0..ranges {
-                    let rows = edge(range + 1) - edge(range);
-                    parts.push((rows, sum.bytes / ranges, Part::RowGroups { first, count, skip: edge(range) }));
-                }
-            }
-            parts
+    let mut parts = Vec::new();
+    for (first, count, sum) in together(&file.pieces, target) {
+        let to = file.pieces.get(first + count).map_or(u64::MAX, |next| next.start);
+        let divided = count == 1 && file.format.divides_pieces();
+        let ranges = if divided { sum.bytes.div_ceil(target).clamp(1, sum.rows.max(1)) } else { 1 };
+        let starts = if ranges > 1 { page_starts(first) } else { Starts::default() };
+        let edge = |range: u64| range_edge(range, ranges, sum.rows, &starts);
+        for range in 0..ranges {
+            let rows = edge(range + 1) - edge(range);
+            parts.push((rows, sum.bytes / ranges, Part { from: sum.start, to, skip: edge(range) }));
         }
     }
+    parts
 }
 
 /// The first row of one of so many ranges of a row group: where a page begins, if that is nearer than half a range.
@@ -128,7 +98,7 @@ mod tests {
 
     #[test]
     fn small_neighbours_go_together_and_a_large_piece_stands_alone() {
-        let pieces: Vec<Piece> = [3, 3, 3, 100, 1, 9, 1].map(|bytes| Piece { rows: 10, bytes }).to_vec();
+        let pieces: Vec<Piece> = [3, 3, 3, 100, 1, 9, 1].map(|bytes| Piece { start: 0, rows: 10, bytes }).to_vec();
         let cut: Vec<_> =
             together(&pieces, 10).map(|(first, count, sum)| (first, count, sum.rows, sum.bytes)).collect();
         assert_eq!(cut, [(0, 3, 30, 9), (3, 1, 10, 100), (4, 2, 20, 10), (6, 1, 10, 1)]);
@@ -158,7 +128,7 @@ mod tests {
 
         #[test]
         fn every_piece_is_in_exactly_one_part(sizes in proptest::collection::vec((0u64..50, 0u64..300), 0..40), target in 1u64..200) {
-            let pieces: Vec<Piece> = sizes.iter().map(|&(rows, bytes)| Piece { rows, bytes }).collect();
+            let pieces: Vec<Piece> = sizes.iter().map(|&(rows, bytes)| Piece { start: 0, rows, bytes }).collect();
             let mut next = 0;
             for (first, count, sum) in together(&pieces, target) {
                 prop_assert_eq!(first, next);

@@ -1,7 +1,7 @@
 //! Making input files for the tests of this room, and reading them back whole.
 
-use super::read::Want;
 use super::source::{BadInput, Columns, Source};
+use super::want::Want;
 use crate::batch::{Cell, Id};
 use crate::error::Result;
 use ::parquet::arrow::ArrowWriter;

@@ -5,10 +5,10 @@
 //! remembered every megabyte of the file, so that several threads share one. A record that is broken, or holds no page, keeps
 //! its number and says why it cannot be used. The columns have fixed names, see [`COLUMNS`].
 
-use super::find::Format;
-use super::read::{MAX_BATCH_ROWS, Want};
+use super::format::{Archived, Piece, Reading};
+use super::packing::Packing;
 use super::schema::Columns;
-use super::source::{InputFile, Piece as Marked};
+use super::want::{MAX_BATCH_ROWS, Want};
 use super::warc_page::payload;
 use super::warc_records::{Found, Head, Records};
 use crate::batch::Documents;
@@ -32,25 +32,11 @@ const MARK_BYTES: u64 = 1 << 20;
 /// The types of records that are no rows, by which they are counted.
 const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "continuation"];
 
-/// What a web archive holds besides rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Archived {
-    /// Records that are no rows, by their types; those that are broken beside them as `request (broken)`.
-    pub others: BTreeMap<String, u64>,
-    /// Rows that hold less than the server had: they bear `WARC-Truncated`.
-    pub truncated: u64,
-}
-
 /// What a scan found.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub rows: u64,
-    /// Bytes of the blocks of the rows.
-    pub bytes: u64,
-    /// Rows and bytes from one place where a reading may begin to the next.
-    pub pieces: Vec<Marked>,
-    /// Where each of them begins.
-    pub starts: Vec<u64>,
+    /// Rows, and bytes of their blocks, from one place where a reading may begin to the next.
+    pub pieces: Vec<Piece>,
     pub archived: Archived,
 }
 
@@ -63,16 +49,14 @@ fn is_row(kind: &str) -> bool {
 ///
 /// # Errors
 /// What the system says, and a file in which no record can be read at all.
-pub(super) fn scan(file: File, format: Format) -> io::Result<Scan> {
-    let mut records = Records::new(file, format, 0)?;
+pub(super) fn scan(file: File, packing: Packing) -> io::Result<Scan> {
+    let mut records = Records::new(file, packing, 0)?;
     let mut scan = Scan::default();
-    let mut marked = Marked { rows: 0, bytes: 0 };
-    let mut start = 0;
+    let mut marked = Piece::default();
     let mut heads = 0u64;
     while let Some(found) = records.next()? {
-        if records.is_fresh() && records.start() - start >= MARK_BYTES {
-            scan.pieces.push(std::mem::replace(&mut marked, Marked { rows: 0, bytes: 0 }));
-            scan.starts.push(std::mem::replace(&mut start, records.start()));
+        if records.is_fresh() && records.start() - marked.start >= MARK_BYTES {
+            scan.pieces.push(std::mem::replace(&mut marked, Piece { start: records.start(), ..Piece::default() }));
         }
         let head = match found {
             Found::Broken(_) => {
@@ -94,48 +78,28 @@ pub(super) fn scan(file: File, format: Format) -> io::Result<Scan> {
         }
     }
     scan.pieces.push(marked);
-    scan.starts.push(start);
-    let sum = |of: fn(&Marked) -> u64| scan.pieces.iter().map(of).sum();
-    (scan.rows, scan.bytes) = (sum(|piece| piece.rows), sum(|piece| piece.bytes));
-    if heads == 0 && scan.rows > 0 {
+    if heads == 0 && scan.pieces.iter().any(|piece| piece.rows > 0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no record in it"));
     }
     Ok(scan)
 }
 
-/// Which records of a file.
-pub(super) struct Piece<'p> {
-    /// The bytes of the file from a place where a reading may begin to another.
-    pub range: (u64, u64),
-    /// How many rows stand there.
-    pub rows: u64,
-    /// Only these, ascending.
-    pub chosen: Option<&'p [u64]>,
-}
-
-/// Calls `each` with batches of the rows, in order; `first_doc` is the number of the piece's first row.
-pub(super) fn read(
-    file: File,
-    input: &InputFile,
-    first_doc: u64,
-    piece: &Piece<'_>,
-    columns: &Columns,
-    want: &Want,
-    each: &mut dyn FnMut(Documents) -> Result<()>,
-) -> Result<()> {
-    let failed = |error: io::Error| input.bad(format!("cannot be read on: {error}"));
-    let mut records = Records::new(file, input.format, piece.range.0).map_err(failed)?;
-    let mut batch = Batch::new(columns, want);
-    let mut chosen = piece.chosen.map(|chosen| chosen.iter().copied().peekable());
+/// Calls `each` with batches of the rows of the part, in order.
+pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let (part, want) = (reading.part, reading.want);
+    let mut records = Records::new(file, reading.packing, part.from).map_err(failed)?;
+    let mut batch = Batch::new(reading.columns, want);
+    let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
     let mut row = 0;
     let mut block = Vec::new();
     while let Some(found) = records.next().map_err(failed)? {
-        if records.start() >= piece.range.1 {
+        if records.start() >= part.to {
             break;
         }
         if chosen.as_mut().is_some_and(|chosen| chosen.peek().is_none()) {
             // Nothing more is asked of this piece, so the records that follow need not be counted either.
-            row = piece.rows;
+            row = reading.rows;
             break;
         }
         let asked = match &found {
@@ -145,7 +109,7 @@ pub(super) fn read(
             }
             _ => chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()),
         };
-        let doc = first_doc + row;
+        let doc = reading.first_doc + row;
         row += 1;
         match found {
             Found::Broken(why) if asked => batch.bad(doc, why.to_owned()),
@@ -167,9 +131,9 @@ pub(super) fn read(
     if !batch.docs.is_empty() {
         each(batch.finish()?)?;
     }
-    if row != piece.rows {
+    if row != reading.rows {
         return Err(
-            input.bad(format!("the file changed while it was being read: {} records then, {row} now", piece.rows))
+            reading.bad(format!("the file changed while it was being read: {} records then, {row} now", reading.rows))
         );
     }
     Ok(())

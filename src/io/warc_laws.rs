@@ -1,7 +1,7 @@
 //! Laws of the reading of web archives, over any bytes: nothing panics, a piece has the records that the whole has there, and
 //! what is cut off changes nothing before the cut.
 
-use super::find::Format;
+use super::packing::Packing;
 use super::warc_records::{Found, Records};
 use proptest::prelude::*;
 use std::fs::File;
@@ -16,8 +16,8 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-fn records(file: &File, format: Format, from: u64, hold: bool) -> Vec<Told> {
-    let mut records = Records::new(file.try_clone().expect("a handle"), format, from).expect("opened");
+fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Told> {
+    let mut records = Records::new(file.try_clone().expect("a handle"), packing, from).expect("opened");
     let mut all = Vec::new();
     while let Some(found) = records.next().expect("read") {
         let (start, fresh) = (records.start(), records.is_fresh());
@@ -35,17 +35,17 @@ fn records(file: &File, format: Format, from: u64, hold: bool) -> Vec<Told> {
 }
 
 /// Reads the bytes in every way and holds what must hold; gives what one reading told.
-fn lawful(bytes: &[u8], format: Format) -> Vec<Told> {
+fn lawful(bytes: &[u8], packing: Packing) -> Vec<Told> {
     let file = file(bytes);
-    let all = records(&file, format, 0, true);
+    let all = records(&file, packing, 0, true);
     // Stepping over blocks goes the same way as holding them.
-    let stepped = records(&file, format, 0, false);
+    let stepped = records(&file, packing, 0, false);
     let same = |(a, b): (&Told, &Told)| (a.0, a.1, a.2.as_ref().err()) == (b.0, b.1, b.2.as_ref().err());
     assert!(all.len() == stepped.len() && all.iter().zip(&stepped).all(same), "{all:?} {stepped:?}");
     assert!(all.is_sorted_by_key(|told| told.0), "{all:?}");
     for (at, told) in all.iter().enumerate().filter(|(_, told)| told.1) {
         assert!(at == 0 || all[at - 1].0 < told.0, "{all:?}");
-        assert_eq!(records(&file, format, told.0, true), all[at..], "from {} on", told.0);
+        assert_eq!(records(&file, packing, told.0, true), all[at..], "from {} on", told.0);
     }
     all
 }
@@ -79,16 +79,16 @@ fn small() -> Vec<Vec<u8>> {
     ]
 }
 
-fn dressed(records: &[Vec<u8>]) -> [(Format, Vec<Vec<u8>>); 3] {
+fn dressed(records: &[Vec<u8>]) -> [(Packing, Vec<Vec<u8>>); 3] {
     let each = |pack: fn(&[u8]) -> Vec<u8>| records.iter().map(|record| pack(record)).collect();
-    [(Format::Warc, each(<[u8]>::to_vec)), (Format::WarcGz, each(gz)), (Format::WarcZst, each(zst))]
+    [(Packing::Plain, each(<[u8]>::to_vec)), (Packing::Gzip, each(gz)), (Packing::Zstd, each(zst))]
 }
 
 #[test]
 fn a_cut_anywhere_leaves_what_stands_before_it() {
-    for (format, members) in dressed(&small()) {
+    for (packing, members) in dressed(&small()) {
         let bytes = members.concat();
-        let whole = lawful(&bytes, format);
+        let whole = lawful(&bytes, packing);
         assert_eq!(whole.len(), 4);
         for cut in 0..bytes.len() {
             let mut end = 0;
@@ -97,38 +97,38 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
                 end <= cut
             });
             let before = before.count();
-            let came = lawful(&bytes[..cut], format);
-            assert_eq!(came[..before], whole[..before], "{format:?} {cut}");
+            let came = lawful(&bytes[..cut], packing);
+            assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
             // What remains of the record that was cut: nothing, a broken record, or all of it but line ends.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();
-            assert_eq!(rest.is_empty(), begun == 0, "{format:?} {cut}: {rest:?}");
+            assert_eq!(rest.is_empty(), begun == 0, "{packing:?} {cut}: {rest:?}");
         }
     }
 }
 
 #[test]
 fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
-    for (format, members) in dressed(&small()).into_iter().skip(1) {
+    for (packing, members) in dressed(&small()).into_iter().skip(1) {
         let bytes = members.concat();
-        let whole = lawful(&bytes, format);
+        let whole = lawful(&bytes, packing);
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x41;
-            let came = lawful(&changed, format);
+            let came = lawful(&changed, packing);
             let mut end = 0;
             let hit = members.iter().take_while(|member| {
                 end += member.len();
                 end <= at
             });
             let hit = hit.count();
-            assert_eq!(came[..hit], whole[..hit], "{format:?} {at}");
+            assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
-            assert!(came.len() >= hit + after, "{format:?} {at}: {came:?}");
+            assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
             // A reading may no longer begin there, where the damaged member was unpacked beyond its end.
             let told = |all: &[Told]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
-            assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{format:?} {at}");
+            assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }
     }
 }
@@ -172,11 +172,11 @@ proptest! {
     #[test]
     fn any_bytes_are_read_lawfully(pieces in pieces()) {
         let bytes = made(&pieces);
-        for format in [Format::Warc, Format::WarcGz, Format::WarcZst] {
-            lawful(&bytes, format);
+        for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
+            lawful(&bytes, packing);
         }
         // As the content of a member, too.
-        lawful(&gz(&bytes), Format::WarcGz);
-        lawful(&zst(&bytes), Format::WarcZst);
+        lawful(&gz(&bytes), Packing::Gzip);
+        lawful(&zst(&bytes), Packing::Zstd);
     }
 }

@@ -5,7 +5,7 @@
 //! place in the file that is known; behind damage the next member is searched for by its first bytes. The decoders are
 //! driven here rather than through the usual readers, because those do not say where a member ends once it has failed.
 
-use super::find::Format;
+use super::packing::Packing;
 use super::warc_input::Input;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fs::File;
@@ -80,12 +80,12 @@ impl Members {
     ///
     /// # Errors
     /// Besides what the system says: a dictionary that cannot be used.
-    pub fn new(file: File, format: Format, from: u64) -> io::Result<Members> {
+    pub fn new(file: File, packing: Packing, from: u64) -> io::Result<Members> {
         let mut input = Input::new(file)?;
-        let codec = match format {
-            Format::WarcGz => Codec::Gz(Decompress::new(false), Crc::new()),
-            Format::WarcZst => Codec::Zst(Decoder::with_dictionary(&dictionary(&mut input)?)?),
-            _ => Codec::Plain,
+        let codec = match packing {
+            Packing::Gzip => Codec::Gz(Decompress::new(false), Crc::new()),
+            Packing::Zstd => Codec::Zst(Decoder::with_dictionary(&dictionary(&mut input)?)?),
+            Packing::Plain => Codec::Plain,
         };
         let out = vec![0; if matches!(codec, Codec::Plain) { 0 } else { OUT_BYTES }];
         input.seek(from)?;

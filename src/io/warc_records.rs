@@ -5,7 +5,7 @@
 //! on at the next line that begins a record, or with the next member of a compressed file. A reading from a record on that
 //! [`Records::is_fresh`] goes exactly as one from the beginning: pieces of a file have the rows that were counted.
 
-use super::find::Format;
+use super::packing::Packing;
 use super::warc_head::{Fields, HEAD_BYTES};
 use super::warc_members::{Fault, Members, Next, RECORD};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
@@ -65,8 +65,8 @@ impl Records {
     ///
     /// # Errors
     /// As [`Members::new`].
-    pub fn new(file: File, format: Format, from: u64) -> io::Result<Records> {
-        let members = Members::new(file, format, from)?;
+    pub fn new(file: File, packing: Packing, from: u64) -> io::Result<Records> {
+        let members = Members::new(file, packing, from)?;
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
     }
 

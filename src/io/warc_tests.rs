@@ -1,8 +1,8 @@
 //! Web archives as they come: whole, damaged, cut off, in every dress; the rows must be the same however they are read.
 
-use super::read::{RowFilter, Want};
 use super::source::{Columns, Source};
 use super::testkit;
+use super::want::{RowFilter, Want};
 use crate::batch::{Id, IdsSeen};
 use crate::error::Result;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::crossing::Crossing;
 use crate::batch::Cell;
 use crate::error::Result;
-use crate::io::{Format, Want};
+use crate::io::Want;
 use crate::job::workers::Job;
 use crate::shuffle::AtomicCells;
 
@@ -74,7 +74,7 @@ struct Values {
 pub fn read(job: &Job<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in COLUMNS {
-        let parquet = job.source.files.iter().filter(|file| file.format == Format::Parquet);
+        let parquet = job.source.files.iter().filter(|file| file.format.is_columnar());
         if !parquet.clone().any(|file| file.others.iter().any(|other| other == column)) {
             continue;
         }
@@ -125,11 +125,11 @@ fn read_column(job: &Job<'_>, dir: &Path, column: &str) -> Result<Option<(Atomic
     let shared: Mutex<Values> = Mutex::default();
     let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
     let is_parquet: Vec<(u64, bool)> =
-        job.source.files.iter().map(|file| (file.first_doc + file.rows, file.format == Format::Parquet)).collect();
+        job.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
     let in_parquet = move |doc: u64| {
         is_parquet.get(is_parquet.partition_point(|&(end, _)| end <= doc)).is_some_and(|&(_, parquet)| parquet)
     };
-    let all_parquet = job.source.files.iter().all(|file| file.format == Format::Parquet);
+    let all_parquet = job.source.files.iter().all(|file| file.format.is_columnar());
     let rows = (!all_parquet).then(|| crate::io::RowFilter::Where(std::sync::Arc::new(in_parquet)));
     let want =
         Want { text: false, others: vec![column.to_string()], rows, batch_bytes: job.budget.batch, ..Want::default() };

@@ -1,0 +1,226 @@
+//! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
+
+use super::packing::Packing;
+use super::schema::Columns;
+use super::want::Want;
+use crate::batch::Documents;
+use crate::batch::id::IdKind;
+use crate::error::{Error, Result};
+use arrow_schema::DataType;
+use std::any::{Any, TypeId};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Debug;
+use std::fs::File;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A format of input files.
+pub trait Format: Debug + Sync {
+    /// How messages call a file of it: `JSON lines`.
+    fn name(&self) -> &'static str;
+
+    /// What the names of its files end in, in small letters; the first is the usual one.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// Whether a file may be compressed as a whole, with the ending of the packing behind its own.
+    fn is_packed(&self) -> bool {
+        false
+    }
+
+    /// Whether its texts are pages whatever the columns say, see [`Documents::page`].
+    fn has_pages(&self) -> bool {
+        false
+    }
+
+    /// Whether a reading of one column costs less than a reading of all.
+    fn is_columnar(&self) -> bool {
+        false
+    }
+
+    /// Looks at a file: which of the columns it has, how many rows there are, and where it can be cut.
+    ///
+    /// # Errors
+    /// Why the file cannot take part.
+    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable>;
+
+    /// Whether a piece may be divided between any two of its rows.
+    fn divides_pieces(&self) -> bool {
+        false
+    }
+
+    /// The rows of a piece at which a reading may begin without waste, where pieces are divided and that can be told.
+    fn starts_within(&self, _file: File, _piece: &Within<'_>) -> Starts {
+        Starts::default()
+    }
+
+    /// Calls `each` with batches of the rows of a part, in order.
+    ///
+    /// # Errors
+    /// [`Reading::bad`] where the file is damaged; what `each` returns.
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
+
+    /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
+    /// file that cannot be read: opening it will tell why.
+    fn own_columns(&self, file: File, packing: Packing) -> Vec<(String, Option<DataType>)>;
+
+    /// The names of the columns of a file of ids that is no corpus; of rows without fixed columns, those of the first
+    /// rows, and none where there is no row.
+    ///
+    /// # Errors
+    /// Why the file cannot be read.
+    fn column_names(&self, _file: File, _packing: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+        Err(self.without_ids())
+    }
+
+    /// Calls `each` with the two values of every row of a file of ids, see [`read_ids`](super::read_ids).
+    ///
+    /// # Errors
+    /// [`Failed`].
+    fn read_ids(
+        &self,
+        _file: File,
+        _packing: Packing,
+        _names: [&str; 2],
+        _each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        Err(Failed::Bad(self.without_ids()))
+    }
+
+    /// What is said where such a file is to have ids.
+    fn without_ids(&self) -> String {
+        format!("{} has no columns of ids; expected Parquet or JSON lines", self.name())
+    }
+}
+
+/// Takes the two values of a row and says whether more are wanted.
+pub type EachIds<'e> = dyn FnMut([Option<&str>; 2]) -> Result<bool> + 'e;
+
+/// Why a reading of ids ended early.
+#[derive(Debug)]
+pub enum Failed {
+    /// What is wrong with the file.
+    Bad(String),
+    /// What the function that was called with the rows returned.
+    Passed(Error),
+}
+
+impl From<String> for Failed {
+    fn from(why: String) -> Failed {
+        Failed::Bad(why)
+    }
+}
+
+/// What a file holds, without its documents.
+#[derive(Debug, Default)]
+pub struct Opened {
+    /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
+    pub id: Option<IdKind>,
+    /// Why there is no id column that can be used.
+    pub id_note: Option<String>,
+    /// Which of [`Columns::others`] it has.
+    pub others: Vec<String>,
+    /// Where it can be cut: the pieces follow each other and hold all rows.
+    pub pieces: Vec<Piece>,
+    /// What it holds besides rows, of a web archive.
+    pub archived: Option<Archived>,
+}
+
+/// Why a file cannot take part.
+#[derive(Debug)]
+pub enum Unusable {
+    /// It lacks a column that was asked for.
+    Lacks(String),
+    /// It cannot be read.
+    Bad(String),
+}
+
+/// A part of a file that is not looked into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins, as the format counts: a byte of the file, or the number of a row group.
+    pub start: u64,
+    /// How many rows.
+    pub rows: u64,
+    /// About how many bytes of text, unpacked.
+    pub bytes: u64,
+}
+
+/// Neighbouring pieces of a file, or some rows of one piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where the first piece begins, as [`Piece::start`].
+    pub from: u64,
+    /// Where the piece behind the last begins; `u64::MAX` at the end of the file.
+    pub to: u64,
+    /// Rows of these pieces before the first one asked for.
+    pub skip: u64,
+}
+
+/// A piece in its file, see [`Format::starts_within`].
+pub struct Within<'r> {
+    /// Where the file is.
+    pub path: &'r Path,
+    /// Where the piece begins, as [`Piece::start`].
+    pub start: u64,
+    /// The columns of the corpus.
+    pub columns: &'r Columns,
+    /// What the readings of one corpus share.
+    pub shared: &'r Shared,
+}
+
+/// The rows of a piece, counted from its first, at which a reading may begin; ascending.
+pub type Starts = Arc<[u64]>;
+
+/// What a reading gets.
+pub struct Reading<'r> {
+    /// Where the file is.
+    pub path: &'r Path,
+    /// How it is compressed.
+    pub packing: Packing,
+    /// Which part of it.
+    pub part: Part,
+    /// The number of the first document of the part.
+    pub first_doc: u64,
+    /// How many rows the part has.
+    pub rows: u64,
+    /// Only these of them, ascending, counted from the first; all where none is given.
+    pub chosen: Option<&'r [u64]>,
+    /// Whether opening found an id column.
+    pub has_id: bool,
+    /// The columns of the corpus.
+    pub columns: &'r Columns,
+    /// What is asked for.
+    pub want: &'r Want,
+    /// What the readings of one corpus share.
+    pub shared: &'r Shared,
+}
+
+impl Reading<'_> {
+    /// The error that sets the file aside.
+    pub fn bad(&self, why: impl Into<String>) -> Error {
+        Error::BadFile { path: self.path.to_path_buf(), why: why.into() }
+    }
+}
+
+/// What the readings of one corpus share: each format finds what it put there by the type.
+#[derive(Debug, Default)]
+pub struct Shared(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+
+impl Shared {
+    /// The one value of that type, made where it is asked for first.
+    pub fn of<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = all.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone();
+        drop(all);
+        value.downcast().unwrap_or_default()
+    }
+}
+
+/// What a web archive holds besides rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Archived {
+    /// Records that are no rows, by their types; those that are broken beside them as `request (broken)`.
+    pub others: BTreeMap<String, u64>,
+    /// Rows that hold less than the server had: they bear `WARC-Truncated`.
+    pub truncated: u64,
+}

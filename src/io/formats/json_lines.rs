@@ -1,0 +1,120 @@
+//! JSON lines: an object a line.
+
+use crate::batch::Documents;
+use crate::error::Result;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::lines::{Line, Lines, MAX_LINE_BYTES};
+use crate::io::packing::Packing;
+use crate::io::schema::Columns;
+use crate::io::{json_row, jsonl};
+use arrow_schema::DataType;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs::File;
+
+/// Fields that can be columns; a file whose names are data has no end of them.
+const MOST_FIELDS: usize = 10_000;
+
+/// Rows whose fields are looked at in a file of ids: a field that is null may be left out of a line, so the first one alone
+/// does not say which there are.
+const LOOKED_AT: u64 = 1000;
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct JsonLines;
+
+impl Format for JsonLines {
+    fn name(&self) -> &'static str {
+        "JSON lines"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".jsonl", ".ndjson"]
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let scan = jsonl::scan(file, packing, columns)
+            .map_err(|error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), packing.said())))?;
+        scan.lacks(columns).map_or(Ok(()), |why| Err(Unusable::Lacks(why)))?;
+        Ok(Opened { id: scan.id, others: columns.others.clone(), pieces: scan.pieces, ..Opened::default() })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        jsonl::read(file, reading, each)
+    }
+
+    /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first
+    /// come. Lines that are no JSON have none.
+    fn own_columns(&self, file: File, packing: Packing) -> Vec<(String, Option<DataType>)> {
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let Ok(reader) = packing.open(file) else { return names };
+        let mut lines = Lines::new(reader, 0, MAX_LINE_BYTES);
+        while let Ok(Some((_, line))) = lines.next() {
+            let Line::Bytes(line) = line else { continue };
+            for name in json_row::field_names(line).unwrap_or_default() {
+                if names.len() < MOST_FIELDS && known.insert(name.clone()) {
+                    names.push((name, Some(DataType::Utf8View)));
+                }
+            }
+        }
+        names
+    }
+
+    fn column_names(&self, file: File, packing: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
+        let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        for row in 1..=LOOKED_AT {
+            match lines.next().map_err(failed)? {
+                None => return Ok((row > 1).then_some(names)),
+                Some((_, Line::TooLong(bytes))) => {
+                    return Err(format!("row {row} has {bytes} bytes; expected a JSON object"));
+                }
+                Some((_, Line::Bytes(line))) => {
+                    let fields = json_row::field_names(line);
+                    let fields = fields.ok_or_else(|| format!("row {row} is no JSON object; expected one a line"))?;
+                    names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
+                }
+            }
+        }
+        Ok(Some(names))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        packing: Packing,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
+        let mut number = 0u64;
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            number += 1;
+            let Line::Bytes(line) = line else {
+                return Err(format!("row {number} is too long; expected a JSON object with two ids").into());
+            };
+            let row: Value = serde_json::from_slice(line)
+                .map_err(|error| format!("row {number} is no JSON: {error}; expected an object a line"))?;
+            if !row.is_object() {
+                return Err(format!("row {number} is no JSON object; expected one a line").into());
+            }
+            let text = |name: &str| match row.get(name) {
+                None | Some(Value::Null) => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text.clone())),
+                Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
+                Some(_) => Err(format!("row {number}: the field {name:?} is neither a string nor an integer")),
+            };
+            let values = [text(names[0])?, text(names[1])?];
+            if !each([values[0].as_deref(), values[1].as_deref()]).map_err(Failed::Passed)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

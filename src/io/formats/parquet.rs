@@ -1,0 +1,201 @@
+//! Parquet: row groups of columns.
+
+use crate::batch::Documents;
+use crate::error::{Error, Result};
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Unusable, Within};
+use crate::io::packing::Packing;
+use crate::io::page_starts::page_starts;
+use crate::io::parquet::{self, Footer, describe, guarded, load};
+use crate::io::parquet_read::{self, Plan};
+use crate::io::schema::{self, Columns};
+use crate::io::want::MAX_BATCH_ROWS;
+use ::parquet::arrow::ProjectionMask;
+use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_schema::DataType;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Rows of a batch of ids.
+const BATCH_ROWS: usize = 8192;
+
+/// Footers kept; parts are read in order, so one a thread is enough.
+const FOOTERS_KEPT: usize = 32;
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct Parquet;
+
+/// What readings share.
+#[derive(Debug, Default)]
+struct Kept {
+    /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
+    footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
+    /// Where the pages of texts begin, by file and row group, of those row groups that are cut.
+    pages: Mutex<BTreeMap<(PathBuf, u64), Starts>>,
+}
+
+impl Format for Parquet {
+    fn name(&self) -> &'static str {
+        "Parquet"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".parquet"]
+    }
+
+    fn is_columnar(&self) -> bool {
+        true
+    }
+
+    fn divides_pieces(&self) -> bool {
+        true
+    }
+
+    fn open(&self, file: File, _: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
+        let metadata = load(&file).map_err(Unusable::Bad)?;
+        let has = schema::check(columns, &describe(&metadata)).map_err(Unusable::Lacks)?;
+        let pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
+        Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, archived: None })
+    }
+
+    fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
+        let kept = piece.shared.of::<Kept>();
+        let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (piece.path.to_path_buf(), piece.start);
+        if let Some(known) = lock().get(&key) {
+            return known.clone();
+        }
+        let read = || {
+            let footer = footer(&file, piece.path, piece.columns, piece.shared)?;
+            let file = file.try_clone().map_err(|error| error.to_string())?;
+            Ok::<_, String>(page_starts(
+                file,
+                &footer,
+                usize::try_from(key.1).unwrap_or(usize::MAX),
+                &piece.columns.text,
+            ))
+        };
+        let starts = read().unwrap_or_default();
+        lock().insert(key, starts.clone());
+        starts
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let names = names(reading);
+        let group =
+            |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(footer.metadata.metadata().num_row_groups());
+        let plan = Plan {
+            row_groups: group(reading.part.from)..group(reading.part.to),
+            skip: reading.part.skip,
+            rows: reading.rows,
+            chosen: reading.chosen,
+            names: &names,
+            batch_bytes: reading.want.batch_bytes,
+            batch_rows: MAX_BATCH_ROWS,
+        };
+        let text = reading.want.text.then_some(reading.columns.text.as_str());
+        let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
+        let mut at = 0;
+        parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
+            let count = rows.num_rows();
+            let documents = match plan.chosen {
+                None => Documents::new(reading.first_doc + at as u64, rows, text, id)?,
+                Some(chosen) => {
+                    let docs: Vec<u64> = chosen[at..at + count].iter().map(|row| reading.first_doc + row).collect();
+                    Documents::new(docs[0], rows, text, id)?.with_docs(docs)
+                }
+            };
+            at += count;
+            each(documents.with_html(reading.columns.html))
+        })
+    }
+
+    fn own_columns(&self, file: File, _: Packing) -> Vec<(String, Option<DataType>)> {
+        let Ok(metadata) = load(&file) else { return Vec::new() };
+        describe(&metadata).into_iter().map(|column| (column.name, column.data_type.map(as_read))).collect()
+    }
+
+    fn column_names(&self, file: File, _: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+        Ok(Some(describe(&load(&file)?).into_iter().map(|column| column.name).collect()))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        _: Packing,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let mut reader = guarded(|| {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
+            let fields = builder.schema().fields().iter().enumerate();
+            let roots = fields.filter(|(_, field)| names.contains(&field.name().as_str())).map(|(at, _)| at);
+            let mask = ProjectionMask::roots(builder.parquet_schema(), roots.collect::<Vec<_>>());
+            builder.with_projection(mask).build()
+        })?;
+        let mut texts = [String::new(), String::new()];
+        while let Some(batch) = guarded(|| reader.next().transpose().map_err(Into::into))? {
+            let of = |name: &str| {
+                Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string())
+            };
+            let columns = [of(names[0])?, of(names[1])?];
+            for row in 0..batch.num_rows() {
+                let mut values = [None, None];
+                for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
+                    if let Some(id) = column.id(row) {
+                        text.clear();
+                        // Writing into a String cannot fail.
+                        let _ = write!(text, "{id}");
+                        *value = Some(text.as_str());
+                    }
+                }
+                if !each(values).map_err(Failed::Passed)? {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The footer of a file, read again if it was not used lately.
+fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::result::Result<Arc<Footer>, String> {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.footers.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, footer)) = lock().iter().find(|(file, _)| file == path) {
+        return Ok(footer.clone());
+    }
+    let footer = Arc::new(load(file).and_then(|metadata| Footer::new(&metadata, columns))?);
+    let mut footers = lock();
+    if footers.len() >= FOOTERS_KEPT {
+        footers.remove(0);
+    }
+    footers.push((path.to_path_buf(), footer.clone()));
+    Ok(footer)
+}
+
+/// The names that a reading projects, in the order in which they stand in a batch.
+fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
+    let (columns, want) = (reading.columns, reading.want);
+    let asked = |name: &str| {
+        (want.text && name == columns.text)
+            || (want.id && name == columns.id)
+            || want.others.iter().any(|other| other == name)
+    };
+    columns.names().into_iter().filter(|name| asked(name)).collect()
+}
+
+/// The type in which the reader hands a column on.
+fn as_read(data_type: DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        other => other,
+    }
+}

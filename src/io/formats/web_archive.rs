@@ -1,0 +1,49 @@
+//! Web archives: WARC, and WET, which holds the texts of pages.
+
+use crate::batch::Documents;
+use crate::batch::id::IdKind;
+use crate::error::Result;
+use crate::io::format::{Format, Opened, Reading, Unusable};
+use crate::io::packing::Packing;
+use crate::io::schema::Columns;
+use crate::io::warc::{self, COLUMNS};
+use arrow_schema::DataType;
+use std::fs::File;
+
+/// See above.
+#[derive(Debug)]
+pub(super) struct WebArchive;
+
+impl Format for WebArchive {
+    fn name(&self) -> &'static str {
+        "a web archive"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".warc", ".wet"]
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn has_pages(&self) -> bool {
+        true
+    }
+
+    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let scan = warc::scan(file, packing)
+            .map_err(|error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), packing.said())))?;
+        let others = columns.others.iter().filter(|name| COLUMNS.contains(&name.as_str())).cloned().collect();
+        let (pieces, archived) = (scan.pieces, Some(scan.archived));
+        Ok(Opened { id: Some(IdKind::Text), id_note: None, others, pieces, archived })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        warc::read(file, reading, each)
+    }
+
+    fn own_columns(&self, _: File, _: Packing) -> Vec<(String, Option<DataType>)> {
+        COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec()
+    }
+}
