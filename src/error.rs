@@ -17,7 +17,7 @@ pub enum Error {
     Usage(String),
 
     /// An operating-system call on a file or folder failed.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {}", path.display(), system_said(source))]
     Io {
         /// What was tried, as a verb phrase: "read", "create the folder".
         action: &'static str,
@@ -93,6 +93,38 @@ impl Error {
     }
 }
 
+/// The error of a file that is not damaged, although it could not be read: too many files are open, in this process or in the
+/// whole system. Libraries put errors of their own around that of the system, of which only the words are left.
+pub fn too_many_open(said: &str) -> Option<std::io::Error> {
+    let code = [libc::EMFILE, libc::ENFILE].into_iter().find(|code| said.contains(&format!("(os error {code})")))?;
+    Some(std::io::Error::from_raw_os_error(code))
+}
+
+/// What the system said; where too many files are open, also which limit that is and the way out.
+pub fn system_said(error: &std::io::Error) -> String {
+    let said = error.to_string();
+    match too_many_open(&said).and_then(|error| error.raw_os_error()) {
+        Some(libc::EMFILE) => {
+            let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
+            said + &format!(
+                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower --threads"
+            )
+        }
+        Some(_) => {
+            said + "; the limit of open files of the whole system (`sysctl fs.file-max`): raise it, or end other programs"
+        }
+        None => said,
+    }
+}
+
+/// The most files that this process may have open at a time.
+#[allow(unsafe_code)]
+fn most_open_files() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes to the struct that it is given, and to nothing else.
+    (unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0).then_some(limit.rlim_cur)
+}
+
 /// The name among `known` that is nearest to a mistyped one, for a did-you-mean.
 ///
 /// ```text
@@ -115,6 +147,21 @@ pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn too_many_open_files_name_the_limit() {
+        let error = || std::io::Error::from_raw_os_error(libc::EMFILE);
+        let told = Error::io("open", Path::new("a.parquet"))(error()).to_string();
+        let limit = most_open_files().expect("a limit");
+        assert!(told.starts_with("cannot open a.parquet: Too many open files"), "{told}");
+        assert!(told.contains(&format!("(`ulimit -n`) is {limit}: raise it")), "{told}");
+        let wrapped = format!("External: {} at path x", error());
+        assert_eq!(too_many_open(&wrapped).and_then(|error| error.raw_os_error()), Some(libc::EMFILE));
+        assert!(system_said(&std::io::Error::other(wrapped)).contains("ulimit -n"));
+        assert!(system_said(&std::io::Error::from_raw_os_error(libc::ENFILE)).contains("fs.file-max"));
+        let other = std::io::Error::from_raw_os_error(libc::ENOENT);
+        assert!(too_many_open(&other.to_string()).is_none() && system_said(&other) == other.to_string());
+    }
 
     #[test]
     fn a_typing_error_finds_its_name_and_nonsense_finds_none() {

@@ -74,6 +74,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         ByteSize(report.filter_bytes).display().iec(),
         report.false_positives
     );
+    report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     let out = options.run.out.display();
     text + &format!("\noutput: {out}\nnext time: --filter {out}/filter.bloom\n")

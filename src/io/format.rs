@@ -5,7 +5,7 @@ use super::schema::Columns;
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, too_many_open};
 use arrow_schema::DataType;
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};
@@ -196,9 +196,17 @@ pub struct Reading<'r> {
 }
 
 impl Reading<'_> {
-    /// The error that sets the file aside.
+    /// The error that sets the file aside, or ends the run where no file can be opened any more.
     pub fn bad(&self, why: impl Into<String>) -> Error {
-        Error::BadFile { path: self.path.to_path_buf(), why: why.into() }
+        damaged(self.path, why.into())
+    }
+}
+
+/// The error of a file that cannot be read: its own fault, or that of a limit of open files.
+pub(super) fn damaged(path: &Path, why: String) -> Error {
+    match too_many_open(&why) {
+        Some(error) => Error::io("read", path)(error),
+        None => Error::BadFile { path: path.to_path_buf(), why },
     }
 }
 

@@ -4,7 +4,7 @@
 //! has another type than the corpus. A value that is no id ends the reading: labels have to be right.
 
 use super::find;
-use super::format::{EachIds, Failed};
+use super::format::{EachIds, Failed, damaged};
 use crate::error::{Error, Result};
 use std::fs::File;
 
@@ -16,7 +16,7 @@ use std::fs::File;
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
     let names = file.format.column_names(opened, file.packing);
-    names.map_err(|why| Error::BadFile { path: file.path.clone(), why })
+    names.map_err(|why| damaged(&file.path, why))
 }
 
 /// Calls `each` with the two values of every row, in order, until it says `false`. A null, or a field that is not there,
@@ -28,7 +28,7 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
     file.format.read_ids(opened, file.packing, names, each).map_err(|failed| match failed {
-        Failed::Bad(why) => Error::BadFile { path: file.path.clone(), why },
+        Failed::Bad(why) => damaged(&file.path, why),
         Failed::Passed(error) => error,
     })
 }

@@ -1,14 +1,14 @@
 //! The corpus: which files, how many rows each, and so which number every document has.
 //!
 //! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
-//! late means opening again without that file (`exclude`): none of its rows may count anywhere.
+//! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
 
 use super::find::FoundFile;
-use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
+use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
 use super::packing::Packing;
 use super::parallel;
 use crate::batch::id::IdKind;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, too_many_open};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
@@ -79,21 +79,13 @@ pub struct Source {
 
 /// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
 /// archives (a full scan), on that many threads.
-/// `exclude` holds files that showed damage in an earlier reading, with the reason.
 ///
 /// # Errors
-/// [`Error::Usage`] where the text column, or the id column that the user named, is in none of the readable files.
+/// [`Error::Io`] where too many files are open; [`Error::Usage`] where the text column, or the id column that the user named,
+/// is in none of the readable files.
 /// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
-pub fn open(
-    found: Vec<FoundFile>,
-    columns: &Columns,
-    exclude: &BTreeMap<PathBuf, String>,
-    threads: usize,
-) -> Result<(Source, Vec<BadInput>)> {
-    let opened = parallel::map(&found, threads, |file| match exclude.get(&file.path) {
-        Some(why) => Err(Unusable::Bad(why.clone())),
-        None => look(file, columns),
-    });
+pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
+    let opened = parallel::map(&found, threads, |file| look(file, columns));
     let mut files: Vec<InputFile> = Vec::new();
     let mut bad = Vec::new();
     let mut lacking = None;
@@ -109,6 +101,7 @@ pub fn open(
                 lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
                 bad.push(BadInput { path: found.path, label: found.label, why });
             }
+            Err(Unusable::Bad(why)) if too_many_open(&why).is_some() => return Err(damaged(&found.path, why)),
             Err(Unusable::Bad(why)) => bad.push(BadInput { path: found.path, label: found.label, why }),
         }
     }
@@ -157,9 +150,9 @@ impl Stamp {
 }
 
 impl InputFile {
-    /// The error that sets this file aside.
+    /// The error that sets this file aside, or ends the run where no file can be opened any more.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
-        Error::BadFile { path: self.path.clone(), why: why.into() }
+        damaged(&self.path, why.into())
     }
 
     /// The file, opened anew: one handle a reading, for its cursor must not be shared.
@@ -184,6 +177,25 @@ impl InputFile {
 }
 
 impl Source {
+    /// Takes out the files of these paths, which showed damage or are gone, with the reasons. The others are as they were when
+    /// they were opened, and numbered as if these had never been there.
+    pub fn set_aside(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
+        let mut bad = Vec::new();
+        self.files.retain(|file| match late.get(&file.path) {
+            None => true,
+            Some(why) => {
+                bad.push(BadInput { path: file.path.clone(), label: file.label.clone(), why: why.clone() });
+                false
+            }
+        });
+        let mut first_doc = 0;
+        for file in &mut self.files {
+            file.first_doc = first_doc;
+            first_doc += file.rows;
+        }
+        bad
+    }
+
     /// How many documents there are: their numbers are below it.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)

@@ -1,5 +1,6 @@
 //! Reading a table of a finished output folder back, a batch at a time, of the asked columns alone.
 
+use super::format;
 use super::parquet::guarded;
 use crate::error::{Error, Result};
 use ::parquet::arrow::ProjectionMask;
@@ -48,5 +49,5 @@ impl Iterator for TableReader {
 }
 
 fn damaged(path: &Path, why: String) -> Error {
-    Error::BadFile { path: path.to_path_buf(), why: format!("{why}; expected a table as dupsift writes it") }
+    format::damaged(path, format!("{why}; expected a table as dupsift writes it"))
 }

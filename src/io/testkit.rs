@@ -7,9 +7,8 @@ use crate::error::Result;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, RecordBatch};
-use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// One document as it was read: its number, its text, its id.
 pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
@@ -32,12 +31,8 @@ pub(super) fn write_parquet(path: &Path, rows: &RecordBatch, properties: WriterP
 
 /// Opens what `inputs` name, with the columns `text`, `id` and `title`.
 pub(super) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
-    open_without(inputs, &BTreeMap::new())
-}
-
-pub(super) fn open_without(inputs: &[&Path], exclude: &BTreeMap<PathBuf, String>) -> Result<(Source, Vec<BadInput>)> {
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    super::source::open(super::find::find(&inputs)?, &columns(), exclude, 2)
+    super::source::open(super::find::find(&inputs)?, &columns(), 2)
 }
 
 /// All that a reading gives, in splits of about that many bytes.

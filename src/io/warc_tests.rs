@@ -5,7 +5,6 @@ use super::testkit;
 use super::want::{RowFilter, Want};
 use crate::batch::{Id, IdsSeen};
 use crate::error::Result;
-use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 
@@ -88,7 +87,7 @@ fn columns(id: &str) -> Columns {
 
 fn open(path: &Path, id: &str) -> Source {
     let found = super::find::find(&[path.to_string_lossy().into_owned()]).expect("found");
-    let (source, bad) = super::source::open(found, &columns(id), &BTreeMap::new(), 1).expect("opened");
+    let (source, bad) = super::source::open(found, &columns(id), 1).expect("opened");
     assert_eq!(bad, []);
     source
 }

@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::inputs::{arrived, look};
 use super::options::RunOptions;
 use super::progress::{Progress, Unit};
 use super::purified::{Seen, each_page};
 use super::purify_report::PurifyReport;
-use super::run::{carry_out, look};
+use super::run::carry_out;
 use super::run_report::{BadInputReport, StageReport};
 use super::workers::Job;
 use crate::batch::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, categories_found, category_schema};
@@ -67,6 +68,8 @@ pub struct TrainingReport {
     pub model: String,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
@@ -165,6 +168,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
         model: digest(&model),
         stages: job.clock.stages(),
+        warnings: arrived(job, bad).into_iter().collect(),
         seconds,
         cpu_seconds,
         peak_memory_bytes,

@@ -6,6 +6,7 @@ use bytesize::ByteSize;
 
 use super::classes::Classes;
 use super::decide::Removals;
+use super::inputs::arrived;
 use super::intake::Taken;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
@@ -144,6 +145,7 @@ pub fn report(
     }
     report.guards = guards(&report);
     report.warnings = warnings(&report);
+    report.warnings.extend(arrived(job, bad));
     report
 }
 

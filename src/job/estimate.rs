@@ -3,8 +3,8 @@
 use bytesize::ByteSize;
 
 use super::budget::Budget;
+use super::inputs::Inputs;
 use super::options::RunOptions;
-use super::run::Inputs;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -36,7 +36,7 @@ pub struct Estimate {
 /// Too little memory, or parameters that contradict each other.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Budget::new(options.memory, options.threads)?;
-    let Inputs { source, bad } = inputs;
+    let source = &inputs.source;
     let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
     let share = documents as f64 / source.documents().max(1) as f64;
     let sum =
@@ -74,7 +74,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.confirm().is_some() && !bound.takes_evidence_early());
     let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
-    let mut lines = vec![
+    let lines = vec![
         format!(
             "{documents} documents in {} files ({} on disk, {} of text as far as the files tell)",
             source.files.len(),
@@ -88,6 +88,5 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
             size(disk_bytes)
         ),
     ];
-    lines.extend(bad.iter().map(|file| format!("cannot be used: {}: {}", file.label, file.why)));
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines })
 }

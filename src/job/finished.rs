@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run::{Inputs, look};
+use super::inputs::{Inputs, look};
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
 use crate::error::{Error, Result};

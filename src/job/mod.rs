@@ -28,6 +28,7 @@ mod forward;
 mod found;
 mod group;
 mod ids;
+mod inputs;
 mod intake;
 mod judged;
 mod keep;
@@ -76,6 +77,7 @@ pub use evaluation_report::*;
 pub use explain::explain;
 pub use explanation::*;
 pub use finished::Finished;
+pub use inputs::{Inputs, look};
 pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use page::{PAGE, Page, write_again};
 pub use pages::{PagesOptions, purify};
@@ -87,7 +89,7 @@ pub use review::{
     AlgorithmReview, BINS, ClusterReview, Crossing, LargeCluster, Member, PairSample, Review, SAMPLE_BINS, ShownText,
     SourceReview, bin_range, sample_range,
 };
-pub use run::{Inputs, look, run};
+pub use run::run;
 pub use run_report::*;
 pub use stream::{StreamOptions, StreamReport, check as check_stream, stream};
 

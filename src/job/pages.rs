@@ -13,18 +13,19 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::RunOptions;
 use super::ids::Ids;
+use super::inputs::look_into;
 use super::page_elements::{Elements, Spelled};
 use super::pages_report::{PagesReport, report};
 use super::progress::{Progress, Unit};
 use super::purified::{Seen, each_page};
 use super::purify_report::PurifyReport;
 use super::rejected::Rejecter;
-use super::run::{carry_out, look};
+use super::run::carry_out;
 use super::tables::write_rejected;
 use super::workers::Job;
 use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, page_fields};
 use crate::error::{Error, Result};
-use crate::io::{BadInput, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find, own_columns};
+use crate::io::{BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find, own_columns};
 use crate::purify::Purifier;
 use crate::shuffle::{AtomicBits, Writer};
 
@@ -56,15 +57,16 @@ const A_TABLE: u64 = 32 << 20;
 /// Columns that cannot stand beside the page's, and whatever keeps a run from its end.
 pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
-    let own = own(&options)?;
+    let found = find(&options.run.inputs)?;
+    let own = own(&options, &found)?;
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
-    let inputs = look(&options.run)?;
+    let inputs = look_into(&options.run, found)?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
 }
 
 /// The columns of the files that will be written.
-fn own(options: &PagesOptions) -> Result<OwnColumns> {
-    let own = own_columns(&find(&options.run.inputs)?)?;
+fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
+    let own = own_columns(found)?;
     let page = &options.run.text_column;
     let own = match &options.columns {
         Some(names) => {

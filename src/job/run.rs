@@ -1,7 +1,6 @@
 //! The order of stages: from inputs to an output folder that appears whole or not at all.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -11,13 +10,13 @@ use super::document::View;
 use super::forward::Forward;
 use super::group::{Grouped, Relation, group};
 use super::ids::Ids;
+use super::inputs::Inputs;
 use super::means::{Means, work_folder};
 use super::options::RunOptions;
 use super::page::{self, Page};
 use super::pair_list::PairList;
 use super::progress::Progress;
 use super::reading::{self, Asked, First};
-use super::review::SOURCE_COLUMNS;
 use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{SignedRows, Signing, rows, spilled};
 use super::tables::Tables;
@@ -28,44 +27,10 @@ use serde::Serialize;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Columns, Source, Stage, find, open};
+use crate::io::{BadInput, Stage};
 use crate::shuffle::AtomicBits;
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
-
-/// The columns that the options name.
-fn columns(options: &RunOptions) -> Columns {
-    Columns {
-        text: options.text_column.clone(),
-        html: options.html,
-        id: options.id_column.clone(),
-        id_required: options.id_required,
-        others: options
-            .keep
-            .columns()
-            .into_iter()
-            .chain(fields(options))
-            .chain(report_columns(options))
-            .chain(page_columns(options))
-            .chain(options.other_columns.iter().cloned())
-            .collect(),
-    }
-}
-
-/// The columns that a purifier asks for.
-fn page_columns(options: &RunOptions) -> [String; 2] {
-    [options.content_type_column.clone(), options.url_column.clone()]
-}
-
-/// The columns beside the text that the algorithms read.
-fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
-    options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
-}
-
-/// The columns that the page looks for; no reading but its own asks for them.
-fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
-    SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
-}
 
 /// Runs the whole job; `page` makes report.html.
 ///
@@ -101,11 +66,8 @@ pub(super) fn carry_out<R: Serialize>(
 ) -> Result<R> {
     let means = Means::new(options)?;
     let stage = Stage::begin(&options.out, options.overwrite)?;
-    let mut exclude: BTreeMap<PathBuf, String> = BTreeMap::new();
-    let mut inputs = Some(inputs);
+    let Inputs { mut source, mut bad } = inputs;
     loop {
-        let inputs = inputs.take().map_or_else(|| open_without(options, &exclude), Ok)?;
-        let Inputs { source, bad } = inputs;
         if let (true, Some(first)) = (options.strict, bad.first()) {
             return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
         }
@@ -133,11 +95,14 @@ pub(super) fn carry_out<R: Serialize>(
             Err(Error::BadFile { path, why })
                 if !options.strict && source.files.iter().any(|file| file.path == path) =>
             {
-                let late = job.bad.into_inner().unwrap_or_default();
-                for (path, why) in late.into_iter().chain([(path, why)]) {
+                let mut late = job.bad.into_inner().unwrap_or_default();
+                late.entry(path).or_insert(why);
+                for (path, why) in &late {
                     tracing::warn!("{}: {why}; the run starts again without this file", path.display());
-                    exclude.entry(path).or_insert(why);
                 }
+                // The list of files stays as it was made: what is gone is not found again, and what came does not join.
+                bad.extend(source.set_aside(&late));
+                bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
             }
             Err(error) => return Err(error),
         }
@@ -339,23 +304,4 @@ fn relate(
         relations.push((relation, bound.signer.equal()));
     }
     Ok(relations)
-}
-
-/// The files of a corpus, opened: footers read, lines counted.
-pub struct Inputs {
-    pub(super) source: Source,
-    pub(super) bad: Vec<BadInput>,
-}
-
-/// Finds and opens the input files; reads no documents.
-///
-/// # Errors
-/// Inputs that are not there, and columns that no file has.
-pub fn look(options: &RunOptions) -> Result<Inputs> {
-    open_without(options, &BTreeMap::new())
-}
-
-fn open_without(options: &RunOptions, exclude: &BTreeMap<PathBuf, String>) -> Result<Inputs> {
-    let (source, bad) = open(find(&options.inputs)?, &columns(options), exclude, options.threads)?;
-    Ok(Inputs { source, bad })
 }

@@ -15,11 +15,12 @@ use serde::Serialize;
 use super::budget::Budget;
 use super::document::View;
 use super::ids::Ids;
+use super::inputs::{Inputs, arrived};
 use super::options::RunOptions;
 use super::progress::Progress;
 use super::purified::Purified;
 use super::rejected::{Rejected, Rejecter};
-use super::run::{Inputs, carry_out};
+use super::run::carry_out;
 use super::run_report::{BadInputReport, StageReport};
 use super::stream_filter::{self, Held};
 use super::tables::write_rejected;
@@ -261,6 +262,7 @@ fn attempt(
     if report.unknown > 0 {
         report.warnings.push(format!("{} documents of --forget were not in the filter", report.unknown));
     }
+    report.warnings.extend(arrived(job, bad));
     report.stages = job.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = job.clock.totals();
     Ok(report)

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::summary::left_out;
 use super::{counted, table_of_numbers, thousands};
 use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport};
 
@@ -170,7 +171,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
             ));
         }
         if one.left_out > 0 {
-            notes.push(format!("{}: {} left out by --max-candidates", one.label, counted(one.left_out, "comparison")));
+            notes.push(format!("{}: {}", one.label, left_out(one.left_out)));
         }
     }
     notes.push(
@@ -309,7 +310,7 @@ mod tests {
             combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs
             exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
-            exact: 4 comparisons left out by --max-candidates
+            exact: 4 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found
 
             output: out

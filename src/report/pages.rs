@@ -57,6 +57,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
         }
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     let out = out.display();
     text + &format!("\noutput: {out}\nnext: dupsift purify INPUT --model {out} --out DIR\n")
 }

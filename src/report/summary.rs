@@ -83,7 +83,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
             ));
         }
         if one.left_out > 0 {
-            remarks.push(format!("{label}: {} left out by --max-candidates", counted(one.left_out, "comparison")));
+            remarks.push(format!("{label}: {}", left_out(one.left_out)));
         }
         if let Some(expected) = one.expected_chance_collisions.filter(|expected| *expected >= 1.0) {
             let expected = counted(expected.round() as u64, "pair");
@@ -93,7 +93,9 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     }
     if report.removal.left_out > 0 {
         let left_out = counted(report.removal.left_out, "comparison");
-        remarks.push(format!("removal: {left_out} with kept documents left out"));
+        remarks.push(format!(
+            "removal: {left_out} with kept documents left out by --max-candidates, so what is removed depends on the order of the documents"
+        ));
     }
     if report.ids.missing > 0 {
         remarks.push(format!("ids: {} without one, named FILE#ROW", counted(report.ids.missing, "row")));
@@ -103,6 +105,12 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
     remarks.extend(report.guards.iter().map(|guard| format!("guard: {guard}")));
     remarks
+}
+
+/// What `--max-candidates` left out, and what that means.
+pub(super) fn left_out(comparisons: u64) -> String {
+    let comparisons = counted(comparisons, "comparison");
+    format!("{comparisons} left out by --max-candidates, so its pairs depend on the order of the documents")
 }
 
 /// ` (no words 10, too short 2)`, or nothing.
@@ -186,7 +194,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: 5 comparisons left out by --max-candidates
+            minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 
             output: out/mixed
@@ -212,7 +220,7 @@ mod tests {
             "12 rows rejected, see rejected/",
             "ids: 3 rows without one, named FILE#ROW",
             "ids: written as text",
-            "removal: 9 comparisons with kept documents left out",
+            "removal: 9 comparisons with kept documents left out by --max-candidates, so what is removed depends on the order",
             "warning: 4 ids stood before",
             "guard: more than half of a.parquet is removed",
             "set aside: b.parquet: truncated",

@@ -133,6 +133,31 @@ fn an_output_that_exists_is_replaced_on_demand_and_a_users_folder_never() {
 }
 
 #[test]
+fn a_limit_of_open_files_is_named_and_sets_no_file_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut ended = Vec::new();
+    for limit in [6, 8, 10, 12, 14, 16, 18, 128] {
+        let script = format!("ulimit -n {limit}; exec \"$0\" \"$@\"");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_dupsift"), "run"]).arg(samples());
+        command.args(["--algorithms", "exact,minhash,tf_idf", "--threads", "4", "--memory", "256MiB"]);
+        let output = command.args(["--no-progress", "--overwrite", "--out"]).arg(&out).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        if output.status.code() == Some(0) {
+            ended.push(limit);
+            assert_eq!(record(&out)["inputs"].as_array().unwrap().len(), 3, "{limit} files");
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(1), "{limit} files\n{stderr}");
+        let last = stderr.lines().last().unwrap();
+        let named = format!("(`ulimit -n`) is {limit}: raise it");
+        assert!(last.contains("Too many open files") && last.contains(&named), "{limit} files: {last}");
+    }
+    assert_eq!((ended.first() > Some(&6), ended.last()), (true, Some(&128)), "{ended:?}");
+}
+
+#[test]
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

@@ -26,4 +26,5 @@ mod scripts;
 mod stream;
 mod titles;
 mod transcripts;
+mod vanish;
 mod warc;

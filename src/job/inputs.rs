@@ -1,0 +1,88 @@
+//! The corpus of a job: which columns are asked for, and the list of its files, made once.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use super::options::RunOptions;
+use super::review::SOURCE_COLUMNS;
+use super::workers::Job;
+use crate::error::Result;
+use crate::io::{BadInput, Columns, FoundFile, Source, find, open};
+
+/// The files of a corpus, opened: footers read, lines counted.
+pub struct Inputs {
+    pub(super) source: Source,
+    pub(super) bad: Vec<BadInput>,
+}
+
+/// Finds and opens the input files; reads no documents.
+///
+/// # Errors
+/// Inputs that are not there, and columns that no file has.
+pub fn look(options: &RunOptions) -> Result<Inputs> {
+    look_into(options, find(&options.inputs)?)
+}
+
+/// Opens files that were found; tells of those that cannot be used.
+///
+/// # Errors
+/// As [`look`].
+pub(super) fn look_into(options: &RunOptions, found: Vec<FoundFile>) -> Result<Inputs> {
+    let (source, bad) = open(found, &columns(options), options.threads)?;
+    if !options.strict {
+        bad.iter().for_each(|file| tracing::warn!("{}: {}; the file is set aside", file.path.display(), file.why));
+    }
+    Ok(Inputs { source, bad })
+}
+
+/// A note on files that came into the inputs after the list was made: they take no part in the job.
+pub(super) fn arrived(job: &Job<'_>, bad: &[BadInput]) -> Option<String> {
+    // Inputs that are gone as a whole hold nothing new.
+    let now = find(&job.options.inputs).unwrap_or_default();
+    let listed = job.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
+    let listed: BTreeSet<&Path> = listed.collect();
+    let new = now.iter().filter(|file| !listed.contains(file.path.as_path())).count();
+    let first = now.iter().find(|file| !listed.contains(file.path.as_path()))?;
+    let note = format!(
+        "{new} {} came into the inputs during the run and took no part in it, {} first; run again to include {}",
+        if new == 1 { "file" } else { "files" },
+        first.label,
+        if new == 1 { "it" } else { "them" }
+    );
+    tracing::warn!("{note}");
+    Some(note)
+}
+
+/// The columns that the options name.
+fn columns(options: &RunOptions) -> Columns {
+    Columns {
+        text: options.text_column.clone(),
+        html: options.html,
+        id: options.id_column.clone(),
+        id_required: options.id_required,
+        others: options
+            .keep
+            .columns()
+            .into_iter()
+            .chain(fields(options))
+            .chain(report_columns(options))
+            .chain(page_columns(options))
+            .chain(options.other_columns.iter().cloned())
+            .collect(),
+    }
+}
+
+/// The columns that a purifier asks for.
+fn page_columns(options: &RunOptions) -> [String; 2] {
+    [options.content_type_column.clone(), options.url_column.clone()]
+}
+
+/// The columns beside the text that the algorithms read.
+fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
+    options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
+}
+
+/// The columns that the page looks for; no reading but its own asks for them.
+fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
+    SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
+}
