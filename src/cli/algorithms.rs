@@ -45,7 +45,7 @@ fn list() -> String {
     let presets: String = PRESETS
         .iter()
         .map(|one| {
-            let default = if one.name == DEFAULT_PRESET { " (default)" } else { "" };
+            let default = if one.name == DEFAULT_PRESET.name { " (default)" } else { "" };
             format!("  {}{default}: {}\n    --algorithms {}\n", one.name, one.summary, one.algorithms)
         })
         .collect();

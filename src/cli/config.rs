@@ -1,4 +1,4 @@
-//! `--config dupsift.toml`: every flag of `run` by its long name. What the command line says wins.
+//! `--config dupsift.toml`: every option of the verb by its long name. What the command line says wins.
 //!
 //! ```text
 //! algorithms = "exact,minhash:bands=20,rows=5"
@@ -14,84 +14,94 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::args::Settings;
-use super::resolve::{check, read_text};
+use super::options;
 use crate::error::{Error, Result, did_you_mean};
+use crate::job::options::{Settings, Value, Verb, read_text};
 
 /// Reads a configuration file and checks what can be checked of it alone.
 ///
 /// # Errors
-/// A file that cannot be read, is no TOML, has an unknown key, or a value that its flag would not take.
-pub fn read(path: &Path) -> Result<Settings> {
-    let text = read_text("config", path)?;
-    let name = path.display().to_string();
-    let settings = parse(&name, &text)?;
-    check(&settings).map_err(|error| Error::Usage(format!("{name}: {error}")))?;
-    Ok(settings)
+/// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
+pub fn read(verb: Verb, path: &Path) -> Result<Settings> {
+    parse(verb, &path.display().to_string(), &read_text("config", path)?)
 }
 
-fn parse(name: &str, text: &str) -> Result<Settings> {
+fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
     let at = |span: Option<Range<usize>>| match span {
         Some(span) => format!("{name}, line {}", 1 + text[..span.start.min(text.len())].matches('\n').count()),
         None => name.to_string(),
     };
-    let keys: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text)
-        .map_err(|error| Error::Usage(format!("{}: {}; lines read key = value", at(error.span()), one_line(&error))))?;
-    let known = Settings::names();
-    if let Some(key) = keys.keys().find(|key| !known.contains(key.get_ref())) {
-        let hint = did_you_mean(key.get_ref(), known.iter().map(String::as_str));
-        return Err(Error::Usage(format!(
-            "{}: there is no option {:?}{hint}; keys are the long flags of `dupsift run` without --",
-            at(Some(key.span())),
-            key.get_ref()
-        )));
+    let keys: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text).map_err(|error| {
+        let message = error.message().trim().replace('\n', "; ");
+        Error::Usage(format!("{}: {message}; lines read key = value", at(error.span())))
+    })?;
+    let mut settings = Settings::default();
+    for (key, value) in &keys {
+        let Some(option) = options::of(verb).find(|option| option.name == key.get_ref()) else {
+            let hint = did_you_mean(key.get_ref(), options::of(verb).map(|option| option.name));
+            return Err(Error::Usage(format!(
+                "{}: there is no option {:?}{hint}; keys are the long flags of `dupsift {}` without --",
+                at(Some(key.span())),
+                key.get_ref(),
+                verb.name()
+            )));
+        };
+        let wrong = |why: String| Error::Usage(format!("{}: {why}", at(Some(key.span()))));
+        let given = of_toml(value.get_ref())
+            .ok_or_else(|| wrong(format!("--{}: expected {}, got {}", option.name, option.kind, value.get_ref())))?;
+        settings.give(option, &given).map_err(|error| wrong(error.to_string()))?;
     }
-    toml::from_str(text).map_err(|error| {
-        let span = error.span();
-        let holds = |value: &Spanned<toml::Value>| span.as_ref().is_some_and(|span| value.span().contains(&span.start));
-        let key = keys.iter().find(|(_, value)| holds(value)).map(|(key, _)| format!("{}: ", key.get_ref()));
-        Error::Usage(format!("{}: {}{}", at(span.clone()), key.unwrap_or_default(), one_line(&error)))
-    })
+    Ok(settings)
 }
 
-fn one_line(error: &toml::de::Error) -> String {
-    error.message().trim().replace('\n', "; ")
+/// None for what no option is: dates and tables.
+fn of_toml(value: &toml::Value) -> Option<Value> {
+    match value {
+        toml::Value::Boolean(on) => Some((*on).into()),
+        // A number below zero is in no range; its text says so in the message.
+        toml::Value::Integer(number) => {
+            Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
+        }
+        toml::Value::Float(number) => Some((*number).into()),
+        toml::Value::String(text) => Some(text.as_str().into()),
+        toml::Value::Array(texts) => {
+            let texts = texts.iter().map(|text| text.as_str().map(str::to_string));
+            texts.collect::<Option<Vec<_>>>().map(Value::Texts)
+        }
+        toml::Value::Datetime(_) | toml::Value::Table(_) => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-    use crate::cli::args::{Chain, LogFormat, Typed};
+    use crate::job::options::{Kind, OPTIONS};
 
     #[test]
-    fn every_flag_is_a_key_and_every_key_a_flag() {
-        let mut lines = String::new();
-        for name in Settings::names() {
-            let value = match name.as_str() {
-                "overwrite" | "strict" | "no-report" | "sift" | "count-copies" | "yo-to-e" | "stem" | "dry-run"
-                | "no-progress" | "accept" | "whole-files" => "true",
-                "max-rejected-share" => "0.1",
-                "threads" | "limit" | "max-group" => "7",
-                "chain" => "\"remove\"",
-                "log-format" => "\"json\"",
-                _ => "\"x\"",
-            };
-            lines += &format!("{name} = {value}\n");
+    fn every_option_is_a_key() {
+        for verb in [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify] {
+            for option in OPTIONS {
+                let default = option.default_of(verb).value;
+                let value = match option.kind {
+                    Kind::Switch => "true".to_string(),
+                    Kind::Whole(low, _) => low.to_string(),
+                    Kind::Share | Kind::Rate => "0.5".to_string(),
+                    Kind::Size => "'1GiB'".to_string(),
+                    Kind::Choice(words) => format!("'{}'", words[0].0),
+                    Kind::Texts => "['a', 'b']".to_string(),
+                    Kind::Text(_) if option.name == "preset" => "'broad'".to_string(),
+                    _ => format!("'{}'", default.unwrap_or("x")),
+                };
+                let read = parse(verb, "a.toml", &format!("{} = {value}\n", option.name));
+                assert_eq!(read.is_ok(), option.verbs.contains(&verb), "{}: {read:?}", option.name);
+                assert!(read.is_err() || read.unwrap().value(option.name).is_some());
+            }
         }
-        let settings = parse("all.toml", &lines).unwrap();
-        // Each name reached a field: nothing is left unsaid.
-        assert!(!format!("{settings:?}").contains("None"), "{settings:?}");
-        assert_eq!(settings.out, Some(PathBuf::from("x")));
-        assert_eq!(settings.limit, Some(Typed("7".into())));
-        assert_eq!((settings.chain, settings.log_format), (Some(Chain::Remove), Some(LogFormat::Json)));
-        assert_eq!(settings.count_copies, Some(true));
     }
 
     #[test]
     fn mistakes_name_line_and_key() {
-        let fail = |text: &str| parse("a.toml", text).unwrap_err().to_string();
+        let fail = |text: &str| parse(Verb::Run, "a.toml", text).unwrap_err().to_string();
         assert_eq!(
             fail("out = 'x'\n\nthreds = 2\n"),
             "a.toml, line 3: there is no option \"threds\"; did you mean \"threads\"?; \
@@ -99,23 +109,28 @@ mod tests {
         );
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));
-        let wrong_type = fail("stem = true\nout = 3\n");
-        assert!(wrong_type.starts_with("a.toml, line 2: out: ") && wrong_type.contains("string"), "{wrong_type}");
-        let wrong_word = fail("chain = 'drop'");
-        assert!(wrong_word.contains("`keep` or `remove`"), "{wrong_word}");
+        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: --out: expected a path, got 3");
+        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: --chain: expected keep or remove, got \"drop\"");
         let number = fail("memory = 1.5");
-        assert!(number.starts_with("a.toml, line 1: memory: expected a number"), "{number}");
+        assert!(number.starts_with("a.toml, line 1: --memory: expected a size") && number.ends_with("got 1.5"));
+        assert!(fail("limit = -1").contains("--limit: expected a whole number of at least 1, got \"-1\""));
+        assert!(fail("limit = { a = 1 }").contains("--limit: expected a whole number"));
+        assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
         let broken = fail("a = 1\nout = \n");
         assert!(broken.starts_with("a.toml, line 2: ") && !broken.contains('\n'), "{broken}");
     }
 
     #[test]
-    fn values_are_checked_with_the_name_of_the_file() {
+    fn files_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
-        let message = read(&path).unwrap_err().to_string();
-        assert!(message.contains("nightly.toml: --threads: expected a whole number from 1 to 1024"), "{message}");
-        assert!(read(&folder.path().join("none.toml")).unwrap_err().to_string().contains("none.toml: expected a file"));
+        let message = read(Verb::Run, &path).unwrap_err().to_string();
+        assert!(
+            message.contains("nightly.toml, line 1: --threads: expected a whole number from 1 to 1024"),
+            "{message}"
+        );
+        let message = read(Verb::Run, &folder.path().join("none.toml")).unwrap_err().to_string();
+        assert!(message.contains("none.toml: expected a file"), "{message}");
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 
-use super::args::{EvaluateArguments, LogFormat};
+use super::args::EvaluateArguments;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, recorded, say};
+use super::{Exit, log, say};
 use crate::job::{self, Finished};
 use crate::report::evaluation;
 
@@ -14,12 +14,12 @@ use crate::report::evaluation;
 /// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?;
-    let resolved = recorded::options(&finished, &arguments.resources)?;
-    let progress = log::progress(!arguments.resources.no_progress, LogFormat::Text);
-    log::start(LogFormat::Text, &progress);
+    let settings = arguments.options.settings()?;
+    let options = finished.options(&settings)?;
+    let (_, progress) = log::start(&settings);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let report = job::evaluate(&finished, &resolved.options, &arguments.truth, &progress, &cancel)
+    let report = job::evaluate(&finished, &options, &arguments.truth, &progress, &cancel)
         .with_context(|| format!("cannot evaluate {}", arguments.dir.display()))?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"

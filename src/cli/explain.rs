@@ -4,9 +4,9 @@ use std::io::{self, IsTerminal};
 
 use anyhow::{Context, Result};
 
-use super::args::{ExplainArguments, LogFormat};
+use super::args::ExplainArguments;
 use super::run::cancel_on_signal;
-use super::{Exit, log, recorded, say};
+use super::{Exit, log, say};
 use crate::job::{self, Finished};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 
@@ -18,13 +18,13 @@ const WIDTH: usize = 100;
 /// # Errors
 /// A folder without a finished run, a corpus that is another by now, documents that are not there.
 pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
-    let progress = log::progress(!arguments.resources.no_progress, LogFormat::Text);
-    log::start(LogFormat::Text, &progress);
+    let settings = arguments.options.settings()?;
+    let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;
     let finished = Finished::open(&arguments.dir)?;
-    let resolved = recorded::options(&finished, &arguments.resources)?;
+    let options = finished.options(&settings)?;
     let asked = [arguments.a, arguments.b];
-    let explained = job::explain(&finished, &resolved.options, &asked, arguments.docs, &progress, &cancel)?;
+    let explained = job::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"
     } else {

@@ -1,4 +1,5 @@
-//! docs/algorithms.md: the family as Markdown, made from the static facts of the members; a test holds the file to it.
+//! docs/algorithms.md: the family as Markdown, made from the static facts of the members; and the options in README, made from
+//! their table. Tests hold the files to it.
 
 use crate::algorithm::{ALGORITHMS, Algorithm, specs};
 
@@ -49,6 +50,32 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
+/// The options of `run`, then those of other verbs, as README has them.
+#[cfg(test)]
+fn options() -> String {
+    use crate::job::options::{OPTIONS, OptionSpec, Verb};
+
+    let cells = |option: &OptionSpec, verb: Verb| {
+        let default = option.default_of(verb).shown.unwrap_or(if option.is_plain_switch() { "off" } else { "none" });
+        [format!("`--{}`", option.name), default.into(), option.help_of(verb).into()]
+    };
+    let mut page = "| option | default | meaning |\n| --- | --- | --- |\n".to_string();
+    for option in OPTIONS.iter().filter(|option| option.verbs.contains(&Verb::Run)) {
+        page += &row(&cells(option, Verb::Run));
+    }
+    page += "\n| verb | option | default | meaning |\n| --- | --- | --- | --- |\n";
+    for verb in [Verb::Compare, Verb::Stream, Verb::Purify] {
+        let differs = |option: &&OptionSpec| {
+            option.verbs.contains(&verb)
+                && (!option.verbs.contains(&Verb::Run) || cells(option, verb) != cells(option, Verb::Run))
+        };
+        for option in OPTIONS.iter().filter(differs) {
+            page += &row(&[&[verb.name().to_string()], &cells(option, verb)[..]].concat());
+        }
+    }
+    page
+}
+
 /// One row of a table; a bar within a cell is spelled so that it is none.
 fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
@@ -71,6 +98,19 @@ mod tests {
         for algorithm in ALGORITHMS {
             assert!(table.contains(&format!("`{}", algorithm.name())), "{} is not in the table", algorithm.name());
         }
+    }
+
+    /// Run the tests with UPDATE_EXPECT=1 to write the tables anew.
+    #[test]
+    fn the_options_in_the_readme_are_those_of_the_table() {
+        const BEGIN: &str =
+            "<!-- The tables of options, made from src/job/options/table.rs by `make golden`; do not edit. -->\n";
+        const END: &str = "<!-- The end of the tables of options. -->\n";
+        let readme = include_str!("../../README.md");
+        let (before, rest) = readme.split_once(BEGIN).expect("README says where the tables of options begin");
+        let (_, after) = rest.split_once(END).expect("README says where the tables of options end");
+        let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", options());
+        expect_test::expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")].assert_eq(&wanted);
     }
 
     #[test]

@@ -7,11 +7,20 @@ use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::args::LogFormat;
 use crate::job::Progress;
+use crate::job::options::Settings;
+
+/// The form of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for machines.
+    Json,
+}
 
 /// What progress looks like: bars where there is a terminal, log lines where a machine reads, else nothing.
-pub fn progress(wanted: bool, format: LogFormat) -> Progress {
+fn progress(wanted: bool, format: LogFormat) -> Progress {
     match (wanted, io::stderr().is_terminal(), format) {
         (false, ..) | (true, false, LogFormat::Text) => Progress::hidden(),
         (true, true, _) => Progress::bars(),
@@ -19,8 +28,16 @@ pub fn progress(wanted: bool, format: LogFormat) -> Progress {
     }
 }
 
-/// Sends log lines of this process to stderr. Only the first call has an effect.
-pub fn start(format: LogFormat, progress: &Progress) {
+/// Sends log lines of this process to stderr in the form that was asked for, beside what shows the progress. Only the lines of
+/// the first call have an effect.
+pub fn start(settings: &Settings) -> (LogFormat, Progress) {
+    let format = if settings.text("log-format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
+    let progress = progress(!settings.switch("no-progress"), format);
+    send(format, &progress);
+    (format, progress)
+}
+
+fn send(format: LogFormat, progress: &Progress) {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // A machine gets a line for each stage; a person gets bars and the summary.

@@ -1,7 +1,7 @@
-//! The command line: what was typed ([`args`]), what it means ([`resolve`]), and one file a verb.
+//! The command line: what was typed ([`args`], [`options`], [`config`]), and one file a verb.
 //!
 //! ```text
-//! argv --args--> Settings --config--> Settings --resolve--> RunOptions --run--> job::run --> report::summary --> Exit
+//! argv --options--> Settings --config--> Settings --job::options::resolve--> RunOptions --> job::run --> report::summary --> Exit
 //! ```
 //!
 //! What a person reads of a result goes to stdout, everything about the way there to stderr.
@@ -15,13 +15,10 @@ pub mod exit;
 pub mod explain;
 mod handbook;
 pub mod log;
+pub mod options;
 pub mod purify;
-pub mod purify_args;
-pub mod recorded;
 pub mod report;
-pub mod resolve;
 pub mod run;
-pub mod settings;
 pub mod stream;
 pub mod version;
 

@@ -1,12 +1,14 @@
 //! `dupsift purify`: pages in, the elements of each page out.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 
-use super::args::{LogFormat, PurifyArguments};
-use super::resolve::resolve;
+use super::args::PurifyArguments;
+use super::log::LogFormat;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, whole_story};
-use crate::error::Error;
+use crate::job::options::resolve;
 use crate::job::{self, PagesOptions, Progress};
 use crate::report::{pages, training};
 
@@ -15,34 +17,22 @@ use crate::report::{pages, training};
 /// # Errors
 /// Whatever kept the work from being finished, unless it has been told as a JSON log line already.
 pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if !arguments.prefix.bytes().all(plain) {
-        let prefix = &arguments.prefix;
-        return Err(Error::Usage(format!(
-            "--prefix {prefix:?} stands before the names of columns; expected letters, digits and _ only"
-        ))
-        .into());
-    }
-    let columns = match arguments.columns.as_deref() {
+    let settings = arguments.options.settings()?;
+    let columns = match settings.text("columns") {
         None | Some("all") => None,
         Some("none") => Some(Vec::new()),
         Some(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
     };
-    let settings = arguments.settings();
-    let resolved = resolve(arguments.inputs, settings)?;
-    let (format, wanted) = (resolved.log_format, resolved.progress);
-    let train = arguments.train;
     let options = PagesOptions {
-        run: resolved.options,
+        run: resolve(arguments.inputs, &settings)?,
         columns,
-        keep_html: arguments.keep_html,
-        prefix: arguments.prefix,
-        stats: arguments.stats,
-        model: arguments.model,
+        keep_html: settings.switch("keep-html"),
+        prefix: settings.text("prefix").unwrap_or_default().into(),
+        stats: settings.path("stats").map(Path::to_path_buf),
+        model: settings.path("model").map(Path::to_path_buf),
     };
-    let progress = log::progress(wanted, format);
-    log::start(format, &progress);
-    match work(options, train.as_deref(), &progress) {
+    let (format, progress) = log::start(&settings);
+    match work(options, settings.text("train"), &progress) {
         Err(error) if format == LogFormat::Json => {
             let exit = Exit::of_error(&error);
             tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
-use super::args::{LogFormat, RunArguments};
-use super::resolve::{Resolved, resolve};
-use super::{Exit, config, log, say, whole_story};
+use super::args::RunArguments;
+use super::log::LogFormat;
+use super::{Exit, log, say, whole_story};
+use crate::job::options::resolve;
 use crate::job::{self, Estimate, Inputs, Progress, RunOptions, RunReport};
 use crate::report::{page, summary};
 
@@ -16,15 +17,10 @@ use crate::report::{page, summary};
 /// # Errors
 /// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
 pub fn run(arguments: RunArguments) -> Result<Exit> {
-    let settings = match &arguments.config {
-        Some(path) => arguments.settings.or(config::read(path)?),
-        None => arguments.settings,
-    };
-    let resolved = resolve(arguments.inputs, settings)?;
-    let format = resolved.log_format;
-    let progress = log::progress(resolved.progress, format);
-    log::start(format, &progress);
-    match work(&resolved, &progress) {
+    let settings = arguments.options.settings()?;
+    let options = resolve(arguments.inputs, &settings)?;
+    let (format, progress) = log::start(&settings);
+    match work(&options, &progress, format, settings.switch("dry-run")) {
         Err(error) if format == LogFormat::Json => {
             // A stream of JSON lines ends with one, too.
             let exit = Exit::of_error(&error);
@@ -35,18 +31,17 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     }
 }
 
-fn work(resolved: &Resolved, progress: &Progress) -> Result<Exit> {
-    let options = &resolved.options;
+fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     let inputs = job::look(options)?;
-    tell_plan(options, &inputs, resolved.log_format)?;
-    if resolved.dry_run {
+    tell_plan(options, &inputs, format)?;
+    if dry_run {
         return Ok(Exit::Done);
     }
     let report = job::run(options, inputs, progress, &cancel, &page)?.report;
     let exit = Exit::of_report(&report);
-    if resolved.log_format == LogFormat::Json {
+    if format == LogFormat::Json {
         tell_end(&report, exit);
     }
     say(&summary(&report, &options.out)).context("cannot print the summary")?;

@@ -1,13 +1,15 @@
 //! `dupsift stream`: documents in order, each flagged if its like came before, now or in an earlier run.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use bytesize::ByteSize;
 
-use super::args::{LogFormat, StreamArguments};
-use super::resolve::{resolve, whole_number};
+use super::args::StreamArguments;
+use super::log::LogFormat;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, config, log, say, whole_story};
-use crate::error::Error;
+use super::{Exit, log, say, whole_story};
+use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
 use crate::report::{counted, thousands};
 
@@ -16,21 +18,15 @@ use crate::report::{counted, thousands};
 /// # Errors
 /// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
 pub fn stream(arguments: StreamArguments) -> Result<Exit> {
-    let mut settings = match &arguments.config {
-        Some(path) => arguments.settings.or(config::read(path)?),
-        None => arguments.settings,
+    let settings = arguments.options.settings()?;
+    let options = StreamOptions {
+        run: resolve(arguments.inputs, &settings)?,
+        filter: settings.path("filter").map(Path::to_path_buf),
+        keys: settings.number("keys"),
+        rate: settings.real("rate").unwrap_or_default(),
     };
-    settings.algorithms.get_or_insert_with(|| "exact".into());
-    if !(arguments.rate > 0.0 && arguments.rate < 1.0) {
-        return Err(Error::Usage(format!("--rate: expected a number between 0 and 1, got {}", arguments.rate)).into());
-    }
-    let keys = arguments.keys.map(|typed| whole_number("keys", &typed.0, 1, u64::MAX)).transpose()?;
-    let resolved = resolve(arguments.inputs, settings)?;
-    let format = resolved.log_format;
-    let progress = log::progress(resolved.progress, format);
-    log::start(format, &progress);
-    let options = StreamOptions { run: resolved.options, filter: arguments.filter, keys, rate: arguments.rate };
-    match work(&options, arguments.forget, &progress, resolved.dry_run) {
+    let (format, progress) = log::start(&settings);
+    match work(&options, settings.texts("forget").to_vec(), &progress, settings.switch("dry-run")) {
         Err(error) if format == LogFormat::Json => {
             let exit = Exit::of_error(&error);
             tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));

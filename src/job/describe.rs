@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use bytesize::ByteSize;
-
 use super::classes::Classes;
 use super::decide::Removals;
 use super::inputs::arrived;
 use super::intake::Taken;
+use super::options::record;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
     StageReport, StatisticsReport,
@@ -17,9 +16,7 @@ use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
-use crate::stage::recipe::purify_name;
 use crate::stage::sift::Sieve;
-use crate::text::Field;
 
 /// Version of run.json and of the tables.
 const SCHEMA_VERSION: u32 = 1;
@@ -91,7 +88,7 @@ pub fn report(
             count_copies: options.recipe.count_copies,
             identity: format!("{:016x}", options.recipe.identity(job.pipeline, job.has_pages())),
         },
-        options: options_as_typed(job),
+        options: record(options),
         inputs: files
             .iter()
             .zip(&removals.by_file)
@@ -187,57 +184,4 @@ fn warnings(report: &RunReport) -> Vec<String> {
             .push(format!("{} comparisons with kept documents were left out of the decision", report.removal.left_out));
     }
     warnings
-}
-
-/// Every option by the name of its flag.
-fn options_as_typed(job: &Job<'_>) -> BTreeMap<String, String> {
-    let options = job.options;
-    let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
-    let text = &options.recipe.text;
-    let mut typed: BTreeMap<&str, String> = BTreeMap::from([
-        ("input", options.inputs.join(" ")),
-        ("out", options.out.display().to_string()),
-        ("overwrite", options.overwrite.to_string()),
-        (if options.html { "html-column" } else { "text-column" }, options.text_column.clone()),
-        ("content-type-column", options.content_type_column.clone()),
-        ("url-column", options.url_column.clone()),
-        ("purify", purify_name(&options.recipe.purify)),
-        ("id-column", options.id_column.clone()),
-        ("title-column", options.field_columns[Field::Title as usize].clone()),
-        ("keywords-column", options.field_columns[Field::Keywords as usize].clone()),
-        ("description-column", options.field_columns[Field::Description as usize].clone()),
-        ("algorithms", algorithms.join(",")),
-        ("tokenizer", text.tokenizer.name().to_string()),
-        ("yo-to-e", text.yo_to_e.to_string()),
-        ("stem", text.stem.to_string()),
-        ("count-copies", options.recipe.count_copies.to_string()),
-        ("threads", options.threads.to_string()),
-        ("memory", ByteSize(options.memory).to_string()),
-        ("keep", options.keep.to_string()),
-        ("decide", options.decide.to_string()),
-        ("chain", if options.remove_chains { "remove" } else { "keep" }.to_string()),
-        ("max-group", options.max_group.to_string()),
-        ("max-candidates", options.max_candidates.to_string()),
-        ("sift", options.sift.to_string()),
-        ("strict", options.strict.to_string()),
-        ("no-report", (!options.report).to_string()),
-        ("accept", options.accept.to_string()),
-        ("whole-files", options.whole_files.to_string()),
-        ("encoding", options.encoding.to_string()),
-    ]);
-    if let Some(share) = options.max_rejected_share {
-        typed.insert("max-rejected-share", share.to_string());
-    }
-    if let Some(limit) = options.limit {
-        typed.insert("limit", limit.to_string());
-    }
-    for (name, path) in [("stop-words", &options.stop_words_file), ("dictionary", &options.dictionary_file)] {
-        if let Some(path) = path {
-            typed.insert(name, path.display().to_string());
-        }
-    }
-    if let Some(work) = &options.work {
-        typed.insert("work", work.display().to_string());
-    }
-    typed.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }

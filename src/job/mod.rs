@@ -37,7 +37,7 @@ mod learn;
 mod margin;
 mod means;
 mod numbers;
-mod options;
+pub mod options;
 mod oracle;
 mod page;
 mod page_elements;

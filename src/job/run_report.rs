@@ -18,8 +18,8 @@ pub struct RunReport {
     pub dupsift: String,
     /// What signatures depend on.
     pub recipe: RecipeReport,
-    /// Every option of the run, as it could be typed.
-    pub options: BTreeMap<String, String>,
+    /// Every option of the run by its name: numbers as numbers, switches as booleans, anything else as it could be typed.
+    pub options: BTreeMap<String, serde_json::Value>,
     /// The input files, in the order that gives documents their numbers.
     pub inputs: Vec<InputReport>,
     /// Input files that could not be used at all.

@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// The recipe of a run that names none.
-pub const DEFAULT_PRESET: &str = "balanced";
+pub const DEFAULT_PRESET: &Preset = &PRESETS[0];
 
 /// Every preset.
 pub const PRESETS: &[Preset] = &[
@@ -64,7 +64,7 @@ mod tests {
             assert!(Recipe::parse_algorithms(known.algorithms).is_ok(), "{}", known.name);
             assert_eq!(preset(known.name).unwrap().algorithms, known.algorithms);
         }
-        assert!(preset(DEFAULT_PRESET).is_ok());
+        assert_eq!(DEFAULT_PRESET.name, "balanced");
         assert!(preset("fineweb2").unwrap_err().to_string().contains("did you mean \"fineweb\"?"));
     }
 }

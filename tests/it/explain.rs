@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use dupsift::cli::recorded;
 use dupsift::job::{self, ExplainedAlgorithm, Explanation, Finished, Progress, Verdict};
 use serde_json::Value;
 
@@ -16,10 +15,10 @@ static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", 
 
 fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     let finished = Finished::open(out).unwrap();
-    let resolved = recorded::options(&finished, &Default::default()).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
     let asked = [a.to_string(), b.to_string()];
     let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
-    job::explain(&finished, &resolved.options, &asked, true, &progress, &cancel).unwrap()
+    job::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
 }
 
 /// The program itself.

@@ -156,7 +156,7 @@ fn a_run_writes_no_page_if_none_is_wanted() {
     write_docs(&corpus, &numbered(["a b c d e f g", "a b c d e f g", "h i j k l m"]), 10);
     run(&[&corpus], &out, &["--no-report"]).ends_with(0);
     assert!(!out.join("report.html").exists());
-    assert_eq!(record(&out)["options"]["no-report"], "true");
+    assert_eq!(record(&out)["options"]["no-report"], true);
     report(&out, &[]).ends_with(0);
     assert!(page(&out).contains("1 of 3 documents removed"));
     // The page belongs to an output: it stands in the way of no new one.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use dupsift::cli::args::{Arguments, Verb};
-use dupsift::cli::resolve::resolve;
+use dupsift::job::options::resolve;
 use dupsift::job::{Progress, Review, RunOptions, RunReport, look, run as run_job};
 
 use crate::kit::{Ran, Table, assert_same_bytes, done, made_docs, program, record, write_docs};
@@ -29,7 +29,7 @@ fn options(docs: &Path, out: &Path) -> RunOptions {
     let typed = ["dupsift", "run", &docs.display().to_string(), "--out", &out.display().to_string()].map(String::from);
     let limits = ["--threads", "2", "--memory", "512MiB"].map(String::from);
     match Arguments::parse_from(typed.into_iter().chain(limits)).verb {
-        Verb::Run(arguments) => resolve(arguments.inputs, arguments.settings).unwrap().options,
+        Verb::Run(arguments) => resolve(arguments.inputs, &arguments.options.settings().unwrap()).unwrap(),
         _ => unreachable!("another verb was typed"),
     }
 }

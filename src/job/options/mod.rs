@@ -1,11 +1,28 @@
-//! What a run is asked to do, checked: the faces fill it in, the driver obeys.
+//! What a run is asked to do: [`OPTIONS`] says what can be typed, [`Settings`] hold what was, [`resolve`] makes of them
+//! [`RunOptions`], which the driver obeys; a record of a run is read back in the same way.
+
+mod machine;
+mod recorded;
+mod settings;
+mod spec;
+mod table;
+mod value;
+mod words;
+
+pub use recorded::record;
+pub use settings::{Settings, resolve};
+pub use spec::{Default, Given, OptionSpec, Verb};
+pub use table::OPTIONS;
+pub use value::{Kind, Value};
+pub use words::read_text;
 
 use std::path::PathBuf;
 
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::purify::PurifyOptions;
 use crate::stage::recipe::Recipe;
-use crate::text::Field;
+use crate::text::{Field, TextOptions};
 
 /// A whole run.
 #[derive(Clone)]
@@ -72,6 +89,59 @@ pub struct RunOptions {
     pub report: bool,
     /// Only this many documents from the start.
     pub limit: Option<u64>,
+}
+
+impl RunOptions {
+    /// Options that nothing has been put into yet, not even the defaults of the table.
+    fn blank(inputs: Vec<String>) -> RunOptions {
+        RunOptions {
+            inputs,
+            out: PathBuf::new(),
+            overwrite: false,
+            accept: false,
+            max_rejected_share: None,
+            whole_files: false,
+            encoding: Encoding::Utf8,
+            text_column: String::new(),
+            html: false,
+            content_type_column: String::new(),
+            url_column: String::new(),
+            id_column: String::new(),
+            id_required: false,
+            field_columns: [const { String::new() }; Field::ALL.len()],
+            fields_required: [false; Field::ALL.len()],
+            other_columns: Vec::new(),
+            recipe: Recipe {
+                algorithms: Vec::new(),
+                text: TextOptions::default(),
+                count_copies: false,
+                purify: PurifyOptions::default(),
+            },
+            stop_words_file: None,
+            dictionary_file: None,
+            threads: machine::cores_allowed(),
+            memory: machine::half_of_memory_allowed(),
+            work: None,
+            keep: Keep { keys: Vec::new() },
+            decide: Decide::All,
+            remove_chains: false,
+            max_group: 0,
+            max_candidates: 0,
+            sift: false,
+            strict: false,
+            report: true,
+            limit: None,
+        }
+    }
+
+    fn name_field(&mut self, field: Field, given: Given<'_>) {
+        self.field_columns[field as usize] = given.text().into();
+        self.fields_required[field as usize] = given.typed;
+    }
+
+    fn field_name(&self, field: Field) -> Value {
+        self.field_columns[field as usize].clone().into()
+    }
 }
 
 /// The order in which documents are preferred (`--keep`).

@@ -1,0 +1,163 @@
+//! The table of options as clap arguments: [`Options`] stands in the arguments of a verb, and becomes [`Settings`] together with
+//! the file of `--config`. A switch may be typed as `--strict=false`, to take back what that file says.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
+
+use super::config;
+use crate::error::Result;
+use crate::job::options::{Kind, OPTIONS, OptionSpec, Settings, Value, Verb};
+
+/// Verbs that make an output of a corpus, and read a configuration file.
+const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
+const CONFIG: &str = "config";
+
+/// What was typed of the options of a verb, given by its place in [`Verb::ALL`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options<const VERB: usize> {
+    typed: Vec<(&'static str, Value)>,
+    config: Option<PathBuf>,
+}
+
+impl<const VERB: usize> Options<VERB> {
+    /// What was typed and, where that says nothing, what the configuration file says, then the defaults.
+    ///
+    /// # Errors
+    /// A value that its option does not take; a configuration file that is none.
+    pub fn settings(&self) -> Result<Settings> {
+        let verb = Verb::ALL[VERB];
+        let mut settings = Settings::default();
+        for option in of(verb) {
+            for (_, value) in self.typed.iter().filter(|(name, _)| *name == option.name) {
+                settings.give(option, value)?;
+            }
+        }
+        if let Some(path) = &self.config {
+            settings = settings.or(config::read(verb, path)?);
+        }
+        settings.with_defaults(verb)
+    }
+}
+
+/// The options of a verb.
+pub fn of(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
+    OPTIONS.iter().filter(move |option| option.verbs.contains(&verb))
+}
+
+/// What help says of an option.
+pub fn help(option: &OptionSpec, verb: Verb) -> String {
+    let default = option.default_of(verb).shown.map(|shown| format!(" [default: {shown}]"));
+    format!("{}{}", option.help_of(verb), default.unwrap_or_default())
+}
+
+fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
+    // A handful of options needs no headings.
+    let heading = MAKING.contains(&verb).then_some(option.heading);
+    let argument = Arg::new(option.name).long(option.name).help(help(option, verb)).help_heading(heading);
+    match option.kind {
+        Kind::Switch => {
+            let argument =
+                argument.value_name("true|false").value_parser(value_parser!(bool)).hide_possible_values(true);
+            if option.is_plain_switch() {
+                argument.num_args(0..=1).require_equals(true).default_missing_value("true")
+            } else {
+                argument
+            }
+        }
+        Kind::Choice(words) => {
+            let words = words.iter().map(|(word, help)| PossibleValue::new(*word).help(*help));
+            argument.value_name(option.value_name).value_parser(PossibleValuesParser::new(words))
+        }
+        Kind::Path => argument.value_name(option.value_name).value_parser(value_parser!(PathBuf)),
+        Kind::Texts => argument.value_name(option.value_name).action(ArgAction::Append),
+        _ => argument.value_name(option.value_name),
+    }
+}
+
+fn typed(option: &'static OptionSpec, matches: &ArgMatches) -> Option<Value> {
+    match option.kind {
+        Kind::Switch => matches.get_one::<bool>(option.name).map(|on| (*on).into()),
+        Kind::Path => matches.get_one::<PathBuf>(option.name).map(|path| path.clone().into()),
+        Kind::Texts => {
+            let texts: Vec<String> = matches.get_many(option.name)?.cloned().collect();
+            Some(Value::Texts(texts))
+        }
+        _ => matches.get_one::<String>(option.name).map(|text| text.as_str().into()),
+    }
+}
+
+impl<const VERB: usize> Args for Options<VERB> {
+    fn augment_args(command: Command) -> Command {
+        let verb = Verb::ALL[VERB];
+        let config = Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf));
+        let config = config.help("Read options from this TOML file; what the command line says wins");
+        let config = MAKING.contains(&verb).then_some(config);
+        command.args(config).args(of(verb).map(|option| argument(option, verb)))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<const VERB: usize> FromArgMatches for Options<VERB> {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let verb = Verb::ALL[VERB];
+        let typed = of(verb).filter_map(|option| Some((option.name, typed(option, matches)?))).collect();
+        let config = MAKING.contains(&verb).then(|| matches.get_one::<PathBuf>(CONFIG).cloned()).flatten();
+        Ok(Options { typed, config })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use super::*;
+    use crate::cli::args::{Arguments, RunArguments};
+
+    fn run(line: &str) -> RunArguments {
+        match Arguments::try_parse_from(line.split(' ')).unwrap().verb {
+            crate::cli::args::Verb::Run(arguments) => *arguments,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_switch_can_be_taken_back() {
+        let strict = |line: &str| run(line).options.settings().unwrap().value("strict").cloned();
+        assert_eq!(strict("dupsift run a --strict"), Some(true.into()));
+        assert_eq!(strict("dupsift run --strict=false a b"), Some(false.into()));
+        assert_eq!(strict("dupsift run a"), None);
+        // A switch takes no word after a space: that is an input.
+        assert_eq!(run("dupsift run --overwrite false").inputs, ["false"]);
+    }
+
+    #[test]
+    fn what_is_not_given_is_none() {
+        let arguments = run("dupsift run a b");
+        assert_eq!((arguments.inputs.len(), arguments.options), (2, Options::default()));
+    }
+
+    #[test]
+    fn every_option_stands_in_the_help_of_its_verbs_and_in_no_other() {
+        let mut command = Arguments::command();
+        command.build();
+        for verb in Verb::ALL {
+            let help = command.find_subcommand_mut(verb.name()).unwrap().render_long_help().to_string();
+            let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+            for option in OPTIONS {
+                let flag = format!("--{}", option.name);
+                let is_there = words.split([' ', '[']).any(|word| word == flag && words.contains(option.help_of(verb)));
+                assert_eq!(is_there, option.verbs.contains(&verb), "{} {flag}", verb.name());
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What options say of words, and the files of words that they name.
+
+use std::path::Path;
+
+use super::RunOptions;
+use super::spec::Given;
+use crate::error::{Error, Result, did_you_mean};
+use crate::text::{Pipeline, TokenizerKind};
+
+/// The tokenizer of that name.
+pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
+    TokenizerKind::by_name(typed).ok_or_else(|| {
+        let hint = did_you_mean(typed, TokenizerKind::NAMES.iter().copied());
+        let names = TokenizerKind::NAMES.join(", ");
+        Error::Usage(format!("--tokenizer: there is no tokenizer {typed:?}{hint}; there are: {names}"))
+    })
+}
+
+/// One word a line; blank lines say nothing.
+pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+    let path = given.path();
+    let text = read_text("stop-words", &path)?;
+    run.recipe.text.stop_words =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_string).collect();
+    Ok(run.stop_words_file = Some(path))
+}
+
+/// The dictionary is checked line by line here, where its name is still known.
+pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
+    let path = given.path();
+    run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
+    Pipeline::new(&run.recipe.text)
+        .map_err(|error| Error::Usage(format!("--dictionary {}: {error}", path.display())))?;
+    Ok(run.dictionary_file = Some(path))
+}
+
+/// The text of a file that an option names, without a byte order mark.
+///
+/// # Errors
+/// [`Error::Usage`]: another name, or another file under it, would do.
+pub fn read_text(flag: &str, path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).map_err(|error| {
+        Error::Usage(format!("--{flag} {}: expected a file that can be read, got: {error}", path.display()))
+    })?;
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let line =
+            1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        let path = path.display();
+        Error::Usage(format!("--{flag} {path}, line {line}: expected text in UTF-8, got other bytes; convert the file"))
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
