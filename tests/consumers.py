@@ -38,7 +38,7 @@ TABLES = {
         "id": ID, "kept_id": ID, "similarity": "float", "algorithm": "string", "reason": "string", "keep_rule": "string",
         "doc": "int64", "kept_doc": "int64",
     },
-    "rejected": {"file": "string", "row": "int64", "id": "string", "reason": "string"},
+    "rejected": {"file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string"},
     "evaluation": {
         "algorithm": "string", "pairs": "int64", "pairs_true": "int64", "pairs_not_written": "int64", "pages": "int64",
         "pages_true": "int64", "pair_precision": "double", "pair_recall": "double", "pair_f1": "double",
@@ -81,7 +81,7 @@ def check_file(path, table, id_type):
     expected = {name: id_type if kind is ID else kind for name, kind in TABLES[table].items()}
     names = list(expected)
     metadata = pq.read_metadata(path)
-    check_equal(path, "schema_version", b"1", (metadata.metadata or {}).get(b"schema_version"))
+    check_equal(path, "schema_version", b"2" if table == "rejected" else b"1", (metadata.metadata or {}).get(b"schema_version"))
     for number in range(metadata.num_columns):
         column = metadata.schema.column(number)
         if "signed=false" in str(column.logical_type).replace(" ", "").lower() or "UINT" in str(column.converted_type):

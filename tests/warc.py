@@ -56,7 +56,7 @@ ANSWERS = {
     "http://example.org/unpacked": ("200 OK", {"Content-Type": HTML, "Content-Encoding": "gzip"}, PLAIN, None),
     "http://example.org/empty": ("200 OK", {"Content-Type": HTML}, b"", None),
     "http://example.org/image": ("200 OK", {"Content-Type": "image/png"}, b"\x89PNG\r\n\x1a\n", "not HTML: image/png"),
-    "http://example.org/none": ("404 Not Found", {"Content-Type": HTML}, PLAIN, "HTTP status 404"),
+    "http://example.org/none": ("404 Not Found", {"Content-Type": HTML}, PLAIN, "HTTP status: 404"),
 }
 
 

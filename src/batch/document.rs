@@ -5,7 +5,9 @@
 //! file says binary), so that a text is borrowed from the decoded page and never copied, and no 32-bit offset can
 //! overflow. A row whose text cannot be used keeps its number; [`Cell`] says why.
 
+pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
+use super::reason::{RejectReason, Rejection};
 use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
@@ -16,21 +18,6 @@ use arrow_schema::{DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The longest text in bytes that is worked on: 128 MiB, so that places in the normalised text always fit 32 bits
-/// (`text::MAX_TEXT_BYTES` is the same; a test of the driver holds that).
-pub const MAX_TEXT_BYTES: usize = 128 << 20;
-
-/// The text of one row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cell<'a> {
-    /// A text.
-    Text(&'a str),
-    /// No text: null, or the field is not there.
-    Null,
-    /// A row that cannot be used, and why.
-    Bad(String),
-}
-
 /// Some rows of one file.
 #[derive(Clone, Debug)]
 pub struct Documents {
@@ -39,7 +26,7 @@ pub struct Documents {
     /// The columns asked for: the text, the id, the others, each once and as far as the file has it.
     pub rows: RecordBatch,
     docs: Option<Vec<u64>>,
-    bad: BTreeMap<usize, String>,
+    bad: BTreeMap<usize, Rejection>,
     text: Option<Strings>,
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
@@ -144,7 +131,7 @@ impl Documents {
     }
 
     /// The same rows, of which these cannot be used, with the reasons.
-    pub fn with_bad(mut self, bad: BTreeMap<usize, String>) -> Documents {
+    pub fn with_bad(mut self, bad: BTreeMap<usize, Rejection>) -> Documents {
         self.bad = bad;
         self
     }
@@ -170,7 +157,7 @@ impl Documents {
     ///
     /// # Errors
     /// Why the row cannot be used.
-    pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &str> {
+    pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
         match (self.bad.get(&row), &self.text) {
             (Some(why), _) => Err(why),
             (None, Some(Strings::Text(pages))) if pages.is_valid(row) => Ok(Some(pages.value(row).as_bytes())),
@@ -188,7 +175,7 @@ impl Documents {
         self,
         text: (&str, StringViewArray),
         beside: Vec<(String, StringViewArray)>,
-        bad: BTreeMap<usize, String>,
+        bad: BTreeMap<usize, Rejection>,
     ) -> Result<Documents> {
         let (name, texts) = text;
         let mut rows = put(self.rows, name, Arc::new(texts.clone()))?;
@@ -371,7 +358,10 @@ fn cell(strings: &Strings, row: usize) -> Cell<'_> {
 fn utf8(bytes: &[u8]) -> Cell<'_> {
     match std::str::from_utf8(bytes) {
         Ok(text) => checked(text),
-        Err(error) => Cell::Bad(format!("not UTF-8: byte {} of the text is wrong", error.valid_up_to())),
+        Err(error) => Cell::Bad(Rejection::new(
+            RejectReason::NotUtf8,
+            format!("byte {} of the text is wrong", error.valid_up_to()),
+        )),
     }
 }
 
@@ -380,11 +370,6 @@ fn checked(text: &str) -> Cell<'_> {
         return Cell::Bad(too_long(text.len()));
     }
     Cell::Text(text)
-}
-
-/// Why a text of that many bytes is not worked on.
-pub fn too_long(bytes: usize) -> String {
-    format!("a text of {bytes} bytes; at most {MAX_TEXT_BYTES} can be worked on")
 }
 
 fn wrong_type(name: &str, column: &ArrayRef, expected: &str) -> Error {

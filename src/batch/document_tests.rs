@@ -72,15 +72,21 @@ fn ids_of_each_kind() {
     assert!(Documents::new(0, batch(vec![("t", floats)]), Some("t"), None).is_err());
 }
 
+fn broken(detail: &str) -> Rejection {
+    Rejection::new(RejectReason::BrokenRecord, detail)
+}
+
 #[test]
 fn a_bad_row_says_why_and_keeps_its_number() {
     let texts: ArrayRef = Arc::new(BinaryArray::from_iter_values([&b"ok"[..], b"a\xFFb"]));
     let documents = Documents::new(0, batch(vec![("t", texts)]), Some("t"), None).expect("text");
     let documents = documents.with_docs(vec![4, 9]);
     assert_eq!((documents.text(0), documents.doc(0), documents.doc(1)), (Cell::Text("ok"), 4, 9));
-    assert!(matches!(documents.text(1), Cell::Bad(why) if why.contains("byte 1")));
-    let documents = documents.with_bad(BTreeMap::from([(0, "a reason".to_owned())]));
-    assert_eq!(documents.text(0), Cell::Bad("a reason".to_owned()));
+    assert!(
+        matches!(documents.text(1), Cell::Bad(why) if why.reason == RejectReason::NotUtf8 && why.detail.contains("byte 1"))
+    );
+    let documents = documents.with_bad(BTreeMap::from([(0, broken("a reason"))]));
+    assert_eq!(documents.text(0), Cell::Bad(broken("a reason")));
 }
 
 #[test]
@@ -89,17 +95,17 @@ fn pages_become_texts_and_bad_rows_stay_bad() {
     let titles: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["a", "b", "c", "d"]));
     let rows = batch(vec![("html", pages), ("title", titles)]);
     let documents = Documents::new(5, rows, Some("html"), None).expect("pages").with_html(true);
-    let documents = documents.with_bad(BTreeMap::from([(3, "broken".to_owned())]));
+    let documents = documents.with_bad(BTreeMap::from([(3, broken("x"))]));
     assert_eq!(documents.page(0), Ok(Some(&b"<p>\xFF"[..])));
-    assert_eq!((documents.page(1), documents.page(3)), (Ok(None), Err("broken")));
+    assert_eq!((documents.page(1), documents.page(3)), (Ok(None), Err(&broken("x"))));
     let texts = StringViewArray::from(vec![Some("text"), None, None, None]);
     let titles = StringViewArray::from(vec![Some("T"), None, None, None]);
-    let bad = BTreeMap::from([(2, "no body".to_owned())]);
+    let bad = BTreeMap::from([(2, RejectReason::NoBody.into())]);
     let purified = documents.purified(("html", texts), vec![("title".into(), titles)], bad).expect("purified");
     assert!(!purified.is_html() && purified.doc(1) == 6);
     assert_eq!((purified.text(0), purified.text(1)), (Cell::Text("text"), Cell::Null));
-    assert_eq!(purified.text(2), Cell::Bad("no body".to_owned()));
-    assert_eq!(purified.text(3), Cell::Bad("broken".to_owned()));
+    assert_eq!(purified.text(2), Cell::Bad(RejectReason::NoBody.into()));
+    assert_eq!(purified.text(3), Cell::Bad(broken("x")));
     let titles = purified.text_column("title").expect("strings").expect("a column");
     assert_eq!((titles.get(0), titles.get(1)), (Cell::Text("T"), Cell::Null));
 }

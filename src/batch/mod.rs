@@ -4,6 +4,7 @@
 //! builder here, so that a column has one name, one type and one place. No file is opened in this room.
 
 pub mod category;
+pub mod cell;
 pub mod cluster;
 pub mod document;
 pub mod evaluation;
@@ -14,6 +15,7 @@ pub mod judged;
 pub mod model;
 pub mod page;
 pub mod pair;
+pub mod reason;
 pub mod rejected;
 pub mod removal;
 pub mod term;
@@ -30,6 +32,7 @@ pub use judged::{JudgedBuilder, judged_schema};
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
+pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};

@@ -1,8 +1,11 @@
 //! The table `rejected/`: one row, or one whole file, that could not be used a row, with the reason.
 //!
+//! The reason is one of a few that can be counted; `detail` holds what differs from row to row.
+//!
 //! Ids are text here whatever the corpus has: the table is read by people, and a whole file has none.
 
 use super::id::IdRef;
+use super::reason::RejectReason;
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
 use arrow_array::builder::{Int64Builder, StringBuilder};
@@ -12,14 +15,20 @@ use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
+/// The version of this table, in the metadata of its schema: 2 since there are details.
+const VERSION: (&str, &str) = ("schema_version", "2");
+
 /// The columns of the table; `row` is null where the whole file is meant.
 pub fn rejected_schema() -> SchemaRef {
-    Arc::new(Schema::new(vec![
+    let columns = vec![
         Field::new("file", DataType::Utf8, false),
         Field::new("row", DataType::Int64, true),
         Field::new("id", DataType::Utf8, true),
         Field::new("reason", DataType::Utf8, false),
-    ]))
+        Field::new("detail", DataType::Utf8, true),
+    ];
+    let version = std::collections::HashMap::from([(VERSION.0.to_owned(), VERSION.1.to_owned())]);
+    Arc::new(Schema::new_with_metadata(columns, version))
 }
 
 /// Builds batches of the table.
@@ -29,6 +38,7 @@ pub struct RejectedBuilder {
     row: Int64Builder,
     id: StringBuilder,
     reason: StringBuilder,
+    detail: StringBuilder,
     rows: usize,
     bytes: usize,
 }
@@ -39,14 +49,15 @@ impl RejectedBuilder {
         RejectedBuilder::default()
     }
 
-    /// Appends a row of a file (counted from 0), or, with none, the whole file.
-    pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: &str) {
+    /// Appends a row of a file (counted from 0), or, with none, the whole file. No detail is an empty one.
+    pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
-        self.bytes += file.len() + id.as_ref().map_or(0, String::len) + reason.len();
+        self.bytes += file.len() + id.as_ref().map_or(0, String::len) + detail.len();
         self.file.append_value(file);
         self.row.append_option(row.map(|row| row as i64));
         self.id.append_option(id);
-        self.reason.append_value(reason);
+        self.reason.append_value(reason.text());
+        self.detail.append_option(Some(detail).filter(|detail| !detail.is_empty()));
         self.rows += 1;
     }
 
@@ -73,6 +84,7 @@ impl RejectedBuilder {
             Arc::new(self.row.finish()) as _,
             Arc::new(self.id.finish()) as _,
             Arc::new(self.reason.finish()) as _,
+            Arc::new(self.detail.finish()) as _,
         ];
         table("rejected", &rejected_schema(), columns)
     }
@@ -97,12 +109,15 @@ mod tests {
     #[test]
     fn a_row_and_a_whole_file() {
         let mut builder = RejectedBuilder::new();
-        builder.push("a.jsonl", Some(7), Some(IdRef::Int(12)), "the text is null");
-        builder.push("b.parquet", None, None, "0 bytes");
+        builder.push("a.jsonl", Some(7), Some(IdRef::Int(12)), RejectReason::NullText, "");
+        builder.push("b.parquet", None, None, RejectReason::UnusableFile, "0 bytes");
         let batch = builder.finish().expect("a table");
         assert_eq!(batch.schema(), rejected_schema());
         assert_eq!(batch.column(2).as_string::<i32>().value(0), "12");
         assert!(batch.column(1).is_null(1) && batch.column(2).is_null(1));
+        let (reasons, details) = (batch.column(3).as_string::<i32>(), batch.column(4).as_string::<i32>());
+        assert_eq!((reasons.value(0), details.is_null(0)), ("null text", true));
+        assert_eq!((reasons.value(1), details.value(1)), ("unusable file", "0 bytes"));
         assert!(builder.is_empty());
         let read = rejected_rows(&batch).expect("its own columns");
         assert_eq!(read, [("a.jsonl".to_owned(), Some(7)), ("b.parquet".to_owned(), None)]);

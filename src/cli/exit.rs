@@ -38,7 +38,7 @@ impl Exit {
 
     /// The end of a run that was finished.
     pub fn of_report(report: &RunReport) -> Exit {
-        let losses = report.documents.rejected > 0 || !report.bad_inputs.is_empty() || !report.guards.is_empty();
+        let losses = report.documents.rejections.rows > 0 || !report.bad_inputs.is_empty() || !report.guards.is_empty();
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
@@ -62,6 +62,7 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
+    use crate::batch::RejectReason;
     use crate::job::{BadInputReport, DocumentsReport};
 
     #[test]
@@ -74,8 +75,10 @@ mod tests {
     fn any_loss_is_told() {
         let clean = RunReport { warnings: vec!["two ids are equal".into()], ..RunReport::default() };
         assert_eq!(Exit::of_report(&clean), Exit::Done);
+        let mut documents = DocumentsReport::default();
+        documents.rejections.add(RejectReason::NullText, 1);
         let losses = [
-            RunReport { documents: DocumentsReport { rejected: 1, ..Default::default() }, ..RunReport::default() },
+            RunReport { documents, ..RunReport::default() },
             RunReport { bad_inputs: vec![BadInputReport::default()], ..RunReport::default() },
             RunReport { guards: vec!["more than half of a.parquet is removed".into()], ..RunReport::default() },
         ];

@@ -66,7 +66,7 @@ pub(super) fn tell_end(report: &RunReport, exit: Exit) {
     tracing::info!(
         exit_code = exit.code(),
         documents = report.documents.used,
-        rejected = report.documents.rejected,
+        rejected = report.documents.rejections.rows,
         removed = report.removal.removed,
         kept = report.removal.kept,
         guards = report.guards.len(),

@@ -11,7 +11,7 @@ use super::run::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, whole_story};
 use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
-use crate::report::{counted, thousands};
+use crate::report::{counted, rejections, thousands};
 
 /// Runs the verb.
 ///
@@ -49,17 +49,17 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     }
     let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
     say(&summary(&report, options)).context("cannot print the summary")?;
-    Ok(if report.rejected > 0 || !report.bad_inputs.is_empty() { Exit::DoneWithLosses } else { Exit::Done })
+    Ok(if report.rejections.rows > 0 || !report.bad_inputs.is_empty() { Exit::DoneWithLosses } else { Exit::Done })
 }
 
 fn summary(report: &StreamReport, options: &StreamOptions) -> String {
     let mut text = format!(
-        "{}: {} flagged as duplicates, {} new, {} without a key, {} rejected\n",
+        "{}: {} flagged as duplicates, {} new, {} without a key; {}\n",
         counted(report.rows, "document"),
         thousands(report.duplicates),
         thousands(report.signed - report.duplicates),
         thousands(report.unsigned.values().sum()),
-        thousands(report.rejected)
+        rejections(&report.rejections)
     );
     if report.forgotten + report.unknown > 0 {
         text += &format!("{} taken out before, {} not found\n", thousands(report.forgotten), thousands(report.unknown));

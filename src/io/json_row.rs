@@ -4,6 +4,7 @@
 //! reading parses the same fields, and checks the whole line for UTF-8.
 
 use super::schema::Columns;
+use crate::batch::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -17,7 +18,7 @@ pub(super) struct Row<'l> {
     /// The others, in the order of [`Columns::others`]; null where the field is not there.
     pub others: Vec<Value>,
     /// Why the row cannot be used, although its line is JSON.
-    pub bad: Option<String>,
+    pub bad: Option<Rejection>,
 }
 
 /// An id in JSON.
@@ -32,9 +33,9 @@ pub(super) enum JsonId<'l> {
 }
 
 /// The row of a line, or why it is none.
-pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, String> {
-    let line =
-        std::str::from_utf8(line).map_err(|error| format!("not UTF-8: byte {} of the line", error.valid_up_to()))?;
+pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, Rejection> {
+    let line = std::str::from_utf8(line)
+        .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);
     RowSeed { columns }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
@@ -46,13 +47,17 @@ pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
 }
 
 /// The parser's sentence, cut: it may quote a whole document.
-fn said(error: serde_json::Error) -> String {
+fn said(error: serde_json::Error) -> Rejection {
     let said = error.to_string();
     let mut shown: String = said.chars().take(200).collect();
     if shown.len() < said.len() {
         shown.push('…');
     }
-    format!("not a line of JSON: {shown}")
+    Rejection::new(RejectReason::NotJson, shown)
+}
+
+fn wrong_type(field: &str, value: &Scalar<'_>, expected: &str) -> Rejection {
+    Rejection::new(RejectReason::WrongType, format!("the field {field:?} is {value}; expected {expected}"))
 }
 
 struct RowSeed<'c> {
@@ -80,17 +85,14 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
                 Field::Text => match map.next_value_seed(ScalarSeed)? {
                     Scalar::Text(text) => row.text = Some(text),
                     Scalar::Null => row.text = None,
-                    other => row.bad = Some(format!("the field {:?} is {other}; expected a string", self.columns.text)),
+                    other => row.bad = Some(wrong_type(&self.columns.text, &other, "a string")),
                 },
                 Field::Id => match map.next_value_seed(ScalarSeed)? {
                     Scalar::Text(text) => row.id = JsonId::Text(text),
                     Scalar::Int(number) => row.id = JsonId::Int(number),
                     Scalar::UInt(number) => row.id = JsonId::UInt(number),
                     Scalar::Null => row.id = JsonId::None,
-                    other => {
-                        row.bad =
-                            Some(format!("the field {:?} is {other}; expected a string or integer", self.columns.id));
-                    }
+                    other => row.bad = Some(wrong_type(&self.columns.id, &other, "a string or integer")),
                 },
                 Field::Other(at) => row.others[at] = map.next_value()?,
                 Field::Unknown => {
@@ -243,8 +245,8 @@ mod tests {
     #[test]
     fn what_cannot_be_used_says_why() {
         let why = |line: &[u8]| match parse(line, &columns()) {
-            Ok(row) => row.bad.expect("a reason"),
-            Err(why) => why,
+            Ok(row) => row.bad.expect("a reason").to_string(),
+            Err(why) => why.to_string(),
         };
         assert!(why(br#"{"text":5}"#).contains("is an integer; expected a string"));
         assert!(why(br#"{"text":["a"]}"#).contains("is a list"));
@@ -252,14 +254,14 @@ mod tests {
         assert!(why(br#"{"text":"a","id":{"a":1}}"#).contains("an object"));
         assert!(why(b"{\"text\":\"a\xFF\"}").contains("not UTF-8: byte 10"));
         assert!(why(b"{\"other\":\"a\xFF\"}").contains("not UTF-8"));
-        assert!(why(br#"{"text":"a""#).contains("not a line of JSON: EOF"));
+        assert!(why(br#"{"text":"a""#).contains("not JSON: EOF"));
         assert!(why(br#"{"text":"a"} x"#).contains("trailing characters"));
-        assert!(why(br#"{"text":"\ud800"}"#).contains("not a line of JSON"));
+        assert!(why(br#"{"text":"\ud800"}"#).contains("not JSON"));
         assert!(why(b"[1,2]").contains("expected an object with the field \"text\""));
         let long = format!("\"{}\"", "x".repeat(100_000));
         assert!(why(long.as_bytes()).len() < 300);
         let deep = "[".repeat(100_000);
-        assert!(why(format!("{{\"x\":{deep}").as_bytes()).contains("not a line of JSON"));
+        assert!(why(format!("{{\"x\":{deep}").as_bytes()).contains("not JSON"));
     }
 
     #[test]

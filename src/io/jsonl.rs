@@ -10,9 +10,9 @@ use super::lines::{Line, Lines, MAX_LINE_BYTES};
 use super::packing::Packing;
 use super::schema::{self, Columns, Shown};
 use super::want::{MAX_BATCH_ROWS, Want};
-use crate::batch::Documents;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::id::{IdKind, IdsSeen};
+use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
@@ -134,7 +134,7 @@ struct Batch<'b> {
     ids: Vec<JsonId<'static>>,
     others: Vec<Vec<Value>>,
     docs: Vec<u64>,
-    bad: BTreeMap<usize, String>,
+    bad: BTreeMap<usize, Rejection>,
     seen: IdsSeen,
     bytes: usize,
 }
@@ -157,7 +157,10 @@ impl<'b> Batch<'b> {
     fn push(&mut self, doc: u64, line: &Line<'_>) {
         let parsed = match line {
             Line::Bytes(line) => json_row::parse(line, self.columns),
-            Line::TooLong(bytes) => Err(format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be read")),
+            Line::TooLong(bytes) => {
+                let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be read");
+                Err(Rejection::new(RejectReason::TooLong, detail))
+            }
         };
         let mut row = parsed.unwrap_or_else(|why| Row { bad: Some(why), ..Row::default() });
         if let Some(text) = row.text.take_if(|text| text.len() > MAX_TEXT_BYTES) {

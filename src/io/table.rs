@@ -20,7 +20,7 @@ use arrow_schema::{DataType, Schema, SchemaRef};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The version of the output tables, in every file's metadata.
+/// The version of an output table, in the file's metadata, of those whose schema names none by itself.
 pub const SCHEMA_VERSION: &str = "1";
 
 /// Columns of few different values: a dictionary pays only there.
@@ -144,13 +144,14 @@ impl TableWriter {
 }
 
 fn properties(schema: &Schema) -> WriterProperties {
+    let version = schema.metadata().get("schema_version").map_or(SCHEMA_VERSION, String::as_str).to_owned();
     let level = |level| Compression::ZSTD(ZstdLevel::try_new(level).unwrap_or_default());
     let mut properties = WriterProperties::builder()
         .set_compression(level(LEVEL))
         .set_dictionary_enabled(false)
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_created_by("dupsift version 1".to_owned())
-        .set_key_value_metadata(Some(vec![KeyValue::new("schema_version".to_owned(), SCHEMA_VERSION.to_owned())]));
+        .set_key_value_metadata(Some(vec![KeyValue::new("schema_version".to_owned(), version)]));
     for field in schema.fields() {
         let (name, path) = (field.name().as_str(), ColumnPath::from(field.name().as_str()));
         if REPETITIVE.contains(&name) {

@@ -45,7 +45,7 @@ pub(super) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Re
                 let text = match documents.text(row) {
                     Cell::Text(text) => Ok(Some(text.to_owned())),
                     Cell::Null => Ok(None),
-                    Cell::Bad(why) => Err(why),
+                    Cell::Bad(why) => Err(why.to_string()),
                 };
                 all.push((documents.doc(row), text, documents.id(row).map(Id::from)));
             }

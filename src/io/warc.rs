@@ -10,9 +10,9 @@ use super::packing::Packing;
 use super::schema::Columns;
 use super::want::{MAX_BATCH_ROWS, Want};
 use super::warc_page::payload;
-use super::warc_records::{Found, Head, Records};
-use crate::batch::Documents;
+use super::warc_records::{Found, Head, Records, broken};
 use crate::batch::id::{IdKind, IdsSeen};
+use crate::batch::{Documents, Rejection};
 use crate::error::Result;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryViewBuilder, StringViewBuilder};
@@ -66,14 +66,14 @@ pub(super) fn scan(file: File, packing: Packing) -> io::Result<Scan> {
             Found::Head(head) => head,
         };
         heads += 1;
-        let broken = records.block(&head, None)?.is_err();
+        let is_broken = records.block(&head, None)?.is_err();
         if is_row(&head.kind) {
             marked.rows += 1;
-            marked.bytes += if broken { 0 } else { head.length };
+            marked.bytes += if is_broken { 0 } else { head.length };
             scan.archived.truncated += u64::from(head.fields.get("warc-truncated").is_some());
         } else {
             let kind = OTHERS.iter().find(|kind| **kind == head.kind).unwrap_or(&"unknown");
-            let kind = if broken { format!("{kind} (broken)") } else { (*kind).to_owned() };
+            let kind = if is_broken { format!("{kind} (broken)") } else { (*kind).to_owned() };
             *scan.archived.others.entry(kind).or_default() += 1;
         }
     }
@@ -112,7 +112,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
         let doc = reading.first_doc + row;
         row += 1;
         match found {
-            Found::Broken(why) if asked => batch.bad(doc, why.to_owned()),
+            Found::Broken(what) if asked => batch.bad(doc, broken(what)),
             Found::Broken(_) => {}
             Found::Head(head) => {
                 let whole = records.block(&head, asked.then_some(&mut block)).map_err(failed)?;
@@ -150,7 +150,7 @@ struct Batch<'b> {
     ids: StringViewBuilder,
     others: Vec<(&'static str, StringViewBuilder)>,
     docs: Vec<u64>,
-    bad: BTreeMap<usize, String>,
+    bad: BTreeMap<usize, Rejection>,
     seen: IdsSeen,
     bytes: usize,
 }
@@ -175,12 +175,12 @@ impl<'b> Batch<'b> {
     }
 
     /// A row of which nothing is known but why it cannot be used.
-    fn bad(&mut self, doc: u64, why: String) {
+    fn bad(&mut self, doc: u64, why: Rejection) {
         self.add(doc, Err(why), |_| None);
     }
 
     /// The row of a record with its block.
-    fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], String>) {
+    fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], Rejection>) {
         // What makes a row bad must not depend on what a reading asks for: every block is unpacked.
         let (content_type, page) = match block {
             Err(why) => (None, Err(why)),
@@ -203,7 +203,12 @@ impl<'b> Batch<'b> {
         self.add(doc, page.as_deref().map_err(Clone::clone), value);
     }
 
-    fn add<'v>(&mut self, doc: u64, page: std::result::Result<&[u8], String>, value: impl Fn(&str) -> Option<&'v str>) {
+    fn add<'v>(
+        &mut self,
+        doc: u64,
+        page: std::result::Result<&[u8], Rejection>,
+        value: impl Fn(&str) -> Option<&'v str>,
+    ) {
         let id = value(&self.columns.id);
         let page = page.map_err(|why| self.bad.insert(self.docs.len(), why)).ok();
         if id.is_some() {

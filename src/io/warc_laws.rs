@@ -26,7 +26,7 @@ fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Told> {
             Found::Head(head) => {
                 let mut block = Vec::new();
                 let whole = records.block(&head, hold.then_some(&mut block)).expect("read");
-                whole.map(|()| (head.kind, block))
+                whole.map(|()| (head.kind, block)).map_err(|why| why.to_string())
             }
         };
         all.push((start, fresh, what));

@@ -2,10 +2,12 @@
 //!
 //! Archives are written by many crawlers, and some of them store a body that they have already dechunked or unpacked with the
 //! fields that say otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So what does not begin as the field says is taken
-//! as it is. The reasons why a row cannot be used are few, so that they can be counted.
+//! as it is.
 
 use super::warc_head::{Fields, HEAD_BYTES};
+use super::warc_records::broken;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use crate::batch::{RejectReason, Rejection};
 use std::borrow::Cow;
 use std::io::{self, Read};
 
@@ -14,7 +16,7 @@ use std::io::{self, Read};
 pub(super) struct Payload<'b> {
     /// The media type with its parameters, as the server or the archive gives it.
     pub content_type: Option<String>,
-    pub page: Result<Cow<'b, [u8]>, String>,
+    pub page: Result<Cow<'b, [u8]>, Rejection>,
 }
 
 /// The page of a block. An answer of a server is one that begins as such; any other block is the page itself, of the type that
@@ -24,15 +26,12 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     if !block.starts_with(b"HTTP/") {
         let answer = declared.is_some_and(|declared| essence(declared) == "application/http");
         if answer {
-            return Payload { content_type: None, page: Err("broken record: no head of a server".to_owned()) };
+            return Payload { content_type: None, page: Err(broken("no head of a server")) };
         }
         return Payload { content_type: declared.map(str::to_owned), page: page(declared, block.into()) };
     }
     let Some((head, body)) = split(block) else {
-        return Payload {
-            content_type: None,
-            page: Err("broken record: the head of the server has no end".to_owned()),
-        };
+        return Payload { content_type: None, page: Err(broken("the head of the server has no end")) };
     };
     let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
     let fields = Fields::of(lines);
@@ -57,22 +56,22 @@ fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// Whether the first line of an answer, `HTTP/1.1 200 OK`, says that it holds what was asked for.
-fn answered(line: &[u8]) -> Result<(), String> {
+fn answered(line: &[u8]) -> Result<(), Rejection> {
     let mut parts = line.split(|byte| byte.is_ascii_whitespace()).skip(1).filter(|part| !part.is_empty());
     match parts.next() {
         Some([b'2', b'0'..=b'9', b'0'..=b'9']) => Ok(()),
         Some(status @ [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9']) => {
-            Err(format!("HTTP status {}", String::from_utf8_lossy(status)))
+            Err(Rejection::new(RejectReason::HttpStatus, String::from_utf8_lossy(status)))
         }
-        _ => Err("broken record: no HTTP status".to_owned()),
+        _ => Err(broken("no HTTP status")),
     }
 }
 
 /// A body that is HTML or text, of at most [`MAX_TEXT_BYTES`].
-fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, String> {
+fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Rejection> {
     named(content_type)?;
     if content_type.is_none() && !is_like_html(&body) {
-        return Err("not HTML: it is not said what it is".to_owned());
+        return Err(Rejection::new(RejectReason::NotHtml, "it is not said what it is"));
     }
     if body.len() > MAX_TEXT_BYTES {
         return Err(too_long(body.len()));
@@ -81,7 +80,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
 }
 
 /// Whether a type that is named is one of pages.
-fn named(content_type: Option<&str>) -> Result<(), String> {
+fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
     if matches!(name.as_str(), "text/html" | "application/xhtml+xml" | "text/plain") {
@@ -89,7 +88,8 @@ fn named(content_type: Option<&str>) -> Result<(), String> {
     }
     let sign = |sign: u8| sign.is_ascii_alphanumeric() || b"/.+-_".contains(&sign);
     let is_type = name.bytes().all(sign) && name.bytes().filter(|&sign| sign == b'/').count() == 1;
-    Err(if is_type && name.len() <= 80 { format!("not HTML: {name}") } else { "not HTML: no known type".to_owned() })
+    let detail = if is_type && name.len() <= 80 { name } else { "no known type".to_owned() };
+    Err(Rejection::new(RejectReason::NotHtml, detail))
 }
 
 /// `text/html` of `Text/HTML; charset=gbk`.
@@ -107,7 +107,7 @@ fn is_like_html(body: &[u8]) -> bool {
 }
 
 /// The body without what was done to it for the way.
-fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String> {
+fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Rejection> {
     let chunked = fields
         .all("transfer-encoding")
         .flat_map(|value| value.split(','))
@@ -133,13 +133,16 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, String
                 Err(_) => Err(Failed::Decoder),
             },
             "br" | "compress" | "x-compress" | "dcb" | "dcz" => {
-                return Err(format!("encoded with {coding}, which is not read"));
+                return Err(Rejection::new(RejectReason::UnreadEncoding, coding.as_str()));
             }
-            _ => return Err("encoded in a way that is not known".to_owned()),
+            _ => return Err(Rejection::new(RejectReason::UnreadEncoding, "no known name")),
         };
         body = Cow::Owned(out.map_err(|failed| match failed {
-            Failed::Decoder => format!("a body that is damaged {coding}"),
-            Failed::TooLong => format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes"),
+            Failed::Decoder => Rejection::new(RejectReason::DamagedBody, coding.as_str()),
+            Failed::TooLong => {
+                let detail = format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes");
+                Rejection::new(RejectReason::TooLong, detail)
+            }
         })?);
     }
     Ok(body)

@@ -22,7 +22,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The page of an answer with these fields, of type HTML where they name none.
-fn answer(fields: &str, body: &[u8]) -> Result<Vec<u8>, String> {
+fn answer(fields: &str, body: &[u8]) -> Result<Vec<u8>, Rejection> {
     let html = if fields.to_ascii_lowercase().contains("content-type") { "" } else { "Content-Type: text/html\r\n" };
     let block = [format!("HTTP/1.1 200 OK\r\n{html}{fields}\r\n").as_bytes(), body].concat();
     let record = Fields::of(b"Content-Type: application/http; msgtype=response\r\n");
@@ -96,21 +96,25 @@ fn what_is_cut_off_is_used_and_what_is_damaged_is_not() {
     let packed = gz(&long);
     let part = good("Content-Encoding: gzip\r\n", &packed[..packed.len() / 2]);
     assert!(part.len() > 10_000 && long.starts_with(&part));
-    assert_eq!(answer("Content-Encoding: gzip\r\n", &packed[..5]), Err("a body that is damaged gzip".to_owned()));
+    assert_eq!(
+        answer("Content-Encoding: gzip\r\n", &packed[..5]),
+        Err(Rejection::new(RejectReason::DamagedBody, "gzip"))
+    );
     let mut damaged = packed;
     let last = damaged.len() - 6;
     damaged[last] ^= 1;
-    assert_eq!(answer("Content-Encoding: gzip\r\n", &damaged), Err("a body that is damaged gzip".to_owned()));
+    assert_eq!(answer("Content-Encoding: gzip\r\n", &damaged), Err(Rejection::new(RejectReason::DamagedBody, "gzip")));
     assert_eq!(
         answer("Content-Encoding: deflate\r\n", b"\xFF\xFFxx"),
-        Err("a body that is damaged deflate".to_owned())
+        Err(Rejection::new(RejectReason::DamagedBody, "deflate"))
     );
 }
 
 #[test]
 fn a_body_that_unpacks_without_end_is_refused() {
     let zeros = vec![b' '; MAX_TEXT_BYTES + 1];
-    let why = format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes");
+    let detail = format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes");
+    let why = Rejection::new(RejectReason::TooLong, detail);
     assert_eq!(answer("Content-Encoding: gzip\r\n", &gz(&zeros)), Err(why.clone()));
     assert_eq!(answer("Content-Encoding: gzip\r\n", &gz(&zeros[1..])).map(|page| page.len()), Ok(MAX_TEXT_BYTES));
     assert_eq!(answer("Content-Encoding: zstd\r\n", &zstd::encode_all(zeros.as_slice(), 1).unwrap()), Err(why));
@@ -119,10 +123,10 @@ fn a_body_that_unpacks_without_end_is_refused() {
 
 #[test]
 fn packings_that_are_not_read_are_named() {
-    let why = |name: &str| answer(&format!("Content-Encoding: {name}\r\n"), b"abc").expect_err("no page");
-    assert_eq!(why("BR"), "encoded with br, which is not read");
-    assert_eq!(why("gzip, br"), "encoded with br, which is not read");
-    assert_eq!(why("rot13-of-my-own"), "encoded in a way that is not known");
+    let why = |name: &str| answer(&format!("Content-Encoding: {name}\r\n"), b"abc").expect_err("no page").to_string();
+    assert_eq!(why("BR"), "encoding not read: br");
+    assert_eq!(why("gzip, br"), "encoding not read: br");
+    assert_eq!(why("rot13-of-my-own"), "encoding not read: no known name");
 }
 
 #[test]
@@ -133,11 +137,11 @@ fn only_html_and_text_are_pages() {
     {
         assert_eq!(of(content_type), Ok(b"abc".to_vec()), "{content_type}");
     }
-    assert_eq!(of("image/PNG; q=1"), Err("not HTML: image/png".to_owned()));
-    assert_eq!(of("text/x-%ff<script>"), Err("not HTML: no known type".to_owned()));
-    assert_eq!(of(&format!("a/{}", "b".repeat(100))), Err("not HTML: no known type".to_owned()));
+    assert_eq!(of("image/PNG; q=1"), Err(Rejection::new(RejectReason::NotHtml, "image/png")));
+    assert_eq!(of("text/x-%ff<script>"), Err(Rejection::new(RejectReason::NotHtml, "no known type")));
+    assert_eq!(of(&format!("a/{}", "b".repeat(100))), Err(Rejection::new(RejectReason::NotHtml, "no known type")));
     // Where no type is named the first sign tells.
-    assert_eq!(of(""), Err("not HTML: it is not said what it is".to_owned()));
+    assert_eq!(of(""), Err(Rejection::new(RejectReason::NotHtml, "it is not said what it is")));
     for page in [b"<p>".as_slice(), b"\xEF\xBB\xBF \r\n<!doctype html>", b"\xFF\xFE<\0p\0>\0", b"\0<\0p\0>"] {
         assert_eq!(answer("Content-Type:\r\n", page), Ok(page.to_vec()));
     }
@@ -153,15 +157,18 @@ fn status_and_head_of_the_server() {
         assert_eq!(of(&format!("{line}\r\nContent-Type: text/html\r\n\r\n<p>")), page, "{line}");
     }
     assert_eq!(of("HTTP/1.1 200 OK\nX:\n\n<p>"), page);
-    assert_eq!(of("HTTP/1.1 404 Not Found\r\n\r\n<p>"), Err("HTTP status 404".to_owned()));
+    assert_eq!(of("HTTP/1.1 404 Not Found\r\n\r\n<p>"), Err(Rejection::new(RejectReason::HttpStatus, "404")));
     // The status comes before the type.
-    assert_eq!(of("HTTP/1.1 301 Moved\r\nContent-Type: image/png\r\n\r\n"), Err("HTTP status 301".to_owned()));
-    assert_eq!(of("HTTP/1.1 OK\r\n\r\n<p>"), Err("broken record: no HTTP status".to_owned()));
-    assert_eq!(of("HTTP/1.1 200 OK\r\nX: y\r\n"), Err("broken record: the head of the server has no end".to_owned()));
+    assert_eq!(
+        of("HTTP/1.1 301 Moved\r\nContent-Type: image/png\r\n\r\n"),
+        Err(Rejection::new(RejectReason::HttpStatus, "301"))
+    );
+    assert_eq!(of("HTTP/1.1 OK\r\n\r\n<p>"), Err(broken("no HTTP status")));
+    assert_eq!(of("HTTP/1.1 200 OK\r\nX: y\r\n"), Err(broken("the head of the server has no end")));
     let long = format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n<p>", "y".repeat(HEAD_BYTES));
-    assert_eq!(of(&long), Err("broken record: the head of the server has no end".to_owned()));
-    assert_eq!(of("<p>"), Err("broken record: no head of a server".to_owned()));
-    assert_eq!(of(""), Err("broken record: no head of a server".to_owned()));
+    assert_eq!(of(&long), Err(broken("the head of the server has no end")));
+    assert_eq!(of("<p>"), Err(broken("no head of a server")));
+    assert_eq!(of(""), Err(broken("no head of a server")));
 }
 
 #[test]
@@ -170,7 +177,10 @@ fn a_record_that_is_no_answer_is_the_page_itself() {
     let wet = of("Content-Type: text/plain; charset=utf-8\r\n", "кот");
     assert_eq!(wet.content_type.as_deref(), Some("text/plain; charset=utf-8"));
     assert_eq!(wet.page.as_deref(), Ok("кот".as_bytes()));
-    assert_eq!(of("Content-Type: text/dns\r\n", "1.2.3.4").page, Err("not HTML: text/dns".to_owned()));
+    assert_eq!(
+        of("Content-Type: text/dns\r\n", "1.2.3.4").page,
+        Err(Rejection::new(RejectReason::NotHtml, "text/dns"))
+    );
     assert_eq!(of("", "<p>").page.as_deref(), Ok(b"<p>".as_slice()));
     // The type is told even of what is no page.
     let image = of("Content-Type: application/http\r\n", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nx");

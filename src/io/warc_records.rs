@@ -9,6 +9,7 @@ use super::packing::Packing;
 use super::warc_head::{Fields, HEAD_BYTES};
 use super::warc_members::{Fault, Members, Next, RECORD};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
+use crate::batch::{RejectReason, Rejection};
 use std::fs::File;
 use std::io;
 
@@ -17,22 +18,22 @@ const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
 /// The longest line that may be the first of a record.
 const FIRST_LINE: usize = 32;
 
-const ENDS: &str = "broken record: the file ends in it";
-const DAMAGED: &str = "broken record: it cannot be unpacked";
-const GARBAGE: &str = "broken record: it does not begin as a record does";
-const VERSION: &str = "broken record: a version of WARC that is not known";
-const LONG_HEAD: &str = "broken record: its head has more than 64 KiB";
-const NO_END: &str = "broken record: its head has no end";
-const NO_TYPE: &str = "broken record: its head names no type";
-const NO_LENGTH: &str = "broken record: its head names no length";
-const LENGTH: &str = "broken record: it does not end where its head says";
+const ENDS: &str = "the file ends in it";
+const DAMAGED: &str = "it cannot be unpacked";
+const GARBAGE: &str = "it does not begin as a record does";
+const VERSION: &str = "a version of WARC that is not known";
+const LONG_HEAD: &str = "its head has more than 64 KiB";
+const NO_END: &str = "its head has no end";
+const NO_TYPE: &str = "its head names no type";
+const NO_LENGTH: &str = "its head names no length";
+const LENGTH: &str = "it does not end where its head says";
 
 /// What was found.
 #[derive(Debug)]
 pub(super) enum Found {
     /// A record, whose block comes next: [`Records::block`] has to be called.
     Head(Head),
-    /// A record that is broken, with the reason, or bytes that are none.
+    /// A record that is broken, with what is wrong, or bytes that are none.
     Broken(&'static str),
 }
 
@@ -127,7 +128,7 @@ impl Records {
     ///
     /// # Errors
     /// What the system says. The inner error is why the record cannot be used: it is broken, or too long to be held.
-    pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), String>> {
+    pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
@@ -136,7 +137,7 @@ impl Records {
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
                 let more = self.search()?;
-                return Ok(Err(if more { LENGTH } else { ENDS }.to_owned()));
+                return Ok(Err(broken(if more { LENGTH } else { ENDS })));
             }
             if into.is_none() || long {
                 return Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) });
@@ -162,7 +163,7 @@ impl Records {
         if left > 0 || !self.ends()? {
             let more = self.search()?;
             let fault = if more { None } else { self.members.fault() };
-            return Ok(Err(fault.map_or(LENGTH, said).to_owned()));
+            return Ok(Err(broken(fault.map_or(LENGTH, said))));
         }
         Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) })
     }
@@ -289,6 +290,11 @@ fn version(line: &[u8]) -> Option<bool> {
     let dot = version.iter().position(|&byte| byte == b'.')?;
     let is = digits(&version[..dot]) && digits(&version[dot + 1..]) && line.ends_with(b"\n");
     is.then(|| [b"0.17".as_slice(), b"0.18", b"1.0", b"1.1"].contains(&version))
+}
+
+/// What is wrong with a record, as the reason why it cannot be used.
+pub(super) fn broken(what: &str) -> Rejection {
+    Rejection::new(RejectReason::BrokenRecord, what)
 }
 
 fn said(fault: Fault) -> &'static str {

@@ -110,7 +110,7 @@ fn rows(source: &Source, want: &Want, target: usize) -> Result<Vec<Row>> {
                 };
                 all.push(Row {
                     doc: documents.doc(row),
-                    page: page.map_err(str::to_owned),
+                    page: page.map_err(ToString::to_string),
                     id: documents.id(row).map(Id::from),
                     others: columns.iter().map(other).collect(),
                 });
@@ -349,7 +349,7 @@ fn a_block_that_is_too_long_is_not_held() {
     std::io::Seek::seek(&mut file, std::io::SeekFrom::Current(5_000_000_000)).expect("sought");
     file.write_all(&[b"\r\n\r\n".to_vec(), answer("a", "<p>a</p>")].concat()).expect("written");
     let all = rows(&open(&path, "id"), &want(), 1).expect("read");
-    assert_eq!(all[0].page, Err("a text of 5000000000 bytes; at most 134217728 can be worked on".to_owned()));
+    assert_eq!(all[0].page, Err("too long: a text of 5000000000 bytes; at most 134217728 can be worked on".to_owned()));
     assert_eq!((all.len(), &all[1].page), (2, &Ok("<p>a</p>".to_owned())));
 }
 

@@ -12,9 +12,11 @@ use super::progress::{Progress, Unit};
 use super::purified::{Seen, each_page};
 use super::purify_report::PurifyReport;
 use super::run::carry_out;
-use super::run_report::{BadInputReport, StageReport};
+use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::workers::Job;
-use crate::batch::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, categories_found, category_schema};
+use crate::batch::{
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, RejectReason, categories_found, category_schema,
+};
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
 use crate::io::{BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want};
@@ -22,8 +24,6 @@ use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 
 /// Where the table stands in the output.
 const TABLE: &str = "model/part-00000.parquet";
-/// Version of the record and of the table.
-const SCHEMA_VERSION: u32 = 1;
 /// Bytes of pages that a thread takes at a time.
 const PIECE_BYTES: usize = 16 << 20;
 /// Bytes that a count takes while pages come in.
@@ -51,7 +51,8 @@ pub struct TrainingReport {
     /// Rows without a label.
     pub unlabelled: u64,
     /// Rows that could not be used.
-    pub rejected: u64,
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
     /// Classes, each with its pages.
     pub classes: std::collections::BTreeMap<String, u64>,
     /// Words that the model knows.
@@ -113,12 +114,16 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
     let bar = job.progress.stage("train", job.documents(), Unit::Documents);
     let counts = job.work(
         splits.len(),
-        || Ok((PurifyReport::default(), [0u64; 2])),
-        |(purified, [unlabelled, rejected]), piece| {
+        || Ok((PurifyReport::default(), 0u64, RejectionsReport::default())),
+        |(purified, unlabelled, rejections), piece| {
             job.source.read(&splits[piece], &want, &mut |batch| {
                 let labels = batch.spelled_column(label_column)?;
                 each_page(job, &purifier, &batch, purified, |row, seen| {
-                    let Seen::Page(page) = seen else { return Ok(*rejected += 1) };
+                    let page = match seen {
+                        Seen::Page(page) => page,
+                        Seen::Null => return Ok(rejections.add(RejectReason::NullText, 1)),
+                        Seen::Bad(why) => return Ok(rejections.add(why.reason, 1)),
+                    };
                     let Some(Cell::Text(label)) = labels.as_ref().map(|labels| labels.get(row)) else {
                         return Ok(*unlabelled += 1);
                     };
@@ -141,10 +146,11 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
     let (rows, bytes) = write(stage, &model)?;
     running.end(job.documents(), rows, bytes);
     let mut purified = PurifyReport::default().of(job);
-    let (mut unlabelled, mut rejected) = (0, 0);
-    for (thread, counts) in counts {
+    let (mut unlabelled, mut rejections) = (0, RejectionsReport::default());
+    for (thread, without, rejected) in counts {
         purified.merge(&thread);
-        (unlabelled, rejected) = (unlabelled + counts[0], rejected + counts[1]);
+        unlabelled += without;
+        rejections.merge(&rejected);
     }
     let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
     let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
@@ -159,7 +165,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         rows: job.documents(),
         pages,
         unlabelled,
-        rejected,
+        rejections,
         classes: documents.map(|row| (row.class.to_owned(), row.count)).collect(),
         words: model.words() as u64,
         rare_words: rare,

@@ -9,7 +9,7 @@ use super::intake::Taken;
 use super::options::record;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
-    StageReport, StatisticsReport,
+    SCHEMA_VERSION, StageReport, StatisticsReport,
 };
 use super::sign::SignedRows;
 use super::workers::Job;
@@ -18,8 +18,6 @@ use crate::io::BadInput;
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
 
-/// Version of run.json and of the tables.
-const SCHEMA_VERSION: u32 = 1;
 /// Files of fewer rows are not guarded: half of a handful is soon removed.
 const GUARDED_ROWS: u64 = 10_000;
 
@@ -104,7 +102,7 @@ pub fn report(
         documents: DocumentsReport {
             rows: job.documents(),
             used: taken.used,
-            rejected: taken.rejected.len(),
+            rejections: taken.rejected.report(),
             surplus_copies: copies.surplus(),
             text_bytes: taken.text_bytes,
         },

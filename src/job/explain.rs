@@ -17,7 +17,7 @@ use super::seek::seek;
 use super::verdicts::{Said, algorithm};
 use super::workers::Job;
 use crate::algorithm::Corpus;
-use crate::batch::{Cell, Documents, REMOVAL_TOLD_COLUMNS, RemovalTold, removals_told};
+use crate::batch::{Documents, REMOVAL_TOLD_COLUMNS, RemovalTold, removals_told};
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, TableReader, Want};
 use crate::stage::explain::{Look, look};
@@ -127,10 +127,9 @@ fn both(job: &Job<'_>, view: &View<'_>, docs: [u64; 2], then: impl FnOnce(At<'_>
 }
 
 fn text_of<'b>(job: &Job<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
-    let why = match batch.text(row) {
-        Cell::Text(text) => return Ok(text),
-        Cell::Null => "null text".to_string(),
-        Cell::Bad(why) => why,
+    let why = match batch.text(row).text() {
+        Ok(text) => return Ok(text),
+        Err(why) => why,
     };
     let doc = batch.doc(row);
     Err(Error::Usage(format!(

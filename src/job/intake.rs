@@ -5,7 +5,7 @@ use super::copies;
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
-use crate::batch::{Cell, Documents, IdRef, IdsSeen};
+use crate::batch::{Documents, IdRef, IdsSeen};
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::io::Want;
@@ -93,11 +93,10 @@ impl<'j> Intake<'j> {
         if let Some(id) = batch.id(row) {
             taker.ids.push(&id_hash(id).to_be_bytes())?;
         }
-        match batch.text(row) {
-            Cell::Text(text) => Ok(Some(text)),
-            cell => {
-                let why = if let Cell::Bad(why) = &cell { why } else { "null text" };
-                self.rejecter.push(self.job, &mut taker.rejected, batch, row, why)?;
+        match batch.text(row).text() {
+            Ok(text) => Ok(Some(text)),
+            Err(why) => {
+                self.rejecter.push(self.job, &mut taker.rejected, batch, row, &why)?;
                 taker.lengths.push(0);
                 Ok(None)
             }

@@ -23,7 +23,7 @@ use super::rejected::Rejecter;
 use super::run::carry_out;
 use super::tables::write_rejected;
 use super::workers::Job;
-use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, page_fields};
+use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, page_fields};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find, own_columns};
 use crate::purify::Purifier;
@@ -175,13 +175,13 @@ fn attempt(
     running.end(job.documents(), rows, bytes);
     let rejected = rejecter.finish()?;
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
-    rejected.each(job, |doc, _| {
+    rejected.each(job, |doc, _, _| {
         shown.set(doc as usize);
         Ok(())
     })?;
     let ids = Ids::read(job, &seen, &shown)?;
     write_rejected(job, stage, &rejected, bad, &ids)?;
-    Ok(report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.len()))
+    Ok(report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report()))
 }
 
 /// The names that a reading asks for besides page and id.
@@ -219,8 +219,11 @@ impl Part<'_> {
         each_page(job, self.purifier, batch, purified, |row, seen| {
             let page = match seen {
                 Seen::Page(page) => page,
-                Seen::Null | Seen::Bad(_) => {
-                    let why = if let Seen::Bad(why) = seen { why } else { "null text" };
+                Seen::Null => {
+                    taken.push(false);
+                    return rejecter.push(job, rejected, batch, row, &RejectReason::NullText.into());
+                }
+                Seen::Bad(why) => {
                     taken.push(false);
                     return rejecter.push(job, rejected, batch, row, why);
                 }

@@ -5,12 +5,9 @@ use serde::Serialize;
 use super::inputs::arrived;
 use super::page_elements::Elements;
 use super::purify_report::PurifyReport;
-use super::run_report::{BadInputReport, StageReport};
+use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::workers::Job;
 use crate::io::{BadInput, OwnColumns};
-
-/// Version of the record and of the tables.
-const SCHEMA_VERSION: u32 = 1;
 
 /// The record.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -36,7 +33,8 @@ pub struct PagesReport {
     /// Rows of `pages/`.
     pub written: u64,
     /// Rows set aside, see `rejected/`.
-    pub rejected: u64,
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
     /// What became of the pages.
     pub purified: PurifyReport,
     /// Seconds that threads spent on keywords, abstracts, links and categories, summed.
@@ -62,7 +60,7 @@ pub(super) fn report(
     purified: PurifyReport,
     elements_seconds: f64,
     written: u64,
-    rejected: u64,
+    rejections: RejectionsReport,
 ) -> PagesReport {
     let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
     let mut warnings: Vec<String> = own
@@ -86,7 +84,7 @@ pub(super) fn report(
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
         rows: job.documents(),
         written,
-        rejected,
+        rejections,
         purified,
         elements_seconds,
         stages: job.clock.stages(),

@@ -13,11 +13,11 @@ use arrow_array::builder::StringViewBuilder;
 use super::purified_store::{Filling, Kept, Stored};
 use super::purify_report::PurifyReport;
 use super::workers::Job;
-use crate::batch::{Cell, Documents, TextColumn};
+use crate::batch::{Cell, Documents, RejectReason, Rejection, TextColumn};
 use crate::error::Result;
 use crate::guard::guarded;
 use crate::io::{InputFile, Want};
-use crate::purify::{Page, Purifier, RawPage, elements};
+use crate::purify::{Fallback, Kind, Page, Purifier, RawPage, elements};
 use crate::text::Field;
 
 /// The purifier of a job, and what it has done so far.
@@ -126,15 +126,17 @@ impl Purified {
         let mut texts = Texts::new(job);
         let (mut bytes, mut places) = (Vec::new(), Vec::new());
         each_page(job, &self.purifier, &batch, told, |row, seen| {
-            let (why, title);
+            let title;
             let kept = match seen {
                 Seen::Null => Kept::Null,
-                Seen::Bad(why) => Kept::Bad(why),
+                Seen::Bad(why) => Kept::Bad(why.reason, &why.detail),
                 Seen::Page(page) => {
                     title = self.title(job, page);
-                    why = format!("a page of type {}, which has no body", page.kind.name());
                     let fields = [&title, &page.keywords, &page.description].map(Option::as_deref);
-                    page.body.as_deref().map_or(Kept::Bad(&why), |text| Kept::Text { text, fields })
+                    match page.body.as_deref() {
+                        Some(text) => Kept::Text { text, fields },
+                        None => Kept::Bad(without_body(job, page), page.kind.name()),
+                    }
                 }
             };
             if filling.is_some() {
@@ -166,12 +168,18 @@ impl Purified {
     }
 }
 
+/// Why a page without a body has none.
+fn without_body(job: &Job<'_>, page: &Page) -> RejectReason {
+    let skips = job.options.recipe.purify.fallback == Fallback::Skip;
+    if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
+}
+
 /// What one row of a batch of pages is.
 pub(super) enum Seen<'p> {
     /// A row without a page.
     Null,
     /// A row that cannot be used, and why.
-    Bad(&'p str),
+    Bad(&'p Rejection),
     /// A page.
     Page(&'p Page),
 }
@@ -199,7 +207,7 @@ pub(super) fn each_page(
                         told.count(&page, bytes.len(), begun.elapsed());
                         each(row, Seen::Page(&page))?;
                     }
-                    Err(said) => each(row, Seen::Bad(&format!("the parser gave up on the page ({said})")))?,
+                    Err(said) => each(row, Seen::Bad(&Rejection::new(RejectReason::ParserFailed, said)))?,
                 }
             }
         }
@@ -219,7 +227,7 @@ struct Texts {
     text: StringViewBuilder,
     /// The fields that pages fill in, with their builders.
     fields: Vec<(Field, StringViewBuilder)>,
-    bad: BTreeMap<usize, String>,
+    bad: BTreeMap<usize, Rejection>,
 }
 
 impl Texts {
@@ -237,8 +245,8 @@ impl Texts {
         let (text, fields) = match kept {
             Kept::Text { text, fields } => (Some(text), Some(fields)),
             Kept::Null => (None, None),
-            Kept::Bad(why) => {
-                self.bad.insert(row, why.to_owned());
+            Kept::Bad(reason, detail) => {
+                self.bad.insert(row, Rejection::new(reason, detail));
                 (None, None)
             }
         };

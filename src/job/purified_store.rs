@@ -1,6 +1,7 @@
 //! What came of every page, in a work file, by the number of the document.
 
 use super::workers::Job;
+use crate::batch::RejectReason;
 use crate::error::Result;
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
 use crate::text::Field;
@@ -10,8 +11,8 @@ use crate::text::Field;
 pub(super) enum Kept<'k> {
     /// A row without a page.
     Null,
-    /// A row that cannot be used, and why.
-    Bad(&'k str),
+    /// A row that cannot be used, and why: the reason and its detail.
+    Bad(RejectReason, &'k str),
     /// A page: its body, and what it says of itself, by [`Field`].
     Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
 }
@@ -23,7 +24,7 @@ const TEXT: u8 = 2;
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the row: its kind, then each text behind its length of four bytes.
+    /// Appends the row: its kind, the code of a reason, then each text behind its length of four bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
@@ -31,9 +32,9 @@ impl<'k> Kept<'k> {
         };
         match self {
             Kept::Null => out.push(NULL),
-            Kept::Bad(why) => {
-                out.push(BAD);
-                put(out, Some(why));
+            Kept::Bad(reason, detail) => {
+                out.extend([BAD, reason.code()]);
+                put(out, Some(detail));
             }
             Kept::Text { text, fields } => {
                 out.push(TEXT);
@@ -46,7 +47,8 @@ impl<'k> Kept<'k> {
     /// The row that begins at a place of the heap.
     fn read(heap: &'k FrozenHeap, mut at: u64) -> Kept<'k> {
         let kind = heap.get(at, 1)[0];
-        at += 1;
+        let code = if kind == BAD { heap.get(at + 1, 1)[0] } else { 0 };
+        at += if kind == BAD { 2 } else { 1 };
         let mut next = || {
             let mut length = [0; 4];
             length.copy_from_slice(heap.get(at, 4));
@@ -61,7 +63,10 @@ impl<'k> Kept<'k> {
         };
         match kind {
             NULL => Kept::Null,
-            BAD => Kept::Bad(next().unwrap_or_default()),
+            BAD => {
+                let reason = RejectReason::of_code(code).unwrap_or(RejectReason::ParserFailed);
+                Kept::Bad(reason, next().unwrap_or_default())
+            }
             _ => Kept::Text { text: next().unwrap_or_default(), fields: std::array::from_fn(|_| next()) },
         }
     }
@@ -129,7 +134,7 @@ mod tests {
         let heap = Heap::new(dir.path(), "kept").expect("a heap");
         let rows = [
             Kept::Null,
-            Kept::Bad("broken"),
+            Kept::Bad(RejectReason::NoBody, "hub"),
             Kept::Text { text: "тело", fields: [Some("題"), None, Some("")] },
             Kept::Text { text: "", fields: [None, None, None] },
         ];

@@ -1,24 +1,30 @@
 //! Rows that could not be used: counted, named and set aside, in memory that does not grow with them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::classes::number;
+use super::run_report::RejectionsReport;
 use super::workers::Job;
-use crate::batch::Documents;
+use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::{Error, Result};
 use crate::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// Bytes of a row: document, where its reason begins, and how long it is.
-const ROW: usize = 20;
+/// Bytes of a row: document, where its detail begins, how long it is, and the code of the reason.
+const ROW: usize = 21;
 
 /// Collects rejected rows from many threads.
 pub struct Rejecter {
     rows: Shuffle,
-    reasons: Heap,
+    details: Heap,
+    /// By the code of the reason.
+    counts: [AtomicU64; RejectReason::ALL.len()],
 }
 
 impl Rejecter {
     /// An empty collection.
     pub fn new(job: &Job<'_>) -> Result<Rejecter> {
-        Ok(Rejecter { rows: job.ordered("rejected", ROW, 8, 8, 0)?, reasons: Heap::new(job.dir, "reasons")? })
+        let (rows, details) = (job.ordered("rejected", ROW, 8, 8, 0)?, Heap::new(job.dir, "details")?);
+        Ok(Rejecter { rows, details, counts: Default::default() })
     }
 
     /// A writer for one thread.
@@ -30,46 +36,60 @@ impl Rejecter {
     ///
     /// # Errors
     /// Under `--strict`: the row itself.
-    pub fn push(&self, job: &Job<'_>, writer: &mut Writer<'_>, batch: &Documents, row: usize, why: &str) -> Result<()> {
+    pub fn push(
+        &self,
+        job: &Job<'_>,
+        writer: &mut Writer<'_>,
+        batch: &Documents,
+        row: usize,
+        why: &Rejection,
+    ) -> Result<()> {
         let doc = batch.doc(row);
         if job.options.strict {
             let (file, row) = job.source.locate(doc);
             return Err(Error::BadRow { path: file.path.clone(), row, why: why.to_string() });
         }
-        let begin = self.reasons.append(why.as_bytes())?;
+        let begin = self.details.append(why.detail.as_bytes())?;
         let mut record = [0; ROW];
         record[..8].copy_from_slice(&doc.to_be_bytes());
         record[8..16].copy_from_slice(&begin.to_be_bytes());
-        record[16..].copy_from_slice(&(why.len() as u32).to_be_bytes());
+        record[16..20].copy_from_slice(&(why.detail.len() as u32).to_be_bytes());
+        record[20] = why.reason.code();
+        self.counts[usize::from(why.reason.code())].fetch_add(1, Ordering::Relaxed);
         writer.push(&record)
     }
 
     /// Ends the collection.
     pub fn finish(self) -> Result<Rejected> {
-        Ok(Rejected { rows: self.rows.finish()?, reasons: self.reasons.freeze()? })
+        let counts = self.counts.map(AtomicU64::into_inner);
+        Ok(Rejected { rows: self.rows.finish()?, details: self.details.freeze()?, counts })
     }
 }
 
 /// The rejected rows, in order of documents.
 pub struct Rejected {
     rows: Sorted,
-    reasons: FrozenHeap,
+    details: FrozenHeap,
+    counts: [u64; RejectReason::ALL.len()],
 }
 
 impl Rejected {
-    /// How many.
-    pub fn len(&self) -> u64 {
-        self.rows.rows()
+    /// How many, by reason.
+    pub fn report(&self) -> RejectionsReport {
+        let mut report = RejectionsReport::default();
+        RejectReason::ALL.into_iter().zip(self.counts).for_each(|(reason, rows)| report.add(reason, rows));
+        report
     }
 
-    /// Each document with its reason.
-    pub fn each(&self, job: &Job<'_>, mut each: impl FnMut(u64, &str) -> Result<()>) -> Result<()> {
+    /// Each document with its reason and the detail of it.
+    pub fn each(&self, job: &Job<'_>, mut each: impl FnMut(u64, RejectReason, &str) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             let records = self.rows.load(partition, job.budget.a_thread)?;
             for at in 0..records.len() {
                 let record = records.record(at);
-                let reason = self.reasons.get(number(&record[8..16]), number(&record[16..]) as usize);
-                each(number(&record[..8]), &String::from_utf8_lossy(reason))?;
+                let detail = self.details.get(number(&record[8..16]), number(&record[16..20]) as usize);
+                let reason = RejectReason::of_code(record[20]).unwrap_or(RejectReason::BrokenRecord);
+                each(number(&record[..8]), reason, &String::from_utf8_lossy(detail))?;
             }
         }
         Ok(())

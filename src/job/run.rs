@@ -196,7 +196,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         expanded.push(pairs);
     }
     let decided = decide::decide(job, &relations, &taken.keep, &shown)?;
-    taken.rejected.each(job, |doc, _| {
+    taken.rejected.each(job, |doc, _, _| {
         shown.set(doc as usize);
         Ok(())
     })?;

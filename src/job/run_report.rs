@@ -8,11 +8,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::purify_report::PurifyReport;
+use crate::batch::RejectReason;
+
+/// Version of the records run.json.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunReport {
-    /// Version of this record and of the tables beside it.
+    /// Version of this record. Each table has its own in the metadata of its file.
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
@@ -90,6 +94,49 @@ pub struct BadInputReport {
     pub why: String,
 }
 
+/// Rows set aside, see `rejected/`.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct RejectionsReport {
+    /// All of them.
+    #[serde(rename = "rejected")]
+    pub rows: u64,
+    /// Those with which something is wrong: null, not UTF-8, not JSON, too long, damaged.
+    #[serde(rename = "rejected_broken", default)]
+    pub broken: u64,
+    /// Those that are no documents by their kind, such as answers that are not HTML; `rejected` is the sum of both.
+    #[serde(rename = "rejected_by_kind", default)]
+    pub by_kind: u64,
+    /// All of them by reason.
+    #[serde(rename = "rejected_reasons", default)]
+    pub reasons: BTreeMap<String, u64>,
+}
+
+impl RejectionsReport {
+    /// Adds so many rows of that reason.
+    pub fn add(&mut self, reason: RejectReason, rows: u64) {
+        if rows > 0 {
+            *self.reasons.entry(reason.text().to_owned()).or_default() += rows;
+            *(if reason.is_broken() { &mut self.broken } else { &mut self.by_kind }) += rows;
+            self.rows += rows;
+        }
+    }
+
+    /// The reasons of one sort with their rows.
+    pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
+        let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
+        let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
+        reasons.map(|(reason, &rows)| (reason.as_str(), rows)).collect()
+    }
+
+    /// Adds the rows of another thread.
+    pub fn merge(&mut self, other: &RejectionsReport) {
+        self.rows += other.rows;
+        self.broken += other.broken;
+        self.by_kind += other.by_kind;
+        other.reasons.iter().for_each(|(reason, rows)| *self.reasons.entry(reason.clone()).or_default() += rows);
+    }
+}
+
 /// Documents by fate. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
@@ -97,8 +144,9 @@ pub struct DocumentsReport {
     pub rows: u64,
     /// Rows with a text.
     pub used: u64,
-    /// Rows set aside, see `rejected/`.
-    pub rejected: u64,
+    /// Rows set aside.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
     /// Documents beyond the first of each set of exact copies.
     pub surplus_copies: u64,
     /// Bytes of text read.

@@ -21,12 +21,12 @@ use super::progress::Progress;
 use super::purified::Purified;
 use super::rejected::{Rejected, Rejecter};
 use super::run::carry_out;
-use super::run_report::{BadInputReport, StageReport};
+use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::stream_filter::{self, Held};
 use super::tables::write_rejected;
 use super::workers::Job;
 use crate::algorithm::Corpus;
-use crate::batch::{Cell, FlagBuilder, IdsSeen, flag_schema};
+use crate::batch::{FlagBuilder, IdsSeen, flag_schema};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
@@ -67,7 +67,8 @@ pub struct StreamReport {
     /// Rows of all usable files.
     pub rows: u64,
     /// Rows set aside, see `rejected/`.
-    pub rejected: u64,
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
     /// Documents with a key.
     pub signed: u64,
     /// Documents without one, by reason.
@@ -95,9 +96,6 @@ pub struct StreamReport {
     /// Highest anonymous memory that was sampled, in bytes.
     pub peak_memory_bytes: u64,
 }
-
-/// Version of run.json and of the table.
-const SCHEMA_VERSION: u32 = 1;
 
 /// Streams the documents of `inputs` through the filter; those of `forget` are taken out of it first.
 ///
@@ -247,7 +245,7 @@ fn attempt(
     stream_filter::write(&stage.file("filter.bloom")?, &filter, &held)?;
     running.end(held.keys, 1, filter.bytes());
 
-    (report.signed, report.rejected) = (read.signed, read.rejected.len());
+    (report.signed, report.rejections) = (read.signed, read.rejected.report());
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = filter.false_positives(held.keys);
@@ -300,11 +298,10 @@ fn read(job: &Job<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let doc = batch.doc(row);
-                let text = match batch.text(row) {
-                    Cell::Text(text) => text,
-                    cell => {
-                        let why = if let Cell::Bad(why) = &cell { why } else { "null text" };
-                        rejecter.push(job, rejected, batch, row, why)?;
+                let text = match batch.text(row).text() {
+                    Ok(text) => text,
+                    Err(why) => {
+                        rejecter.push(job, rejected, batch, row, &why)?;
                         continue;
                     }
                 };

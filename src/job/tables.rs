@@ -12,7 +12,9 @@ use super::pairs::{self, DocumentPairs};
 use super::rejected::Rejected;
 use super::workers::Job;
 use crate::algorithm::Stats;
-use crate::batch::{RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_schema, term_schema};
+use crate::batch::{
+    RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_schema, term_schema,
+};
 use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
@@ -127,11 +129,11 @@ pub fn write_rejected(
     let mut writer = TableWriter::create(&stage.path().join("rejected/part-00000.parquet"), rejected_schema())?;
     let mut builder = RejectedBuilder::new();
     for file in bad {
-        builder.push(&file.label, None, None, &file.why);
+        builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
     }
-    rejected.each(job, |doc, reason| {
+    rejected.each(job, |doc, reason, detail| {
         let (file, row) = job.source.locate(doc);
-        builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason);
+        builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason, detail);
         if builder.is_full() {
             writer.write(&builder.finish()?)?;
         }

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::summary::left_out;
-use super::{counted, table_of_numbers, thousands};
+use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport};
 
 /// Algorithms whose agreement is shown as a table; that of more does not fit a terminal.
@@ -182,8 +182,8 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
         notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
     }
     notes.extend(run.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
-    if run.documents.rejected > 0 {
-        notes.push(format!("{} rejected, see rejected/", counted(run.documents.rejected, "row")));
+    if run.documents.rejections.rows > 0 {
+        notes.push(rejections(&run.documents.rejections));
     }
     notes.extend(run.guards.iter().map(|guard| format!("guard: {guard}")));
     notes

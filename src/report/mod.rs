@@ -20,6 +20,7 @@ pub use page::page;
 pub use pages::{pages, training};
 pub use summary::summary;
 
+use crate::job::RejectionsReport;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// A table with a line under its header and no other ornament. With a width, cells are wrapped to keep it.
@@ -70,9 +71,52 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// What could not be used, by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
+pub fn rejections(report: &RejectionsReport) -> String {
+    match rejected(report) {
+        told if report.rows == 0 => told,
+        told => told + "; see rejected/",
+    }
+}
+
+/// The same without where to look.
+fn rejected(report: &RejectionsReport) -> String {
+    let named = |by_kind: bool| {
+        let mut counts = report.named(by_kind);
+        counts.sort_by_key(|&(reason, rows)| (std::cmp::Reverse(rows), reason));
+        let counts = counts.into_iter().map(|(reason, rows)| format!("{} {reason}", thousands(rows)));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    let of = |rows: u64, what: &str, names: String| {
+        let names = if names.is_empty() { names } else { format!(": {names}") };
+        (rows > 0).then(|| format!("{} {what}{names}", counted(rows, "row")))
+    };
+    // A record of version 1 has neither reasons nor kinds.
+    let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
+    let left_out = of(report.by_kind, "left out by kind", named(true));
+    let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();
+    if told.is_empty() { "no rows rejected".to_owned() } else { told.join("; ") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::RejectReason;
+
+    #[test]
+    fn rejections_are_summed_up_by_reason() {
+        let mut report = RejectionsReport::default();
+        assert_eq!(rejections(&report), "no rows rejected");
+        report.add(RejectReason::NotUtf8, 498);
+        report.add(RejectReason::NullText, 2);
+        assert_eq!(rejections(&report), "500 rows rejected: 498 not UTF-8, 2 null text; see rejected/");
+        report.add(RejectReason::HttpStatus, 1);
+        let told =
+            "500 rows rejected: 498 not UTF-8, 2 null text; 1 row left out by kind: 1 HTTP status; see rejected/";
+        assert_eq!((rejections(&report).as_str(), report.broken, report.by_kind, report.rows), (told, 500, 1, 501));
+        let old = RejectionsReport { rows: 3, ..RejectionsReport::default() };
+        assert_eq!(rejections(&old), "3 rows rejected; see rejected/");
+    }
 
     #[test]
     fn numbers_are_cut_in_threes() {

@@ -5,15 +5,12 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{counted, thousands};
+use super::{counted, rejected, rejections, thousands};
 use crate::job::{PagesReport, PurifyReport, TrainingReport};
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {
-    let rejected = match report.rejected {
-        0 => "no rows rejected".to_string(),
-        rejected => format!("{} rejected, see rejected/", counted(rejected, "row")),
-    };
+    let rejected = rejections(&report.rejections);
     let mut text =
         format!("{} in {}; {rejected}\n", counted(report.written, "page"), counted(report.inputs.len() as u64, "file"));
     purified(&report.purified).iter().for_each(|line| text += &format!("{line}\n"));
@@ -40,11 +37,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
         counted(report.classes.len() as u64, "label"),
         by_name(&report.classes)
     );
-    text += &format!(
-        "{} without a label, {} rejected\n",
-        counted(report.unlabelled, "row"),
-        counted(report.rejected, "row")
-    );
+    text += &format!("{} without a label; {}\n", counted(report.unlabelled, "row"), rejected(&report.rejections));
     text += &format!(
         "the model knows {}, {:.1} % of all occurrences ({} are in one page alone{})\n",
         counted(report.words, "word"),

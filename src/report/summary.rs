@@ -9,7 +9,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::pages::purified;
-use super::{counted, table_of_numbers, thousands};
+use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{AlgorithmReport, RunReport};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
@@ -36,10 +36,7 @@ fn headline(report: &RunReport) -> String {
         thousands(removal.removed),
         by_reason(&removal.reasons)
     );
-    let rejected = match documents.rejected {
-        0 => "no rows rejected".to_string(),
-        rejected => format!("{} rejected, see rejected/", counted(rejected, "row")),
-    };
+    let rejected = rejections(&documents.rejections);
     text += &format!("{} of exact copies; {rejected}\n", counted(documents.surplus_copies, "surplus document"));
     text += &format!("kept by {}; decided by {}\n", removal.keep, removal.decide);
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
@@ -125,6 +122,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::batch::RejectReason;
     use crate::job::{BadInputReport, DocumentsReport, InputReport, RemovalReport};
 
     fn report() -> RunReport {
@@ -134,9 +132,9 @@ mod tests {
             documents: DocumentsReport {
                 rows: 100_012,
                 used: 100_000,
-                rejected: 0,
                 surplus_copies: 314,
                 text_bytes: 104_857_600,
+                ..Default::default()
             },
             algorithms: vec![
                 AlgorithmReport {
@@ -206,7 +204,7 @@ mod tests {
     #[test]
     fn no_loss_is_silent() {
         let mut report = report();
-        report.documents.rejected = 12;
+        report.documents.rejections.add(RejectReason::NotUtf8, 12);
         report.ids.missing = 3;
         report.ids.note = Some("written as text".into());
         report.removal.left_out = 9;
@@ -217,7 +215,7 @@ mod tests {
         report.algorithms[0].expected_chance_collisions = Some(2.4);
         let text = summary(&report, Path::new("out"));
         for told in [
-            "12 rows rejected, see rejected/",
+            "12 rows rejected: 12 not UTF-8; see rejected/",
             "ids: 3 rows without one, named FILE#ROW",
             "ids: written as text",
             "removal: 9 comparisons with kept documents left out by --max-candidates, so what is removed depends on the order",

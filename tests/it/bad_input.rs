@@ -117,7 +117,15 @@ fn lines_that_are_not_utf8_or_not_json_are_set_aside() {
     assert_eq!(doc_pairs(&done.out(), "exact"), [(0, 1), (0, 6), (1, 6)]);
     let rejected = Table::read(&done.out().join("rejected"));
     assert_eq!(rejected.texts("row"), ["2", "3", "4", "5"]);
-    assert!(rejected.texts("reason")[0].contains("UTF-8"), "{:?}", rejected.texts("reason"));
+    assert_eq!(rejected.texts("reason"), ["not UTF-8", "not JSON", "null text", "wrong type"]);
+    let details = rejected.texts("detail");
+    assert!(details[0].contains("byte") && details[2] == "null" && details[3].contains("an integer"), "{details:?}");
+    let reasons = serde_json::json!({ "not UTF-8": 1, "not JSON": 1, "null text": 1, "wrong type": 1 });
+    let documents = record(&done.out())["documents"].clone();
+    assert_eq!((&documents["rejected_reasons"], &documents["rejected_broken"]), (&reasons, &4.into()));
+    let summary = "4 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text, 1 wrong type; see rejected/";
+    let again = run(&[&file], &folder.path().join("again"), &["--algorithms", "exact"]).ends_with(3);
+    assert!(again.stdout.contains(summary), "{}", again.stdout);
     run(&[&file], &folder.path().join("out"), &["--strict"]).ends_with(1).says(&["a.jsonl, row 2", "UTF-8"]);
 }
 

@@ -234,9 +234,13 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     let report = record(&ran.out());
     assert_eq!((report["documents"]["used"].as_u64(), report["documents"]["rejected"].as_u64()), (Some(2), Some(3)));
     assert_eq!(report["purified"]["cut"], serde_json::json!({ "max_depth": 1 }));
-    let reasons = Table::read(&ran.out().join("rejected")).texts("reason");
-    assert_eq!(reasons[0], "null text");
-    assert!(reasons[1].contains("type hub") && reasons[2].contains("no body"), "{reasons:?}");
+    assert_eq!(
+        (&report["documents"]["rejected_broken"], &report["documents"]["rejected_by_kind"]),
+        (&1.into(), &2.into())
+    );
+    let rejected = Table::read(&ran.out().join("rejected"));
+    assert_eq!(rejected.texts("reason"), ["null text", "skipped page type", "skipped page type"]);
+    assert_eq!(rejected.texts("detail"), ["null", "hub", "other"]);
     // With all visible text the hub stays.
     let ran = ended(&input, &["--algorithms", "exact", "--html-column", "html"], 3);
     assert_eq!(record(&ran.out())["documents"]["used"], 3);

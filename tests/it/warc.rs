@@ -41,7 +41,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
                             let digits = page.unwrap().iter().map(|byte| format!("{byte:02x}"));
                             values["page"] = json!(digits.collect::<String>());
                         }
-                        Err(why) => values["why"] = json!(why),
+                        Err(why) => values["why"] = json!(why.to_string()),
                     }
                     rows.entry(file.clone()).or_default().push(values);
                 }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::text::{bytes, percent, plain, seconds};
 use crate::job::RunReport;
 use crate::report::summary::{by_reason, remarks};
-use crate::report::{counted, thousands};
+use crate::report::{counted, rejections, thousands};
 
 /// Remarks that are all shown at once; of more, those that are no warnings unfold.
 const AT_ONCE: usize = 8;
@@ -26,6 +26,10 @@ pub fn facts(report: &RunReport) -> Markup {
     let (documents, removal) = (&report.documents, &report.removal);
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     let of_used = |part: u64| percent(part, documents.used);
+    let rejected = match documents.rejections.rows {
+        0 => "rows that could not be used".to_string(),
+        _ => rejections(&documents.rejections),
+    };
     let facts = [
         (
             "Documents",
@@ -39,7 +43,7 @@ pub fn facts(report: &RunReport) -> Markup {
         ("Kept", thousands(removal.kept), of_used(removal.kept)),
         ("Removed", thousands(removal.removed), format!("{}{}", of_used(removal.removed), by_reason(&removal.reasons))),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
-        ("Rejected", thousands(documents.rejected), "rows that could not be used".to_string()),
+        ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), format!("{rate:.1} MB/s")),
         ("CPU time", seconds(report.cpu_seconds), String::new()),
         ("Memory", bytes(report.peak_memory_bytes), "at the peak".to_string()),
