@@ -6,6 +6,7 @@
 use super::params::{ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
+pub use crate::measure::{Decided, Undecided};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::{Analysis, Field};
 
@@ -264,12 +265,19 @@ pub trait Confirm: Send + Sync {
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
     /// The similarity, where it reaches the threshold.
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32>;
+    ///
+    /// # Errors
+    /// [`Undecided`] for a pair that would take more work than a comparison may: about a second, so that a run that is to end
+    /// does not wait for it. Such pairs are counted.
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32>;
 
     /// The pair of two documents that met, as it stays: with the similarity in place of the method's own score. A check
     /// that knows more (a direction, a distance) says so here.
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
+    ///
+    /// # Errors
+    /// As [`Confirm::confirm`].
+    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
         let similarity = self.confirm(a, b)?;
-        Some(Pair { score: Score { similarity, ..met.score }, ..met })
+        Ok(similarity.map(|similarity| Pair { score: Score { similarity, ..met.score }, ..met }))
     }
 }

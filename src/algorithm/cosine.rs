@@ -20,7 +20,7 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Reads, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Reads, Signer, Stats};
 use super::kit::heavy::heavy_keys;
 use super::kit::prefix::{Term, below, leading, rests, rounded_up};
 use super::kit::units::{UNITS, Units};
@@ -242,14 +242,15 @@ impl Confirm for CosineSigner<'_> {
         Weighing::evidence(&self.weighing.vector(document), out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32)
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        Ok(compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32))
     }
 
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
-        let likeness = compare(a, b, self.threshold)?;
-        let score = Score { similarity: likeness.cosine as f32, distance: Some(likeness.gap as f32) };
-        Some(Pair { score, ..met })
+    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
+        Ok(compare(a, b, self.threshold).map(|likeness| {
+            let score = Score { similarity: likeness.cosine as f32, distance: Some(likeness.gap as f32) };
+            Pair { score, ..met }
+        }))
     }
 }
 

@@ -17,7 +17,7 @@
 //! rows a document. Limits: texts of one subject and genre are alike here without being copies; the space depends on the
 //! corpus, so vectors compare only within one run.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Learner, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Learner, Signer, Stats};
 use super::kit::latent::{Latent, LatentLearner, dot};
 use super::kit::signs::{AllPairs, Signs};
 use super::kit::training::{SAMPLE, Sample, frequency_for};
@@ -190,10 +190,10 @@ impl Confirm for LsiSigner<'_> {
         out.extend(pairs.map(bytemuck::cast::<[f32; 2], u64>));
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         // The coordinates are rounded, so the cosine of a vector with itself may lie a hair beside 1.
         let cosine = dot(bytemuck::cast_slice(a), bytemuck::cast_slice(b)) as f32;
-        (f64::from(cosine) + 1e-6 >= self.threshold).then_some(cosine.clamp(0.0, 1.0))
+        Ok((f64::from(cosine) + 1e-6 >= self.threshold).then_some(cosine.clamp(0.0, 1.0)))
     }
 }
 
@@ -249,12 +249,16 @@ mod tests {
         };
         for (a, one) in texts.iter().enumerate() {
             for (b, other) in texts.iter().enumerate() {
-                assert_eq!(check.confirm(&evidence(one), &evidence(other)).is_some(), a % 2 == b % 2, "{a} {b}");
+                assert_eq!(
+                    check.confirm(&evidence(one), &evidence(other)).unwrap().is_some(),
+                    a % 2 == b % 2,
+                    "{a} {b}"
+                );
             }
         }
         // Words in another order and unknown ones make no difference.
         let words = "лес1 лес2 лес3 лес4";
-        assert_eq!(check.confirm(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Some(1.0));
+        assert_eq!(check.confirm(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
         let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
         assert_eq!(sign(words), sign("Лес4, лес3: лес2 новое лес1"));
         assert_eq!(sign("совсем новое"), Err("no word of the vocabulary"));
@@ -289,7 +293,7 @@ mod tests {
                 check.evidence(&pipeline.analyse(text), &mut out);
                 out
             };
-            let found = check.confirm(&evidence(&pair[0]), &evidence(&pair[2])).unwrap();
+            let found = check.confirm(&evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
             let expected = crate::measure::cosine(&vector(&pair[0]), &vector(&pair[2]));
             assert!((f64::from(found) - expected).abs() < 1e-5, "{found}, not {expected}");
         }

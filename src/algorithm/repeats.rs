@@ -14,7 +14,7 @@
 //! single features for repeated ones, so there are more suspects, but never fewer pairs; a sentence that every page carries
 //! makes a long list, which `--max-candidates` bounds and counts.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Features as _, Learner, Notes, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features as _, Learner, Notes, Signer};
 use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use crate::bloom::CountingBloom;
@@ -214,10 +214,10 @@ impl Confirm for CommonShare {
         self.features.append(document, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let common = a.iter().filter(|feature| b.binary_search(feature).is_ok()).count();
         let similarity = common as f64 / a.len().max(b.len()).max(1) as f64;
-        (similarity >= self.share).then_some(similarity as f32)
+        Ok((similarity >= self.share).then_some(similarity as f32))
     }
 }
 
@@ -258,8 +258,8 @@ mod tests {
             check.evidence(&pipeline.analyse(text), &mut numbers);
             numbers
         };
-        assert_eq!(check.confirm(&evidence(A), &evidence(B)), Some(0.8));
-        assert_eq!(check.confirm(&evidence(A), &evidence(C)), None);
+        assert_eq!(check.confirm(&evidence(A), &evidence(B)), Ok(Some(0.8)));
+        assert_eq!(check.confirm(&evidence(A), &evidence(C)), Ok(None));
     }
 
     /// 7 of 25 is .28, and .28 times 25 a hair more than 7.

@@ -15,7 +15,7 @@
 //! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
 //! its lists cost the square of their length: `max_df` drops such segments.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Features, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Signer};
 use super::kit::passages::{Passage, lines, paragraphs};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -268,14 +268,14 @@ impl Confirm for SegmentsSigner<'_> {
     }
 
     /// Common fingerprints over those of the document that has fewer.
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
-            return (fewer > 0 && a == b).then_some(1.0);
+            return Ok((fewer > 0 && a == b).then_some(1.0));
         }
         let common = common(a, b);
         let share = common as f64 / fewer as f64;
-        (common >= self.min_common && share >= self.ratio).then_some(share as f32)
+        Ok((common >= self.min_common && share >= self.ratio).then_some(share as f32))
     }
 }
 

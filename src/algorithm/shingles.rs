@@ -15,7 +15,7 @@
 //! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
 //! `mod_m` has nothing of many short texts, `min_s` cannot estimate containment.
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Signer};
 use super::kit::all_pairs::{AllPairs, SIZE, Size};
 use super::kit::minwise::{Family, SEED};
 use super::kit::shingle_set::{Measure, ShingleSets, Sketch};
@@ -245,6 +245,18 @@ impl Signer for ShinglesSigner {
     }
 }
 
+impl ShinglesSigner {
+    /// The similarity by the evidence of two documents, where it reaches the threshold.
+    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+        if !self.sets.may_reach(self.threshold, a, b) {
+            return None;
+        }
+        let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
+        let similarity = a_in_b.max(b_in_a);
+        (similarity >= self.threshold).then_some(similarity as f32)
+    }
+}
+
 impl Confirm for ShinglesSigner {
     fn name(&self) -> String {
         let measure = match self.sets.measure {
@@ -264,25 +276,21 @@ impl Confirm for ShinglesSigner {
         self.sets.evidence(document, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        if !self.sets.may_reach(self.threshold, a, b) {
-            return None;
-        }
-        let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
-        let similarity = a_in_b.max(b_in_a);
-        (similarity >= self.threshold).then_some(similarity as f32)
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        Ok(self.similarity(a, b))
     }
 
     /// With the direction, where the measure has one.
-    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
-        let similarity = Confirm::confirm(self, a, b)?;
-        let matched = if self.sets.measure == Measure::Containment {
-            let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
-            u16::from(a_in_b >= self.threshold) << 1 | u16::from(b_in_a >= self.threshold) << 2
-        } else {
-            1
-        };
-        Some(Pair { score: Score { similarity, distance: None }, matched, ..met })
+    fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
+        Ok(self.similarity(a, b).and_then(|similarity| {
+            let matched = if self.sets.measure == Measure::Containment {
+                let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
+                u16::from(a_in_b >= self.threshold) << 1 | u16::from(b_in_a >= self.threshold) << 2
+            } else {
+                1
+            };
+            Some(Pair { score: Score { similarity, distance: None }, matched, ..met })
+        }))
     }
 }
 

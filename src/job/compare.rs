@@ -136,6 +136,7 @@ fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport
         sampled: (chosen.len() as u64) < report.pooled,
         seed: options.seed,
         by_words: verdicts.by_words,
+        undecided: verdicts.undecided,
         cpu_seconds: job.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
     };
     Ok(report)

@@ -54,6 +54,9 @@ pub struct JudgeReport {
     pub seed: u64,
     /// Pairs whose texts were too long for characters and were judged by words.
     pub by_words: u64,
+    /// Pairs whose texts were so long, and so far apart, that they were not judged at all; they count as no duplicates.
+    #[serde(default)]
+    pub undecided: u64,
     /// CPU seconds of reading the documents and judging.
     pub cpu_seconds: f64,
 }
@@ -125,4 +128,7 @@ pub struct OracleReport {
     pub duplicates: u64,
     /// Those of them that stand in no algorithm's pairs: what pooling cannot see.
     pub unseen: u64,
+    /// Pairs whose texts were too long to be judged; they count as no duplicates.
+    #[serde(default)]
+    pub undecided: u64,
 }

@@ -170,6 +170,12 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 one.label, one.left_out
             ));
         }
+        if one.undecided > 0 {
+            warnings.push(format!(
+                "{}: {} pairs were left undecided, for their texts are too long to be compared; no such pair is written",
+                one.label, one.undecided
+            ));
+        }
         if one.large_groups > 0 {
             warnings.push(format!(
                 "{}: {} groups are larger than --max-group; of these only the pairs with the best document are written ({} pairs in all, {} written)",

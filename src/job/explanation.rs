@@ -72,6 +72,8 @@ pub enum Verdict {
     NoCommonKey,
     /// They met and were found not alike enough, by the method or by the check on the texts.
     BelowThreshold,
+    /// They met, and their texts are too long for the check on the texts.
+    Undecided,
     /// The two by themselves would be a pair; what else is in the corpus kept the run from calling them one.
     LeftOut,
 }

@@ -14,6 +14,7 @@ use crate::batch::Cell;
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
 use crate::io::{RowFilter, Want};
+use crate::measure::Undecided;
 use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::stage::judge::Judge;
 
@@ -98,18 +99,22 @@ pub struct Verdicts {
     cells: AtomicCells<u32>,
     /// Pairs that were judged by words, for a text was too long.
     pub by_words: u64,
+    /// Pairs whose texts were too long to be judged at all; they count as no duplicates.
+    pub undecided: u64,
 }
 
 /// Nothing yet.
 const OPEN: u32 = 0;
 /// No duplicates. As a similarity it would be 1e-45, below that of any texts that fit a memory.
 const NO: u32 = 1;
+/// Not to be said in time.
+const UNDECIDED: u32 = 2;
 
 impl Verdicts {
     /// The similarity of the pair at this place, if it is one of duplicates.
     pub fn of(&self, at: usize) -> Option<f32> {
         let cell = self.cells.load(at);
-        (cell > NO).then(|| f32::from_bits(cell))
+        (cell > UNDECIDED).then(|| f32::from_bits(cell))
     }
 }
 
@@ -139,7 +144,9 @@ pub fn judge(job: &Job<'_>, judge: &Judge, texts: &Texts, pairs: &FoundList) -> 
         },
         |()| Ok(()),
     )?;
-    let verdicts = Verdicts { cells: judging.cells, by_words: judging.by_words.into_inner() };
+    let verdicts = Verdicts { cells: judging.cells, by_words: judging.by_words.into_inner(), undecided: 0 };
+    let undecided = (0..pairs.len()).filter(|&at| verdicts.cells.load(at) == UNDECIDED).count() as u64;
+    let verdicts = Verdicts { undecided, ..verdicts };
     let duplicates = (0..pairs.len()).filter(|&at| verdicts.of(at).is_some()).count();
     running.end(pairs.len() as u64, duplicates as u64, 0);
     Ok(verdicts)
@@ -181,8 +188,10 @@ impl Judging<'_> {
                 return verdict;
             }
         }
-        let similarity = self.judge.judge(a.evidence(), b.evidence());
-        let verdict = similarity.map_or(NO, f32::to_bits);
+        let verdict = match self.judge.judge(a.evidence(), b.evidence()) {
+            Ok(similarity) => similarity.map_or(NO, f32::to_bits),
+            Err(Undecided) => UNDECIDED,
+        };
         self.cells.store(at, verdict);
         self.known.store(slot, at as u64 + 1);
         verdict

@@ -43,6 +43,7 @@ struct Counts {
     judged: u64,
     duplicates: u64,
     unseen: u64,
+    undecided: u64,
     /// By algorithm.
     found: Vec<u64>,
 }
@@ -74,7 +75,9 @@ pub fn join(
                 job.go_on()?;
                 counts.judged += 1;
                 let same = a.evidence() == text.evidence();
-                if same || judge.judge(a.evidence(), text.evidence()).is_some() {
+                let judged = if same { Ok(Some(1.0)) } else { judge.judge(a.evidence(), text.evidence()) };
+                counts.undecided += u64::from(judged.is_err());
+                if judged.is_ok_and(|similarity| similarity.is_some()) {
                     let finders = pairs.finders(docs[at], b);
                     counts.duplicates += 1;
                     counts.unseen += u64::from(finders == 0);
@@ -91,6 +94,7 @@ pub fn join(
         all.judged += part.judged;
         all.duplicates += part.duplicates;
         all.unseen += part.unseen;
+        all.undecided += part.undecided;
         all.found.iter_mut().zip(part.found).for_each(|(sum, found)| *sum += found);
     }
     running.end(all.judged, all.duplicates, 0);
@@ -106,6 +110,7 @@ pub fn join(
         judged: all.judged,
         duplicates: all.duplicates,
         unseen: all.unseen,
+        undecided: all.undecided,
     };
     Ok((report, all.found.iter().map(recall).collect()))
 }

@@ -275,9 +275,9 @@ fn relate(
     let mut relations = Vec::new();
     for ((((bound, rows), one), verified), report) in bound.iter().zip(signed).zip(grouped).zip(verified).zip(reports) {
         let pairs = match verified {
-            Some((pairs, candidates)) => {
-                report.candidates = candidates;
-                pairs
+            Some(verified) => {
+                (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
+                verified.pairs
             }
             None => {
                 let running = job.clock.stage(format!("merge {}", bound.label));

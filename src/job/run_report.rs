@@ -215,6 +215,10 @@ pub struct AlgorithmReport {
     pub left_out: u64,
     /// Different pairs that met, before the check on the texts.
     pub candidates: u64,
+    /// Candidates that the check left undecided: their texts are so long, and so far apart, that one comparison would take more
+    /// than about a second. They are no pairs.
+    #[serde(default)]
+    pub undecided: u64,
     /// Pairs that passed every check and that `margin=` took out, copies folded.
     pub beyond_margin: u64,
     /// Pairs of documents in all, written or not.

@@ -134,6 +134,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Apart => Verdict::NoCommonKey,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
+        Ended::Undecided => Verdict::Undecided,
         Ended::Pair(_)
             if said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report)) =>
         {
@@ -189,6 +190,7 @@ fn why(
             (_, None, Some(bits)) => format!("they met, but {bits}"),
             _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
         },
+        Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
         Verdict::LeftOut => left_out(said, report),
     }
 }

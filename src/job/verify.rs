@@ -4,7 +4,7 @@
 //! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::document::View;
 use super::evidence::{Evidence, Taking};
@@ -15,12 +15,22 @@ use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
+use crate::measure::Undecided;
 use crate::shuffle::AtomicBits;
 use crate::stage::recipe::{Bound, Check};
 
+/// What a check on the texts left of the candidates of one algorithm.
+pub struct Verified {
+    /// The pairs that passed.
+    pub pairs: PairList,
+    /// Different candidates.
+    pub candidates: u64,
+    /// Candidates for which one comparison would have taken too long; none of them is a pair.
+    pub undecided: u64,
+}
+
 /// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates, where their
 /// evidence was not taken when they were signed.
-/// Returns the confirmed pairs by algorithm, with the number of different candidates.
 pub fn verify(
     job: &Job<'_>,
     bound: &[Bound<'_>],
@@ -28,7 +38,7 @@ pub fn verify(
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
     view: &View<'_>,
-) -> Result<Vec<Option<(PairList, u64)>>> {
+) -> Result<Vec<Option<Verified>>> {
     let late = if met.iter().flatten().any(|met| met.count() > 0) {
         take_evidence(job, bound, met, view)?
     } else {
@@ -88,16 +98,11 @@ fn take_evidence(
     Ok(evidence)
 }
 
-fn confirm(
-    job: &Job<'_>,
-    label: &str,
-    check: Check<'_>,
-    grouped: &Grouped,
-    evidence: &Evidence,
-) -> Result<(PairList, u64)> {
+fn confirm(job: &Job<'_>, label: &str, check: Check<'_>, grouped: &Grouped, evidence: &Evidence) -> Result<Verified> {
+    let undecided = AtomicU64::new(0);
     let running = job.clock.stage(format!("verify {label}"));
     // Pairs come in order of their first document, whose evidence is read once.
-    let (confirmed, candidates) = PairList::make(
+    let (pairs, candidates) = PairList::make(
         job,
         &format!("verify {label}"),
         &grouped.pairs,
@@ -108,9 +113,12 @@ fn confirm(
                 *first = Some((pair.a, evidence.of(pair.a)));
             }
             let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-            check.judge(a, &evidence.of(pair.b), pair)
+            check.judge(a, &evidence.of(pair.b), pair).unwrap_or_else(|Undecided| {
+                undecided.fetch_add(1, Relaxed);
+                None
+            })
         },
     )?;
-    running.end(candidates, confirmed.rows(), confirmed.bytes());
-    Ok((confirmed, candidates))
+    running.end(candidates, pairs.rows(), pairs.bytes());
+    Ok(Verified { pairs, candidates, undecided: undecided.into_inner() })
 }

@@ -1,26 +1,36 @@
 //! Similarity by the smallest number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
 //! The value is the one of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold leaves
-//! (Hyyrö 2004, Ukkonen 1985; rapidfuzz, `lcs_seq`). A [`Profile`] bounds it from above for the price of two look-ups.
+//! ([`super::subsequence`]). A [`Profile`] bounds it from above for the price of two look-ups.
 
-use rapidfuzz::distance::lcs_seq;
+use super::subsequence::{Decided, common_in_order};
+
+/// What one comparison may cost: about a second. Any two sequences of 200,000 elements stay below it; of long texts, those
+/// that are nearly equal or have few words in common.
+pub const MOST_STEPS: u64 = 1 << 30;
 
 /// 2 LCS / (|a| + |b|) of two sequences, where it reaches `threshold` (0 to 1); 1 for two empty ones.
-pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
+///
+/// # Errors
+/// [`Undecided`](super::Undecided) for sequences so long, and so far apart, that the comparison takes more than [`MOST_STEPS`].
+pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
+    lcs_similarity_within(a, b, threshold, MOST_STEPS)
+}
+
+fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) -> Decided<f64> {
     let all = a.len() + b.len();
     if all == 0 {
-        return Some(1.0);
+        return Ok(Some(1.0));
     }
     // LCS cannot exceed the shorter sequence, so lengths alone decide most unrelated pairs.
     if !may_reach(a.len().min(b.len()), all, threshold) {
-        return None;
+        return Ok(None);
     }
     // One less than the threshold asks for, so that rounding never decides; the last line does.
     let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
-    let args = lcs_seq::Args::default().score_cutoff(least);
-    let common = lcs_seq::similarity_with_args(a.iter().copied(), b.iter().copied(), &args)?;
-    let similarity = 2.0 * common as f64 / all as f64;
-    (similarity >= threshold).then_some(similarity)
+    let common = common_in_order(a, b, least, most_steps)?;
+    let similarity = common.map(|common| 2.0 * common as f64 / all as f64);
+    Ok(similarity.filter(|similarity| *similarity >= threshold))
 }
 
 /// Whether two sequences of `all` elements together that have at most `common` in common may reach the threshold.
@@ -68,7 +78,13 @@ mod tests {
     fn agree(a: &[u32], b: &[u32], threshold: f64) -> Result<(), proptest::test_runner::TestCaseError> {
         let (common, all) = (quadratic(a, b), a.len() + b.len());
         let exact = if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 };
-        proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), (exact >= threshold).then_some(exact));
+        let expected = (exact >= threshold).then_some(exact);
+        proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), Ok(expected));
+        // Under any bound the answer is the same or none.
+        for most_steps in [0, 1 << 10, 1 << 12, 1 << 14] {
+            let bounded = lcs_similarity_within(a, b, threshold, most_steps);
+            proptest::prop_assert!(bounded.is_err() || bounded == Ok(expected), "{:?}", bounded);
+        }
         let bound = most_common(&Profile::of(a.iter().copied()).0, &Profile::of(b.iter().copied()).0);
         proptest::prop_assert!(bound >= common, "{} < {}", bound, common);
         proptest::prop_assert!(may_reach(bound, all, threshold) || exact < threshold);
@@ -113,9 +129,9 @@ mod tests {
     #[test]
     fn known_values() {
         let letters = |word: &str| word.chars().map(u32::from).collect::<Vec<_>>();
-        assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.5), Some(0.75));
-        assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.8), None);
-        assert_eq!(lcs_similarity(&[], &[], 0.9), Some(1.0));
+        assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.5), Ok(Some(0.75)));
+        assert_eq!(lcs_similarity(&letters("abcd"), &letters("abxd"), 0.8), Ok(None));
+        assert_eq!(lcs_similarity(&[], &[], 0.9), Ok(Some(1.0)));
         let bound = |a: &str, b: &str| most_common(&Profile::of(letters(a)).0, &Profile::of(letters(b)).0);
         assert_eq!((bound("abcd", "dcba"), bound("aab", "abb"), bound("", "a")), (4, 2, 0));
     }

@@ -5,6 +5,7 @@ mod edit;
 mod jaccard;
 mod partition;
 mod retrieval;
+mod subsequence;
 mod weights;
 
 pub use cosine::cosine;
@@ -12,4 +13,5 @@ pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, jaccard};
 pub use partition::Partitions;
 pub use retrieval::Retrieval;
+pub use subsequence::{Decided, Undecided};
 pub use weights::weight_distance;

@@ -161,6 +161,11 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
             counted(judge.by_words, "pair")
         ));
     }
+    let undecided = judge.undecided + report.oracle.as_ref().map_or(0, |oracle| oracle.undecided);
+    if undecided > 0 {
+        let undecided = counted(undecided, "pair");
+        notes.push(format!("too long to be judged, and counted as no duplicates: {undecided}"));
+    }
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
             notes.push(format!(
@@ -252,6 +257,7 @@ mod tests {
                 sampled: true,
                 seed: 7,
                 by_words: 3,
+                undecided: 2,
                 cpu_seconds: 2.5,
             },
             pooled: 21_000,
@@ -274,7 +280,7 @@ mod tests {
     #[test]
     fn a_study_in_full() {
         let mut study = study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123)]);
-        study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1 });
+        study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1, undecided: 0 });
         study.algorithms[1].oracle_recall = Some(figure(0.775, 0.05));
         let run = RunReport {
             algorithms: vec![AlgorithmReport {
@@ -309,6 +315,7 @@ mod tests {
             sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95 % interval, that of F from the ends of those of recall and precision
             combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs
+            too long to be judged, and counted as no duplicates: 2 pairs
             exact: 12,000 of 500,000 pairs take part; of groups above --max-group those with the representative alone are written
             exact: 4 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found

@@ -82,6 +82,10 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         if one.left_out > 0 {
             remarks.push(format!("{label}: {}", left_out(one.left_out)));
         }
+        if one.undecided > 0 {
+            let undecided = counted(one.undecided, "pair");
+            remarks.push(format!("{label}: {undecided} left undecided, the texts too long to be compared"));
+        }
         if let Some(expected) = one.expected_chance_collisions.filter(|expected| *expected >= 1.0) {
             let expected = counted(expected.round() as u64, "pair");
             remarks.push(format!("{label}: about {expected} by chance expected, from the width of the signature"));

@@ -6,6 +6,7 @@
 
 use super::recipe::{Bound, Check};
 use crate::algorithm::Confirm;
+use crate::measure::Undecided;
 use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures, Window};
 use crate::text::Analysis;
 
@@ -38,6 +39,8 @@ pub enum Ended {
     Judged,
     /// They met; the check on the texts says no.
     Checked,
+    /// They met; the check on the texts would take too long for texts of this length.
+    Undecided,
     /// A pair.
     Pair(Pair),
 }
@@ -91,7 +94,10 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         (true, Some(pair), None) => Ended::Pair(pair),
         (true, Some(pair), Some(check)) => {
             let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
-            check.judge(&a, &b, pair).map_or(Ended::Checked, Ended::Pair)
+            match check.judge(&a, &b, pair) {
+                Ok(checked) => checked.map_or(Ended::Checked, Ended::Pair),
+                Err(Undecided) => Ended::Undecided,
+            }
         }
     };
     look
@@ -195,7 +201,8 @@ fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
 fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]) -> Vec<Checked> {
     let similarity = |check: &dyn Confirm| {
         let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
-        check.judge(&a, &b, Pair::new(0, 1, Score::EQUAL, 1)).map(|pair| pair.score.similarity)
+        let judged = check.judge(&a, &b, Pair::new(0, 1, Score::EQUAL, 1));
+        judged.ok().flatten().map(|pair| pair.score.similarity)
     };
     let loose: Vec<&dyn Confirm> = loose.iter().flat_map(Check::each).collect();
     let each = check.each().enumerate().map(|(at, check)| {

@@ -11,7 +11,7 @@ use std::fmt;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{LCS_CHARACTERS, pack};
 use crate::error::{Error, Result, did_you_mean};
-use crate::measure::{Profile, jaccard, lcs_similarity, may_reach, most_common};
+use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_common};
 use crate::text::Analysis;
 
 /// What a judge compares, with the names as they are typed.
@@ -104,19 +104,22 @@ impl Judge {
     }
 
     /// The similarity, where it reaches the threshold.
-    pub fn judge(&self, a: &[u64], b: &[u64]) -> Option<f32> {
+    ///
+    /// # Errors
+    /// [`Undecided`](crate::measure::Undecided) for texts so long that one comparison would take more than about a second.
+    pub fn judge(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         if !self.may(a, b) {
-            return None;
+            return Ok(None);
         }
         let similarity = match self.kind {
             Kind::Shingles => Some(jaccard(a, b)).filter(|similarity| *similarity >= self.threshold),
             Kind::Characters | Kind::Words => {
                 let (a, b) = (Units::of(a), Units::of(b));
                 let (x, y) = a.compared_with(&b);
-                lcs_similarity(x, y, self.threshold)
+                lcs_similarity(x, y, self.threshold)?
             }
         };
-        similarity.map(|similarity| similarity as f32)
+        Ok(similarity.map(|similarity| similarity as f32))
     }
 
     /// Whether characters were to be compared, and words are, for one of the texts is too long.
@@ -176,7 +179,7 @@ mod tests {
         };
         let (a, b) = (evidence(a), evidence(b));
         assert_eq!(judge.judge(&a, &b), judge.judge(&b, &a));
-        (judge.judge(&a, &b), judge.by_words(&a, &b))
+        (judge.judge(&a, &b).unwrap(), judge.by_words(&a, &b))
     }
 
     #[test]
@@ -229,7 +232,7 @@ mod tests {
             judge.evidence(&pipeline.analyse(&b), &mut y);
             if !x.is_empty() && !y.is_empty() {
                 let exact = lcs_similarity(Units::of(&x).characters, Units::of(&y).characters, t);
-                proptest::prop_assert_eq!(judge.judge(&x, &y), exact.map(|value| value as f32));
+                proptest::prop_assert_eq!(judge.judge(&x, &y), exact.map(|found| found.map(|value| value as f32)));
             }
         }
     }

@@ -86,14 +86,14 @@ fn lcs(a: &Analysis<'_>, b: &Analysis<'_>) -> Option<(f64, LcsOf)> {
     let characters = |document: &Analysis<'_>| document.canonical().chars().map(u32::from).collect::<Vec<u32>>();
     let (x, y) = (characters(a), characters(b));
     if x.len().max(y.len()) <= LCS_UNITS {
-        return lcs_similarity(&x, &y, 0.0).map(|similarity| (similarity, LcsOf::Characters));
+        return lcs_similarity(&x, &y, 0.0).ok()?.map(|similarity| (similarity, LcsOf::Characters));
     }
     let words = |document: &Analysis<'_>| document.words().iter().map(|word| word.hash as u32).collect::<Vec<u32>>();
     let (x, y) = (words(a), words(b));
     if x.len().max(y.len()) > LCS_UNITS {
         return None;
     }
-    lcs_similarity(&x, &y, 0.0).map(|similarity| (similarity, LcsOf::Words))
+    lcs_similarity(&x, &y, 0.0).ok()?.map(|similarity| (similarity, LcsOf::Words))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::algorithm::{
 };
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
+use crate::measure::Decided;
 use crate::purify::PurifyOptions;
 use crate::row::Pair;
 use crate::text::{Analysis, Field, Pipeline, TextOptions};
@@ -117,10 +118,13 @@ impl Check<'_> {
     }
 
     /// The pair as it stays, with the similarity of the last check.
-    pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Option<Pair> {
+    ///
+    /// # Errors
+    /// [`Undecided`](crate::measure::Undecided) by the first of the checks that does not say no.
+    pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
         let Some(second) = self.second else { return self.first.judge(a, b, met) };
         let (a, b) = (parts(a), parts(b));
-        second.judge(a.1, b.1, self.first.judge(a.0, b.0, met)?)
+        self.first.judge(a.0, b.0, met)?.map_or(Ok(None), |passed| second.judge(a.1, b.1, passed))
     }
 }
 

@@ -16,6 +16,7 @@ mod golden;
 mod hot_key;
 mod invariants;
 mod kit;
+mod long_documents;
 mod margin;
 mod one_reading;
 mod oracle;

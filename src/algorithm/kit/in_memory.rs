@@ -82,7 +82,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
             };
             let evidence: Vec<Vec<u64>> = (0..texts.len()).map(evidence).collect();
             met.into_iter()
-                .filter_map(|((a, b), pair)| Some(((a, b), check.judge(&evidence[a], &evidence[b], pair)?)))
+                .filter_map(|((a, b), pair)| Some(((a, b), check.judge(&evidence[a], &evidence[b], pair).ok()??)))
                 .collect()
         }
     };

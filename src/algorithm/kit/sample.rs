@@ -3,7 +3,7 @@
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
 use super::shingling::Shingling;
-use crate::algorithm::contract::Confirm;
+use crate::algorithm::contract::{Confirm, Decided};
 use crate::measure::jaccard;
 use crate::text::Analysis;
 use crate::text::shingle::distinct;
@@ -87,21 +87,21 @@ impl Confirm for Overlap {
         }
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        let ((a_level, a, a_then), (b_level, b, b_then)) = (unpack(a)?, unpack(b)?);
+    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        let (Some((a_level, a, a_then)), Some((b_level, b, b_then))) = (unpack(a), unpack(b)) else { return Ok(None) };
         let level = a_level.max(b_level);
         let at = |sample: &[u64]| -> Vec<u64> {
             sample.iter().copied().filter(|&shingle| is_divisible(shingle, level)).collect()
         };
         let (a, b) = (at(a), at(b));
         if a.is_empty() || b.is_empty() {
-            return None;
+            return Ok(None);
         }
         let similarity = jaccard(&a, &b);
         if similarity < self.threshold {
-            return None;
+            return Ok(None);
         }
-        self.then.as_ref().map_or(Some(similarity as f32), |then| then.confirm(a_then, b_then))
+        self.then.as_ref().map_or(Ok(Some(similarity as f32)), |then| then.confirm(a_then, b_then))
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
                     let all = of(a).count() + of(b).count() - common;
                     let expected = common > 0 && common as f64 / all as f64 >= threshold;
                     let confirmed = overlap.confirm(&evidence[a], &evidence[b]);
-                    assert_eq!(confirmed, expected.then(|| (common as f64 / all as f64) as f32));
+                    assert_eq!(confirmed, Ok(expected.then(|| (common as f64 / all as f64) as f32)));
                     if expected {
                         assert!(met[a].iter().any(|one| met[b].contains(one)), "{a} and {b} at {threshold}");
                         pairs += 1;

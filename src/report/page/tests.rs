@@ -171,7 +171,7 @@ fn a_comparison_is_shown_with_its_intervals() {
             f: Some(0.9),
             ..CombinationReport::default()
         }],
-        oracle: Some(OracleReport { documents: 100, judged: 4_950, duplicates: 30, unseen: 7 }),
+        oracle: Some(OracleReport { documents: 100, judged: 4_950, duplicates: 30, unseen: 7, undecided: 0 }),
     };
     let page = page(&report(), &Review { comparison: Some(comparison), ..review() }).unwrap();
     for told in [

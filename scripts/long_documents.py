@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# ///
+"""What long documents cost: CPU seconds of each algorithm on three documents of .5, 1, 2 and 4 MB, near-duplicates of each other.
+
+    scripts/long_documents.py dupsift [--shapes zipf,moved] [--megabytes 0.5,1,2,4] [--algorithms minhash,cosine] [--limit 60]
+
+`dupsift` is the program. Each cell is one run of one algorithm on three documents; what it costs on three short ones is taken
+off. The last number of a cell is the growth of the last doubling: 2 for what grows with the length, 4 for its square. A run that takes
+more than --limit CPU seconds is ended and shown as `>60`. Shapes, all seeded:
+
+    zipf       words as frequent as those of a language, sentences of about 15; one word in 50 differs
+    far        the same, one word in 9 differs: near the usual thresholds
+    moved      the same words, their sentences in another order
+    different  no word comes twice, in a document of its own order; one in 50 differs
+    one        one word repeated, with another one here and there
+    letters    Latin letters without a space
+    chinese    Chinese characters, without a mark
+    sentences  sentences of one word each
+"""
+
+import argparse
+import json
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SHAPES = ["zipf", "far", "moved", "different", "one", "letters", "chinese", "sentences"]
+DOCUMENTS = 3
+# Characters that are frequent in Chinese texts.
+HAN = "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实"
+
+
+def word(number):
+    """A made-up word for each number."""
+    letters = []
+    while True:
+        letters.append("bcdfghklmnprstvz"[number % 16] + "aeiou"[number // 16 % 5])
+        number //= 80
+        if number == 0:
+            return "".join(letters)
+
+
+def zipf(rng, count):
+    """Numbers of words with about the frequencies of a language of 200,000 words."""
+    return [int(200_000 ** rng.random()) for _ in range(count)]
+
+
+def changed(rng, units, share, other):
+    return [other(rng) if rng.random() < share else unit for unit in units]
+
+
+def sentences(words):
+    """Words with an end after each fifteenth, about."""
+    return [" ".join(words[at : at + 15]) + ". " for at in range(0, len(words), 15)]
+
+
+def texts(shape, size):
+    """Three texts of about so many bytes."""
+    rng = random.Random(f"{shape} {size}")
+    rare = lambda rng: word(rng.randrange(10**6, 10**9))
+    if shape in ("zipf", "far", "moved"):
+        base = []
+        while sum(map(len, base)) + len(base) < size:
+            base += [word(number) for number in zipf(rng, max(100, size // 50))]
+        if shape == "moved":
+            parts = sentences(base)
+            return ["".join(rng.sample(parts, len(parts))) for _ in range(DOCUMENTS)]
+        # Two documents differ where either was changed.
+        share = 0.01 if shape == "zipf" else 0.06
+        return ["".join(sentences(changed(rng, base, share, rare))) for _ in range(DOCUMENTS)]
+    if shape == "different":
+        base = [word(10**6 + number) for number in rng.sample(range(10 * size), size // 9)]
+        return ["".join(sentences(changed(rng, base, 0.01, rare))) for _ in range(DOCUMENTS)]
+    if shape == "one":
+        return [" ".join(changed(rng, ["слово"] * (size // 11), 0.001, rare)) for _ in range(DOCUMENTS)]
+    if shape == "letters":
+        base = rng.choices("etaoinshrdlu", k=size)
+        return ["".join(changed(rng, base, 0.01, lambda rng: "z")) for _ in range(DOCUMENTS)]
+    if shape == "chinese":
+        base = rng.choices(HAN, [1 / (rank + 5) for rank in range(len(HAN))], k=size // 3)
+        return ["".join(changed(rng, base, 0.01, lambda rng: "龙")) for _ in range(DOCUMENTS)]
+    base = [word(number) for number in zipf(rng, size // 7)]
+    return [". ".join(changed(rng, base, 0.01, rare)) + "." for _ in range(DOCUMENTS)]
+
+
+def write(folder, shape, size):
+    folder.mkdir(parents=True)
+    with open(folder / "docs.jsonl", "w", encoding="utf-8") as out:
+        for number, text in enumerate(texts(shape, size)):
+            out.write(json.dumps({"id": f"d{number}", "text": text}, ensure_ascii=False) + "\n")
+
+
+def cpu(command, limit):
+    """CPU seconds of a command; none where it takes more than the limit."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    bound = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=bound)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 3):
+        if done.returncode < 0 or after.ru_utime - before.ru_utime > limit * 0.9:
+            return None
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--shapes", default=",".join(SHAPES))
+    parser.add_argument("--megabytes", default="0.5,1,2,4")
+    parser.add_argument("--algorithms", help="settings parted by blanks; all members with their defaults where left out")
+    parser.add_argument("--limit", type=int, default=60, help="CPU seconds after which a run is ended")
+    parser.add_argument("--work", help="where the texts are made, and kept if given")
+    arguments = parser.parse_args()
+    shapes, sizes = arguments.shapes.split(","), [float(size) for size in arguments.megabytes.split(",")]
+    if arguments.algorithms:
+        members = arguments.algorithms.split()
+    else:
+        listed = subprocess.run([arguments.program, "algorithms", "--json"], capture_output=True, text=True, check=True)
+        members = [member["name"] for member in json.loads(listed.stdout)]
+    work = Path(arguments.work or tempfile.mkdtemp())
+    for shape in shapes:
+        for size in [0.001, *sizes]:
+            if not (work / f"{shape}-{size}").exists():
+                write(work / f"{shape}-{size}", shape, int(size * 1_000_000))
+    print(f"| setting | {' | '.join(shapes)} |\n| --- |{' ---: |' * len(shapes)}")
+    for member in members:
+        cells = []
+        for shape in shapes:
+            took = []
+            for size in [0.001, *sizes]:
+                out = work / "out"
+                command = [arguments.program, "run", str(work / f"{shape}-{size}"), "--out", str(out), "--overwrite"]
+                command += ["--algorithms", member, "--no-progress", "--no-report", "--threads", "1"]
+                took.append(cpu(command, arguments.limit))
+                if took[-1] is None:
+                    break
+            if took[-1] is None:
+                cells.append(f">{arguments.limit} at {sizes[len(took) - 2]:g} MB")
+                continue
+            took = [each - took[0] for each in took[1:]]
+            growth = took[-1] / took[-2] if took[-2] > 0.02 else float("nan")
+            cells.append(f"{took[-1]:.2f} ({growth:.1f})")
+        print(f"| `{member}` | {' | '.join(cells)} |", flush=True)
+    if not arguments.work:
+        shutil.rmtree(work)
+
+
+if __name__ == "__main__":
+    main()
