@@ -7,6 +7,7 @@
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
+use super::put::{put, replaced};
 use super::reason::{RejectReason, Rejection};
 use crate::error::{Error, Result};
 use arrow_array::cast::AsArray;
@@ -188,6 +189,19 @@ impl Documents {
         Ok(Documents { rows, text, bad: all, html: false, ..self })
     }
 
+    /// The same rows with another column, in the place of the one of its name; `is_id`: it is the column of ids.
+    ///
+    /// # Errors
+    /// A column of another length, or ids of a type that is none of ids.
+    pub fn with_column(self, name: &str, column: ArrayRef, is_id: bool) -> Result<Documents> {
+        let (rows, first_doc) = (put(self.rows, name, column)?, self.first_doc);
+        if !is_id {
+            return Ok(Documents { rows, ..self });
+        }
+        let Documents { id, ids_seen, rows, .. } = Documents::new(first_doc, rows, None, Some(name))?;
+        Ok(Documents { rows, id, ids_seen, ..self })
+    }
+
     /// How many rows.
     pub fn len(&self) -> usize {
         self.rows.num_rows()
@@ -312,39 +326,6 @@ fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
         return Ok(column.clone());
     }
     arrow_cast::cast(column, to).map_err(Error::table(format!("read {} as {to}", column.data_type())))
-}
-
-/// The batch with that column, in the place of the one of its name or behind all.
-fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
-    let schema = rows.schema();
-    let field = Arc::new(Field::new(name, column.data_type().clone(), true));
-    let mut fields = schema.fields().to_vec();
-    let mut columns = rows.columns().to_vec();
-    match schema.index_of(name) {
-        Ok(at) => (fields[at], columns[at]) = (field, column),
-        Err(_) => {
-            fields.push(field);
-            columns.push(column);
-        }
-    }
-    let options = RecordBatchOptions::new().with_row_count(Some(rows.num_rows()));
-    RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)
-        .map_err(Error::table("put together a batch of documents"))
-}
-
-/// The batch with one column in another type.
-fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
-    let schema = rows.schema();
-    let Ok(at) = schema.index_of(name) else { return Ok(rows) };
-    if schema.field(at).data_type() == column.data_type() {
-        return Ok(rows);
-    }
-    let mut fields = schema.fields().to_vec();
-    fields[at] = Arc::new(Field::new(name, column.data_type().clone(), fields[at].is_nullable()));
-    let mut columns = rows.columns().to_vec();
-    columns[at] = column;
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
-        .map_err(Error::table("put together a batch of documents"))
 }
 
 fn cell(strings: &Strings, row: usize) -> Cell<'_> {

@@ -15,6 +15,7 @@ pub mod judged;
 pub mod model;
 pub mod page;
 pub mod pair;
+mod put;
 pub mod reason;
 pub mod rejected;
 pub mod removal;

@@ -6,6 +6,7 @@
 
 use super::format::Format;
 use super::formats;
+use super::hive;
 use super::packing::Packing;
 use crate::error::{Error, Result};
 use globset::{GlobBuilder, GlobMatcher};
@@ -24,6 +25,22 @@ pub struct FoundFile {
     pub format: &'static dyn Format,
     /// How it is compressed.
     pub packing: Packing,
+    /// The columns that the names of its folders give it: `lang=ru` stands for the value ru in the column lang.
+    pub partitions: Vec<(String, Option<String>)>,
+}
+
+impl FoundFile {
+    /// The same file under another name. The columns of its folders are those of that name.
+    pub fn called(mut self, label: &str) -> FoundFile {
+        self.partitions = hive::partitions(label);
+        self.label = label.to_owned();
+        self
+    }
+
+    /// Whether its folders give it this column.
+    pub(super) fn has_partition(&self, name: &str) -> bool {
+        self.partitions.iter().any(|(known, _)| known == name)
+    }
 }
 
 /// The files that the inputs name.
@@ -53,7 +70,8 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
             if inputs.len() > 1 {
                 label = path.to_string_lossy().into_owned();
             }
-            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, packing });
+            let partitions = hive::partitions(&label);
+            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, packing, partitions });
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();

@@ -1,7 +1,7 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
 use super::packing::Packing;
-use super::schema::Columns;
+use super::schema::{Columns, Shown};
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
@@ -58,6 +58,10 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// [`Reading::bad`] where the file is damaged; what `each` returns.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
+
+    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where nothing can:
+    /// the file cannot be read, or rows have no fixed columns and there is no row.
+    fn columns(&self, file: File, packing: Packing) -> Option<Vec<Shown>>;
 
     /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
     /// file that cannot be read: opening it will tell why.

@@ -3,6 +3,7 @@
 //! What makes a row bad must not depend on what a reading asks for, or the passes would disagree about it. So every
 //! reading parses the same fields, and checks the whole line for UTF-8.
 
+use super::json_paths::leads_to;
 use super::schema::Columns;
 use crate::batch::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -78,29 +79,105 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
         write!(out, "an object with the field {:?}", self.columns.text)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row<'de>, A::Error> {
-        let mut row = Row { others: vec![Value::Null; self.columns.others.len()], ..Row::default() };
-        while let Some(field) = map.next_key_seed(FieldSeed { columns: self.columns })? {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Row<'de>, A::Error> {
+        let others = self.columns.others.len();
+        let mut filled = Filled {
+            columns: self.columns,
+            row: Row { others: vec![Value::Null; others], ..Row::default() },
+            depths: vec![usize::MAX; 2 + others],
+        };
+        filled.fields(map, "", 1)?;
+        Ok(filled.row)
+    }
+}
+
+/// A row on its way.
+struct Filled<'c, 'l> {
+    columns: &'c Columns,
+    row: Row<'l>,
+    /// How deep the values of text, id and the others stand: a field whose own name has the dot wins over one in an object.
+    depths: Vec<usize>,
+}
+
+impl<'de> Filled<'_, 'de> {
+    /// Takes the fields of an object; `before` is its path with a dot behind it.
+    fn fields<A: MapAccess<'de>>(&mut self, mut map: A, before: &str, depth: usize) -> Result<(), A::Error> {
+        let columns = self.columns;
+        while let Some(field) = map.next_key_seed(FieldSeed { columns, before })? {
             match field {
-                Field::Text => match map.next_value_seed(ScalarSeed)? {
-                    Scalar::Text(text) => row.text = Some(text),
-                    Scalar::Null => row.text = None,
-                    other => row.bad = Some(wrong_type(&self.columns.text, &other, "a string")),
+                Field::Text if self.wins(0, depth) => match map.next_value_seed(ScalarSeed)? {
+                    Scalar::Text(text) => self.row.text = Some(text),
+                    Scalar::Null => self.row.text = None,
+                    other => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                 },
-                Field::Id => match map.next_value_seed(ScalarSeed)? {
-                    Scalar::Text(text) => row.id = JsonId::Text(text),
-                    Scalar::Int(number) => row.id = JsonId::Int(number),
-                    Scalar::UInt(number) => row.id = JsonId::UInt(number),
-                    Scalar::Null => row.id = JsonId::None,
-                    other => row.bad = Some(wrong_type(&self.columns.id, &other, "a string or integer")),
+                Field::Id if self.wins(1, depth) => match map.next_value_seed(ScalarSeed)? {
+                    Scalar::Text(text) => self.row.id = JsonId::Text(text),
+                    Scalar::Int(number) => self.row.id = JsonId::Int(number),
+                    Scalar::UInt(number) => self.row.id = JsonId::UInt(number),
+                    Scalar::Null => self.row.id = JsonId::None,
+                    other => self.row.bad = Some(wrong_type(&columns.id, &other, "a string or integer")),
                 },
-                Field::Other(at) => row.others[at] = map.next_value()?,
-                Field::Unknown => {
+                Field::Other(at) if self.wins(2 + at, depth) => self.row.others[at] = map.next_value()?,
+                Field::Object(path) => map.next_value_seed(Inside { filled: self, before: path + ".", depth })?,
+                Field::Text | Field::Id | Field::Other(_) | Field::Unknown => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
-        Ok(row)
+        Ok(())
+    }
+
+    fn wins(&mut self, at: usize, depth: usize) -> bool {
+        let wins = depth <= self.depths[at];
+        self.depths[at] = self.depths[at].min(depth);
+        wins
+    }
+}
+
+/// A value in which fields are looked for, if it is an object.
+struct Inside<'f, 'c, 'l> {
+    filled: &'f mut Filled<'c, 'l>,
+    before: String,
+    depth: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for Inside<'_, '_, 'de> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Inside<'_, '_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<(), A::Error> {
+        self.filled.fields(object, &self.before, self.depth + 1)
     }
 }
 
@@ -108,11 +185,15 @@ enum Field {
     Text,
     Id,
     Other(usize),
+    /// An object at this path may hold a field that is asked for.
+    Object(String),
     Unknown,
 }
 
 struct FieldSeed<'c> {
     columns: &'c Columns,
+    /// The path of the object that the field stands in, with a dot behind it; empty for the line itself.
+    before: &'c str,
 }
 
 impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
@@ -131,12 +212,21 @@ impl Visitor<'_> for FieldSeed<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<Field, E> {
         let columns = self.columns;
-        Ok(if name == columns.text {
-            Field::Text
-        } else if name == columns.id {
-            Field::Id
+        // What is asked for, as far as it stands in this object.
+        let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
+        if inside(&columns.text) {
+            return Ok(Field::Text);
+        } else if inside(&columns.id) {
+            return Ok(Field::Id);
+        } else if let Some(at) = columns.others.iter().position(inside) {
+            return Ok(Field::Other(at));
+        }
+        let deeper = |asked: &&String| asked.strip_prefix(self.before).is_some_and(|asked| leads_to(name, asked));
+        let asked = [&columns.text, &columns.id].into_iter().chain(&columns.others);
+        Ok(if asked.filter(deeper).count() > 0 {
+            Field::Object(format!("{}{name}", self.before))
         } else {
-            columns.others.iter().position(|other| other == name).map_or(Field::Unknown, Field::Other)
+            Field::Unknown
         })
     }
 }
@@ -262,6 +352,34 @@ mod tests {
         assert!(why(long.as_bytes()).len() < 300);
         let deep = "[".repeat(100_000);
         assert!(why(format!("{{\"x\":{deep}").as_bytes()).contains("not JSON"));
+    }
+
+    #[test]
+    fn fields_of_objects_are_read_by_their_paths() {
+        let others = ["doc.meta.score", "doc.title", "a.b"].map(String::from).to_vec();
+        let columns = Columns { text: "doc.text".into(), id: "doc.meta.id".into(), others, ..columns() };
+        let parsed = |line: &'static str| parse(line.as_bytes(), &columns).expect("JSON");
+        let line = r#"{"text":"x","doc":{"meta":{"id":7,"score":0.5,"doc":{"text":"no"}},"text":"кот","title":null},"a":[{"b":1}]}"#;
+        let row = parsed(line);
+        assert_eq!((row.text.as_deref(), &row.id), (Some("кот"), &JsonId::Int(7)));
+        assert_eq!((row.others, row.bad), (vec![Value::from(0.5), Value::Null, Value::Null], None));
+        // A null, or anything else, on the way is null.
+        for line in
+            [r#"{"doc":null}"#, r#"{"doc":{"meta":null}}"#, r#"{"doc":"text"}"#, r#"{"doc":[1,{"text":"a"}]}"#, "{}"]
+        {
+            assert_eq!(parsed(line), Row { others: vec![Value::Null; 3], ..Row::default() }, "{line}");
+        }
+        assert!(
+            parsed(r#"{"doc":{"text":5}}"#)
+                .bad
+                .is_some_and(|why| why.to_string().contains("\"doc.text\" is an integer"))
+        );
+        // A name with a dot of its own wins, before or behind.
+        let (before, behind) = (r#"{"doc.text":"a","doc":{"text":"b"}}"#, r#"{"doc":{"text":"b"},"doc.text":"a"}"#);
+        for line in [before, behind] {
+            assert_eq!(parsed(line).text.as_deref(), Some("a"), "{line}");
+        }
+        assert!(parse(br#"{"doc":{"text":"a"}"#, &columns).is_err());
     }
 
     #[test]

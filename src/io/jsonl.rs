@@ -5,6 +5,7 @@
 //! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used.
 
 use super::format::{Piece, Reading};
+use super::json_paths;
 use super::json_row::{self, JsonId, Row};
 use super::lines::{Line, Lines, MAX_LINE_BYTES};
 use super::packing::Packing;
@@ -43,8 +44,7 @@ impl Scan {
         if self.rows == 0 || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
         }
-        let shown = |name: &String| Shown { name: name.clone(), data_type: None, says: String::new() };
-        schema::check(columns, &self.fields.iter().map(shown).collect::<Vec<_>>()).err()
+        schema::check(columns, &self.fields.iter().map(|name| Shown::named(name)).collect::<Vec<_>>()).err()
     }
 }
 
@@ -72,12 +72,13 @@ pub(super) fn scan(file: File, packing: Packing, columns: &Columns) -> io::Resul
 
 fn look_into(scan: &mut Scan, line: &Line<'_>, columns: &Columns) {
     let Line::Bytes(line) = line else { return };
-    for name in json_row::field_names(line).unwrap_or_default() {
-        scan.found_text |= name == columns.text;
-        scan.found_id |= name == columns.id;
+    for path in json_paths::paths(line).unwrap_or_default() {
+        let (is_text, is_id) = (path.name == columns.text, path.name == columns.id);
+        scan.found_text |= is_text;
+        scan.found_id |= is_id;
         // Enough for a message; a file whose field names are data would fill the memory.
-        if scan.fields.len() < 100 || name == columns.text || name == columns.id {
-            scan.fields.insert(name);
+        if is_text || is_id || (scan.fields.len() < 100 && !path.is_object) {
+            scan.fields.insert(path.name);
         }
     }
     scan.id = scan.id.or_else(|| match json_row::parse(line, columns).ok()?.id {

@@ -5,13 +5,17 @@
 //! that appears under its name in one rename, [`TableWriter`] a Parquet file in it. A damaged file
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
+mod asked;
 pub mod find;
 pub mod format;
 mod formats;
+mod hive;
 pub mod id_rows;
+mod json_paths;
 mod json_row;
 mod jsonl;
 mod lines;
+mod nested;
 mod overwrite;
 mod own_columns;
 pub mod packing;
@@ -45,6 +49,7 @@ mod warc_laws;
 #[cfg(test)]
 mod warc_tests;
 
+pub use asked::{Asked, check_asked};
 pub use find::{FoundFile, find};
 pub use format::{Archived, Format};
 pub use id_rows::{column_names, read_ids};

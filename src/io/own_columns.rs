@@ -1,6 +1,8 @@
 //! The columns that files bring themselves, whatever they hold: for the verb that writes its own beside them.
 
+use super::asked::columns_of;
 use super::find::FoundFile;
+use super::hive;
 use crate::error::{Error, Result, did_you_mean};
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
@@ -34,9 +36,18 @@ pub struct OwnColumns {
 pub fn own_columns(files: &[FoundFile]) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    for file in files {
-        let Ok(opened) = File::open(&file.path) else { continue };
-        for (name, data_type) in file.format.own_columns(opened, file.packing) {
+    let mut of_folders: Vec<(String, Option<DataType>)> = Vec::new();
+    for (name, data_type) in hive::columns(files) {
+        of_folders.push((name, Some(data_type)));
+    }
+    let of_files = files.iter().map(|file| {
+        let opened = File::open(&file.path);
+        let columns = opened.map_or_else(|_| Vec::new(), |opened| file.format.own_columns(opened, file.packing));
+        (columns, file.label.as_str())
+    });
+    // Those of folders come last, as readers of such folders have them.
+    for (columns, label) in of_files.chain([(of_folders, "the names of folders")]) {
+        for (name, data_type) in columns {
             let Some(data_type) = data_type else {
                 if !own.nested.contains(&name) {
                     own.nested.push(name);
@@ -55,7 +66,7 @@ pub fn own_columns(files: &[FoundFile]) -> Result<OwnColumns> {
             if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
                 return Err(Error::Usage(format!(
                     "column {name:?} is {} in one file and {data_type} in {}; {strange} cannot be written as text: name the columns to keep by --columns, or take the files one by one",
-                    known.data_type, file.label
+                    known.data_type, label
                 )));
             }
             (known.data_type, known.mixed) = (DataType::Utf8View, true);
@@ -65,13 +76,24 @@ pub fn own_columns(files: &[FoundFile]) -> Result<OwnColumns> {
 }
 
 impl OwnColumns {
-    /// Only the columns of these names.
+    /// Only the columns of these names, or of these paths in structs.
     ///
     /// # Errors
     /// A name that no file has as a column that can be read.
-    pub fn only(mut self, names: &[String]) -> Result<OwnColumns> {
+    pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
+        let deeper = |name: &String| {
+            let known =
+                files.iter().find_map(|file| columns_of(file)?.into_iter().find(|known| known.name == *name))?;
+            let is_plain = known.is_plain() && name.contains('.');
+            let data_type = known.data_type.unwrap_or(DataType::Utf8View);
+            is_plain.then(|| OwnColumn { name: name.clone(), data_type, mixed: false })
+        };
         for name in names {
             if self.columns.iter().any(|column| column.name == *name) {
+                continue;
+            }
+            if let Some(column) = deeper(name) {
+                self.columns.push(column);
                 continue;
             }
             if self.nested.contains(name) {
@@ -123,8 +145,8 @@ mod tests {
         let expected =
             [("html", text, false), ("n", text, true), ("day", &DataType::Date32, false), ("more", text, false)];
         assert_eq!((names.as_slice(), own.nested.as_slice()), (&expected[..], &["list".to_owned()][..]));
-        assert_eq!(own.clone().only(&["day".into()]).expect("there").columns.len(), 1);
-        let message = |name: &str| own.clone().only(&[name.into()]).expect_err("not there").to_string();
+        assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
+        let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
         std::fs::write(folder.path().join("c.jsonl"), "{\"day\": 1}\n").expect("written");
         assert!(look(folder.path()).expect_err("two types").to_string().contains("Date32 in one file"));

@@ -44,7 +44,7 @@ impl ChunkReader for Headers {
     }
 }
 
-/// Where data pages of a flat column begin. Nothing where the headers cannot be read, which a reading will tell better, or
+/// Where data pages of a plain column begin. Nothing where the headers cannot be read, which a reading will tell better, or
 /// do not hold the rows of the row group.
 pub(super) fn page_starts(file: File, footer: &Footer, group: usize, column: &str) -> Starts {
     starts(file, footer, group, column).unwrap_or_default().into()
@@ -52,7 +52,7 @@ pub(super) fn page_starts(file: File, footer: &Footer, group: usize, column: &st
 
 fn starts(file: File, footer: &Footer, group: usize, column: &str) -> Option<Vec<u64>> {
     let group = footer.metadata.metadata().row_groups().get(group)?;
-    let chunk = group.columns().iter().find(|chunk| chunk.column_path().parts() == [column])?;
+    let chunk = group.columns().get(footer.place(column)?)?;
     let rows = u64::try_from(group.num_rows()).ok()?;
     let walk = || {
         let headers = Headers { file, left: AtomicUsize::new(MOST_PAGES) };
@@ -61,7 +61,7 @@ fn starts(file: File, footer: &Footer, group: usize, column: &str) -> Option<Vec
         while let Some(page) = pages.peek_next_page()? {
             if !page.is_dict {
                 starts.push(next);
-                // A flat column has a level for each row.
+                // A plain column has a level for each row.
                 let count = page.num_rows.or(page.num_levels).unwrap_or(0);
                 next = next.saturating_add(count as u64);
                 if next > rows {

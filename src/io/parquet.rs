@@ -9,14 +9,14 @@ use super::schema::{Columns, Shown};
 use crate::guard;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
-use ::parquet::basic::Repetition;
+use ::parquet::basic::{ConvertedType, Repetition};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
     RowGroupMetaData,
 };
 use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{DataType, Field, Fields, Schema};
 use std::fs::File;
 use std::sync::Arc;
 
@@ -42,23 +42,66 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
         .map_err(|why| format!("not a whole Parquet file ({bytes} bytes): {why}"))
 }
 
-/// The columns of the file, as messages show them and as checks need them.
-pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Shown> {
-    let describe = |field: &TypePtr| {
-        let (data_type, says) = match data_type(field) {
-            Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
-            Some(Err(_)) => (None, "of an unknown type".to_owned()),
-            None => (None, "nested".to_owned()),
-        };
-        Shown { name: field.name().to_owned(), data_type, says }
+/// A column of the file, or one of a struct in it.
+pub(super) struct Described {
+    /// The names from the outermost one to its own.
+    pub path: Vec<String>,
+    pub shown: Shown,
+}
+
+/// The columns of the file, those of structs by their paths, as messages show them and as checks need them. A column that
+/// stands in no struct comes before one that does, and so wins where both have one name.
+pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
+    let mut described = Vec::new();
+    for field in metadata.file_metadata().schema().get_fields() {
+        describe_below(&[], field, &mut described);
+    }
+    described.sort_by_key(|described| described.path.len());
+    described
+}
+
+fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Described>) {
+    let path: Vec<String> = above.iter().cloned().chain([field.name().to_owned()]).collect();
+    if is_struct(field) {
+        field.get_fields().iter().for_each(|child| describe_below(&path, child, described));
+        return;
+    }
+    let (data_type, says) = match data_type(field) {
+        Some(Ok(data_type)) => (Some(data_type.clone()), data_type.to_string()),
+        Some(Err(_)) => (None, "of an unknown type".to_owned()),
+        None => (None, "a list".to_owned()),
     };
-    metadata.file_metadata().schema().get_fields().iter().map(describe).collect()
+    described.push(Described { shown: Shown { name: path.join("."), data_type, says }, path });
+}
+
+/// Whether it is a group of columns with one value a row each, and neither a list nor a map.
+fn is_struct(field: &TypePtr) -> bool {
+    let info = field.get_basic_info();
+    let annotated = info.logical_type_ref().is_some() || info.converted_type() != ConvertedType::NONE;
+    field.is_group() && !annotated && !is_repeated(field)
+}
+
+fn is_repeated(field: &TypePtr) -> bool {
+    let info = field.get_basic_info();
+    info.has_repetition() && info.repetition() == Repetition::REPEATED
+}
+
+/// The fields from the root to the plain column of that name or path. A column whose own name has the dot wins.
+fn resolve(fields: &[TypePtr], name: &str) -> Option<Vec<TypePtr>> {
+    if let Some(field) = fields.iter().find(|field| field.name() == name) {
+        return data_type(field).is_some_and(|data_type| data_type.is_ok()).then(|| vec![field.clone()]);
+    }
+    fields.iter().filter(|field| is_struct(field)).find_map(|field| {
+        let rest = name.strip_prefix(field.name())?.strip_prefix('.')?;
+        let mut path = resolve(field.get_fields(), rest)?;
+        path.insert(0, field.clone());
+        Some(path)
+    })
 }
 
 /// The Arrow type of a plain column; none for a nested or repeated one.
 fn data_type(field: &TypePtr) -> Option<Result<DataType, String>> {
-    let info = field.get_basic_info();
-    if !field.is_primitive() || (info.has_repetition() && info.repetition() == Repetition::REPEATED) {
+    if !field.is_primitive() || is_repeated(field) {
         return None;
     }
     Some(guarded(|| {
@@ -74,7 +117,8 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
 /// Rows and text bytes of every row group, checked against each other and the size of the file.
 pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let schema = metadata.file_metadata().schema_descr();
-    let leaf = root_of(schema, text).and_then(|root| leaf_of(schema, root)).ok_or("the footer lost a column")?;
+    let fields = schema.root_schema().get_fields();
+    let leaf = resolve(fields, text).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;
     let mut pieces = Vec::with_capacity(metadata.num_row_groups());
     for (at, group) in metadata.row_groups().iter().enumerate() {
         let wrong = |what: &str| format!("row group {at} of the footer {what}");
@@ -103,65 +147,102 @@ pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) ->
 #[derive(Debug)]
 pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
+    /// Name and path of each column, in the order in which the footer has them now.
+    pub columns: Vec<(String, Vec<String>)>,
+}
+
+/// A column asked for: its name, the fields that lead to it, its place among the columns of the file.
+struct Chosen {
+    name: String,
+    path: Vec<TypePtr>,
+    leaf: usize,
 }
 
 impl Footer {
-    /// The footer cut down to the flat columns that `columns` names.
+    /// The footer cut down to the plain columns that `columns` names.
     pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
         let schema = metadata.file_metadata().schema_descr();
         let fields = schema.root_schema().get_fields();
-        let usable = |root: usize| data_type(&fields[root]).is_some_and(|data_type| data_type.is_ok());
-        let mut chosen: Vec<(usize, usize)> = columns
+        let mut chosen: Vec<Chosen> = columns
             .names()
             .into_iter()
-            .filter_map(|name| root_of(schema, name))
-            .filter(|&root| usable(root))
-            .filter_map(|root| leaf_of(schema, root).map(|leaf| (root, leaf)))
+            .filter_map(|name| {
+                let path = resolve(fields, name)?;
+                let leaf = leaf_of(schema, &path)?;
+                Some(Chosen { name: name.to_owned(), path, leaf })
+            })
             .collect();
-        chosen.sort_unstable();
+        chosen.sort_unstable_by_key(|chosen| chosen.leaf);
         guarded(|| Footer::cut(metadata, &chosen)).map_err(|why| format!("not a whole Parquet file: {why}"))
     }
 
-    fn cut(metadata: &ParquetMetaData, chosen: &[(usize, usize)]) -> Result<Footer, ParquetError> {
+    /// The place of a column among those that were asked for.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|(known, _)| known == name)
+    }
+
+    fn cut(metadata: &ParquetMetaData, chosen: &[Chosen]) -> Result<Footer, ParquetError> {
         let all = metadata.file_metadata();
-        let fields = chosen.iter().map(|&(root, _)| all.schema().get_fields()[root].clone()).collect();
-        let schema = Arc::new(schema_of(all.schema().name(), fields)?);
+        let paths: Vec<&[TypePtr]> = chosen.iter().map(|chosen| chosen.path.as_slice()).collect();
+        let schema = Arc::new(schema_of(all.schema().name(), kept(all.schema().get_fields(), &paths)?)?);
         let groups: Vec<RowGroupMetaData> = metadata
             .row_groups()
             .iter()
             .map(|group| {
                 RowGroupMetaData::builder(schema.clone())
                     .set_num_rows(group.num_rows())
-                    .set_column_metadata(chosen.iter().map(|&(_, leaf)| group.column(leaf).clone()).collect())
+                    .set_column_metadata(chosen.iter().map(|chosen| group.column(chosen.leaf).clone()).collect())
                     .build()
             })
             .collect::<Result<_, _>>()?;
         let created_by = all.created_by().map(str::to_owned);
         let file = FileMetaData::new(all.version(), all.num_rows(), created_by, None, schema.clone(), None);
-        let arrow = as_views(&parquet_to_arrow_schema(&schema, None)?);
+        let arrow = Schema::new(as_views(parquet_to_arrow_schema(&schema, None)?.fields()));
         let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
         let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
-        Ok(Footer { metadata })
+        let path = |chosen: &Chosen| chosen.path.iter().map(|field| field.name().to_owned()).collect();
+        Ok(Footer { metadata, columns: chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect() })
     }
 }
 
+/// The fields that lead to one of the columns, structs with no more than these in them.
+fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, ParquetError> {
+    let mut kept_fields = Vec::new();
+    for field in fields {
+        let here = paths.iter().filter_map(|path| path.split_first());
+        let below: Vec<&[TypePtr]> =
+            here.filter(|(first, _)| Arc::ptr_eq(first, field)).map(|(_, rest)| rest).collect();
+        if below.is_empty() {
+            continue;
+        }
+        kept_fields.push(if field.is_group() {
+            let group = Type::group_type_builder(field.name()).with_repetition(field.get_basic_info().repetition());
+            Arc::new(group.with_fields(kept(field.get_fields(), &below)?).build()?)
+        } else {
+            field.clone()
+        });
+    }
+    Ok(kept_fields)
+}
+
 /// The same columns, strings and binary as view types: decoded without copying, and without 32-bit offsets.
-fn as_views(schema: &Schema) -> Schema {
+fn as_views(fields: &Fields) -> Fields {
     let view = |field: &Arc<Field>| {
         let data_type = match field.data_type() {
             DataType::Utf8 => DataType::Utf8View,
             DataType::Binary => DataType::BinaryView,
+            DataType::Struct(inside) => DataType::Struct(as_views(inside)),
             other => other.clone(),
         };
         field.as_ref().clone().with_data_type(data_type)
     };
-    Schema::new(schema.fields().iter().map(view).collect::<Vec<_>>())
+    fields.iter().map(view).collect()
 }
 
-fn root_of(schema: &SchemaDescriptor, name: &str) -> Option<usize> {
-    schema.root_schema().get_fields().iter().position(|field| field.name() == name)
-}
-
-fn leaf_of(schema: &SchemaDescriptor, root: usize) -> Option<usize> {
-    (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == root)
+/// The place among all columns of the file.
+fn leaf_of(schema: &SchemaDescriptor, path: &[TypePtr]) -> Option<usize> {
+    let same = |parts: &[String]| {
+        parts.len() == path.len() && parts.iter().zip(path).all(|(part, field)| part == field.name())
+    };
+    schema.columns().iter().position(|column| same(column.path().parts()))
 }

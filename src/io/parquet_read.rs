@@ -4,13 +4,13 @@
 //! few at a time and gathered up to the byte aim: lengths of texts differ by a factor of a million, so a number of rows
 //! bounds nothing. Page checksums are verified where a file has them.
 
+use super::nested;
 use super::parquet::{Footer, guarded};
 use crate::error::{Error, Result};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
 };
-use ::parquet::file::metadata::ColumnChunkMetaData;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::DataType;
@@ -68,6 +68,7 @@ pub(super) fn read(
     let mut gathered = Gathered::default();
     let mut rows = 0;
     while let Some(batch) = next(&mut reader).map_err(&damaged)? {
+        let batch = nested::flat(batch, &footer.columns)?;
         rows += batch.num_rows() as u64;
         gathered.push(if plan.chosen.is_some() { compacted(batch)? } else { batch });
         if gathered.bytes >= plan.batch_bytes || gathered.rows >= plan.batch_rows {
@@ -89,10 +90,9 @@ fn reader(
     plan: &Plan<'_>,
     names: &[&str],
 ) -> std::result::Result<ParquetRecordBatchReader, String> {
-    let roots = footer.metadata.schema().fields().iter().enumerate();
-    let roots = roots.filter(|(_, field)| names.contains(&field.name().as_str())).map(|(at, _)| at);
+    let places = names.iter().filter_map(|name| footer.place(name));
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
-        .with_projection(ProjectionMask::roots(footer.metadata.parquet_schema(), roots))
+        .with_projection(ProjectionMask::leaves(footer.metadata.parquet_schema(), places))
         .with_row_groups(plan.row_groups.clone().collect())
         .with_batch_size(step_rows(footer, plan, names));
     guarded(|| match plan.chosen {
@@ -109,12 +109,9 @@ fn reader(
 /// sources), for a step costs the same for a row as for a thousand.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
-    let asked = |column: &&ColumnChunkMetaData| {
-        column.column_path().parts().first().is_some_and(|name| names.contains(&name.as_str()))
-    };
     let of_group = |group: usize| -> u64 {
-        let sizes = metadata.row_group(group).columns().iter().filter(asked);
-        sizes.map(|column| column.uncompressed_size().max(0) as u64).sum()
+        let places = names.iter().filter_map(|name| footer.place(name));
+        places.map(|place| metadata.row_group(group).column(place).uncompressed_size().max(0) as u64).sum()
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
     // Chosen rows are copied out of their dictionary, and may then be more than all values of the file.
@@ -150,7 +147,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
 
 /// The first column that cannot be read alone; asked for after a damage only.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
-    plan.names.iter().copied().filter(|name| footer.metadata.schema().index_of(name).is_ok()).find(|name| {
+    plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
         let Ok(mut reader) = reader(file, footer, plan, &[name]) else { return true };
         loop {

@@ -1,7 +1,8 @@
 //! Reading one piece of the corpus: batches of documents, of the asked columns and the asked rows only.
 
 use super::format::Reading;
-use super::source::Source;
+use super::hive;
+use super::source::{InputFile, Partition, Source};
 use super::split::Split;
 use super::want::Want;
 use crate::batch::Documents;
@@ -28,16 +29,32 @@ impl Source {
             first_doc: split.first_doc,
             rows: split.rows,
             chosen: chosen.as_deref(),
-            has_id: input.id.is_some(),
+            has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
             columns: &self.columns,
             want,
             shared: &self.shared,
         };
-        let read = input.format.read(file, &reading, each);
+        let read = if input.partitions.is_empty() {
+            input.format.read(file, &reading, each)
+        } else {
+            input.format.read(file, &reading, &mut |documents| each(self.with_partitions(input, want, documents)?))
+        };
         // A file that is being rewritten shows as some damage or other: the change is the better explanation.
         match read {
             Ok(()) | Err(crate::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
             other => other,
         }
+    }
+
+    /// The same rows with the columns asked for that stand in the names of folders.
+    fn with_partitions(&self, input: &InputFile, want: &Want, mut documents: Documents) -> Result<Documents> {
+        for Partition { name, value, data_type } in &input.partitions {
+            let is_id = want.id && *name == self.columns.id;
+            if is_id || want.others.contains(name) {
+                let column = hive::column(value.as_deref(), data_type, documents.len());
+                documents = documents.with_column(name, column, is_id)?;
+            }
+        }
+        Ok(documents)
     }
 }

@@ -33,14 +33,15 @@ impl Columns {
     }
 }
 
-/// A column that a file has.
+/// A column that a file has, or one of a struct in it, by its path: `doc.text`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
+pub struct Shown {
+    /// Its name or path.
     pub name: String,
-    /// The type; none for a nested column, and for a field of JSON lines, which has none of its own.
+    /// The type; none for a list or map, and for a field of JSON lines, which has none of its own.
     pub data_type: Option<DataType>,
     /// The type as a message says it, empty where there is none.
-    pub says: String,
+    pub(super) says: String,
 }
 
 impl Shown {
@@ -97,25 +98,34 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         }
         None => (None, Some(format!("no column {:?}", columns.id))),
     };
-    let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.may_be_other())).cloned();
+    let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.is_plain())).cloned();
     Ok(Has { id, id_note, others: others.collect() })
 }
 
 impl Shown {
-    fn may_be_other(&self) -> bool {
+    /// A column of which no more than the name is known.
+    pub(super) fn named(name: &str) -> Shown {
+        Shown { name: name.to_owned(), data_type: None, says: String::new() }
+    }
+
+    /// Whether it has one value a row.
+    pub(super) fn is_plain(&self) -> bool {
         self.says.is_empty() || self.data_type.is_some()
     }
 }
 
 fn missing(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
-    let has = if there.is_empty() {
-        "there are none at all".to_owned()
-    } else {
-        let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
-        let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
-        format!("there are {}{more}", shown.join(", "))
-    };
-    format!("no column {wanted:?}; {has}{}", likely(wanted, flag, usual, there, fits))
+    format!("no column {wanted:?}; {}{}", list(there), likely(wanted, flag, usual, there, fits))
+}
+
+/// `there are id (Int64), doc.text (Utf8)`.
+pub(super) fn list(there: &[Shown]) -> String {
+    if there.is_empty() {
+        return "there are none at all".to_owned();
+    }
+    let shown: Vec<String> = there.iter().take(40).map(Shown::to_string).collect();
+    let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };
+    format!("there are {}{more}", shown.join(", "))
 }
 
 impl std::fmt::Display for Shown {
@@ -129,6 +139,12 @@ impl std::fmt::Display for Shown {
 fn likely(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
+    // In a struct of that name, or of another one.
+    let deeper = |name: &str| {
+        let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
+        fitting.iter().copied().find(|there| last(there))
+    };
+    let same = |name: &str| same(name).or_else(|| deeper(name));
     same(wanted)
         .or_else(|| usual.iter().find_map(|name| same(name)))
         .or_else(|| nearest(wanted, fitting.iter().copied()))
@@ -140,7 +156,7 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, data_type: Option<DataType>) -> Shown {
-        let says = data_type.as_ref().map_or("nested".to_owned(), DataType::to_string);
+        let says = data_type.as_ref().map_or("a list".to_owned(), DataType::to_string);
         Shown { name: name.to_owned(), data_type, says }
     }
 
@@ -165,7 +181,7 @@ mod tests {
         let why = check(&columns("text", "id", false), &there).expect_err("no text");
         assert_eq!(
             why,
-            "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (nested), n (Float64); \
+            "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
              try --text-column raw_content"
         );
         let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");
@@ -176,7 +192,7 @@ mod tests {
         assert!(why.ends_with("try --id-column uid"), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
-        assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is nested"));
+        assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is a list"));
     }
 
     #[test]

@@ -3,12 +3,16 @@
 //! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
 //! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
 
+use super::asked::columns_of;
 use super::find::FoundFile;
 use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
+use super::hive;
 use super::packing::Packing;
 use super::parallel;
+use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result, too_many_open};
+use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
@@ -46,6 +50,8 @@ pub struct InputFile {
     pub others: Vec<String>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
+    /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
+    pub(super) partitions: Vec<Partition>,
     pub(super) stamp: Stamp,
     pub(super) pieces: Vec<Piece>,
 }
@@ -73,6 +79,8 @@ pub(super) struct Stamp {
 pub struct Source {
     /// The files, sorted by path; none twice.
     pub files: Vec<InputFile>,
+    /// What a reader should know of the files together.
+    pub notes: Vec<String>,
     pub(super) columns: Columns,
     pub(super) shared: Shared,
 }
@@ -85,14 +93,17 @@ pub struct Source {
 /// is in none of the readable files.
 /// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
 pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
-    let opened = parallel::map(&found, threads, |file| look(file, columns));
+    let of_folders = hive::columns(&found);
+    let opened = parallel::map(&found, threads, |file| look(file, columns, &of_folders));
+    let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
     let mut bad = Vec::new();
     let mut lacking = None;
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
         match opened {
-            Ok(mut file) => {
+            Ok((mut file, of_both)) => {
+                of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
                 file.first_doc = first_doc;
                 first_doc += file.rows;
                 files.push(file);
@@ -111,16 +122,37 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
             if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
         return Err(Error::Usage(why + &tail));
     }
-    Ok((Source { files, columns: columns.clone(), shared: Shared::default() }, bad))
+    let note = |(name, label)| {
+        format!(
+            "column {name} stands in files and in the names of their folders, {label} first; that of the files is read"
+        )
+    };
+    let notes = twice.into_iter().map(note).collect();
+    Ok((Source { files, notes, columns: columns.clone(), shared: Shared::default() }, bad))
 }
 
-/// What a file holds, without its documents.
-fn look(found: &FoundFile, columns: &Columns) -> std::result::Result<InputFile, Unusable> {
+/// What a file holds, without its documents; and the columns that both it and its folders have.
+fn look(
+    found: &FoundFile,
+    columns: &Columns,
+    of_folders: &[(String, DataType)],
+) -> std::result::Result<(InputFile, Vec<String>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
-    let Opened { id, id_note, others, pieces, archived } = found.format.open(file, found.packing, columns)?;
+    let (partitions, of_both) = partitions(found, columns, of_folders);
+    let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
+    let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
+    let required = columns.id_required && id_of_folder.is_none();
+    let asked = Columns { id_required: required, ..columns.clone() };
+    let Opened { id, id_note, mut others, pieces, archived } = found.format.open(file, found.packing, &asked)?;
+    for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
+        if !others.contains(&partition.name) {
+            others.push(partition.name.clone());
+        }
+    }
+    let id_note = if id_of_folder.is_some() { None } else { id_note };
     let sum = |of: fn(&Piece) -> u64| pieces.iter().map(of).sum();
-    Ok(InputFile {
+    let file = InputFile {
         path: found.path.clone(),
         label: found.label.clone(),
         format: found.format,
@@ -130,13 +162,46 @@ fn look(found: &FoundFile, columns: &Columns) -> std::result::Result<InputFile, 
         rows: sum(|piece| piece.rows),
         bytes: stamp.bytes,
         text_bytes: sum(|piece| piece.bytes),
-        id,
+        id: id_of_folder.or(id),
         id_note,
         others,
         archived,
+        partitions,
         stamp,
         pieces,
-    })
+    };
+    Ok((file, of_both))
+}
+
+/// A column that the names of folders give a file.
+#[derive(Clone, Debug)]
+pub(super) struct Partition {
+    pub name: String,
+    pub value: Option<String>,
+    pub data_type: DataType,
+}
+
+/// The columns asked for that the folders of a file give it and it does not have itself; and the names of those that both have.
+/// A text never comes from a folder.
+fn partitions(
+    found: &FoundFile,
+    columns: &Columns,
+    of_folders: &[(String, DataType)],
+) -> (Vec<Partition>, Vec<String>) {
+    let asked = |name: &String| *name != columns.text && columns.names().contains(&name.as_str());
+    let asked: Vec<_> = found.partitions.iter().filter(|(name, _)| asked(name)).collect();
+    if asked.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let own = columns_of(found).unwrap_or_default();
+    let is_own = |name: &str| own.iter().any(|column| column.name == name);
+    let of_both = asked.iter().filter(|(name, _)| is_own(name)).map(|(name, _)| name.clone()).collect();
+    let partition = |(name, value): &(String, Option<String>)| {
+        let (_, data_type) = of_folders.iter().find(|(known, _)| known == name)?;
+        Some(Partition { name: name.clone(), value: value.clone(), data_type: data_type.clone() })
+    };
+    let partitions = asked.into_iter().filter(|(name, _)| !is_own(name)).filter_map(partition).collect();
+    (partitions, of_both)
 }
 
 impl Stamp {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::inputs::{arrived, look};
+use super::inputs::{look_into, notes};
 use super::options::RunOptions;
 use super::progress::{Progress, Unit};
 use super::purified::{Seen, each_page};
@@ -19,7 +19,7 @@ use crate::batch::{
 };
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
-use crate::io::{BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want};
+use crate::io::{Asked, BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find};
 use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
 /// Where the table stands in the output.
@@ -91,13 +91,8 @@ pub fn train(
 ) -> Result<TrainingReport> {
     let mut options = options;
     options.other_columns = vec![label_column.to_owned()];
-    let inputs = look(&options)?;
-    let files = &inputs.source.files;
-    if !files.is_empty() && files.iter().all(|file| !file.others.iter().any(|name| name == label_column)) {
-        return Err(Error::Usage(format!(
-            "--train names the column {label_column:?}, which no input file has; expected a column of labels"
-        )));
-    }
+    let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned() };
+    let inputs = look_into(&options, find(&options.inputs)?, vec![labels])?;
     carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))
 }
 
@@ -174,7 +169,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
         model: digest(&model),
         stages: job.clock.stages(),
-        warnings: arrived(job, bad).into_iter().collect(),
+        warnings: notes(job, bad),
         seconds,
         cpu_seconds,
         peak_memory_bytes,

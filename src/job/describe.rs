@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::classes::Classes;
 use super::decide::Removals;
-use super::inputs::arrived;
+use super::inputs::notes;
 use super::intake::Taken;
 use super::options::record;
 use super::run_report::{
@@ -140,7 +140,7 @@ pub fn report(
     }
     report.guards = guards(&report);
     report.warnings = warnings(&report);
-    report.warnings.extend(arrived(job, bad));
+    report.warnings.extend(notes(job, bad));
     report
 }
 

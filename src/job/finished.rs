@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::inputs::{Inputs, look};
+use super::inputs::{Inputs, look_into};
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
 use crate::error::{Error, Result};
-use crate::io::{SUCCESS, TableReader};
+use crate::io::{SUCCESS, TableReader, find};
 
 /// An output folder with its record.
 pub struct Finished {
@@ -82,7 +82,12 @@ impl Finished {
     /// # Errors
     /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did.
     pub fn corpus(&self, options: &RunOptions) -> Result<Inputs> {
-        let mut inputs = look(options)?;
+        let mut found = find(&options.inputs)?;
+        // Files are called as the run called them: on its name depends which columns the folders of a file give it.
+        if found.len() == self.report.inputs.len() {
+            found = found.into_iter().zip(&self.report.inputs).map(|(file, known)| file.called(&known.file)).collect();
+        }
+        let inputs = look_into(options, found, Vec::new())?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
         let same = files.len() == known.len()
             && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)
@@ -97,8 +102,6 @@ impl Finished {
                 inputs.source.documents()
             )));
         }
-        // Files are called as the run called them, whatever they would be called one by one.
-        inputs.source.files.iter_mut().zip(known).for_each(|(file, known)| file.label.clone_from(&known.file));
         Ok(inputs)
     }
 }

@@ -7,7 +7,8 @@ use super::options::RunOptions;
 use super::review::SOURCE_COLUMNS;
 use super::workers::Job;
 use crate::error::Result;
-use crate::io::{BadInput, Columns, FoundFile, Source, find, open};
+use crate::io::{Asked, BadInput, Columns, FoundFile, Source, check_asked, find, open};
+use crate::text::Field;
 
 /// The files of a corpus, opened: footers read, lines counted.
 pub struct Inputs {
@@ -20,23 +21,45 @@ pub struct Inputs {
 /// # Errors
 /// Inputs that are not there, and columns that no file has.
 pub fn look(options: &RunOptions) -> Result<Inputs> {
-    look_into(options, find(&options.inputs)?)
+    look_into(options, find(&options.inputs)?, Vec::new())
 }
 
-/// Opens files that were found; tells of those that cannot be used.
+/// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that
+/// the options name.
 ///
 /// # Errors
 /// As [`look`].
-pub(super) fn look_into(options: &RunOptions, found: Vec<FoundFile>) -> Result<Inputs> {
+pub(super) fn look_into(options: &RunOptions, found: Vec<FoundFile>, asked: Vec<Asked>) -> Result<Inputs> {
+    let asked: Vec<Asked> = named(options).chain(asked).collect();
+    check_asked(&found, &asked, options.threads)?;
     let (source, bad) = open(found, &columns(options), options.threads)?;
     if !options.strict {
         bad.iter().for_each(|file| tracing::warn!("{}: {}; the file is set aside", file.path.display(), file.why));
     }
+    source.notes.iter().for_each(|note| tracing::warn!("{note}"));
     Ok(Inputs { source, bad })
 }
 
+/// The columns that the user named and that no reading can do without; text and id are looked for in every file.
+fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
+    let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
+        option: format!("--{}-column", field.name()),
+        column: options.field_columns[field as usize].clone(),
+    });
+    let pages = ["--content-type-column", "--url-column"].into_iter().zip(page_columns(options));
+    let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
+    let pages = pages.map(|((option, column), _)| Asked { option: option.to_owned(), column });
+    let keep = options.keep.columns().into_iter().map(|column| Asked { option: "--keep".to_owned(), column });
+    keep.chain(fields).chain(pages)
+}
+
+/// What a reader should know of the inputs, when all is read.
+pub(super) fn notes(job: &Job<'_>, bad: &[BadInput]) -> Vec<String> {
+    job.source.notes.iter().cloned().chain(arrived(job, bad)).collect()
+}
+
 /// A note on files that came into the inputs after the list was made: they take no part in the job.
-pub(super) fn arrived(job: &Job<'_>, bad: &[BadInput]) -> Option<String> {
+fn arrived(job: &Job<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that are gone as a whole hold nothing new.
     let now = find(&job.options.inputs).unwrap_or_default();
     let listed = job.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));

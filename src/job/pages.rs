@@ -60,7 +60,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let found = find(&options.run.inputs)?;
     let own = own(&options, &found)?;
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
-    let inputs = look_into(&options.run, found)?;
+    let inputs = look_into(&options.run, found, Vec::new())?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
 }
 
@@ -74,7 +74,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
             if options.keep_html && own.columns.iter().any(|column| column.name == *page) && !names.contains(page) {
                 names.push(page.clone());
             }
-            own.only(&names)?
+            own.only(&names, found)?
         }
         None => {
             let mut own = own;

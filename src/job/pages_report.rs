@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::inputs::arrived;
+use super::inputs::notes;
 use super::page_elements::Elements;
 use super::purify_report::PurifyReport;
 use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
@@ -72,7 +72,7 @@ pub(super) fn report(
     if !own.nested.is_empty() {
         warnings.push(format!("nested columns are left out: {}", own.nested.join(", ")));
     }
-    warnings.extend(arrived(job, bad));
+    warnings.extend(notes(job, bad));
     PagesReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),

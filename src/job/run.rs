@@ -109,24 +109,8 @@ pub(super) fn carry_out<R: Serialize>(
     }
 }
 
-/// Columns beside the text that the user named must be somewhere.
-fn check_fields(job: &Job<'_>) -> Result<()> {
-    for &field in &job.fields {
-        let (name, files) = (&job.options.field_columns[field as usize], &job.source.files);
-        let there = files.is_empty() || files.iter().any(|file| file.others.contains(name));
-        if job.options.fields_required[field as usize] && !there {
-            return Err(Error::Usage(format!(
-                "--{}-column names the column {name:?}, which no input file has; expected a column of strings",
-                field.name()
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// One attempt over the files that are whole as far as is known.
 pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
-    check_fields(job)?;
     let (recipe, sifts) = (&job.options.recipe, job.options.sift);
     let needs = recipe.needs_stats();
     let none = CorpusStats::none();

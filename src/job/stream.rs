@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::budget::Budget;
 use super::document::View;
 use super::ids::Ids;
-use super::inputs::{Inputs, arrived};
+use super::inputs::{Inputs, notes};
 use super::options::RunOptions;
 use super::progress::Progress;
 use super::purified::Purified;
@@ -260,7 +260,7 @@ fn attempt(
     if report.unknown > 0 {
         report.warnings.push(format!("{} documents of --forget were not in the filter", report.unknown));
     }
-    report.warnings.extend(arrived(job, bad));
+    report.warnings.extend(notes(job, bad));
     report.stages = job.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = job.clock.totals();
     Ok(report)

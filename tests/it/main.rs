@@ -4,6 +4,7 @@ mod allocations;
 mod bad_input;
 mod brute;
 mod category;
+mod columns;
 mod compare;
 mod consumers;
 mod cost;

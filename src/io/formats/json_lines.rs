@@ -5,8 +5,8 @@ use crate::error::Result;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{Line, Lines, MAX_LINE_BYTES};
 use crate::io::packing::Packing;
-use crate::io::schema::Columns;
-use crate::io::{json_row, jsonl};
+use crate::io::schema::{Columns, Shown};
+use crate::io::{json_paths, json_row, jsonl};
 use arrow_schema::DataType;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ use std::fs::File;
 /// Fields that can be columns; a file whose names are data has no end of them.
 const MOST_FIELDS: usize = 10_000;
 
-/// Rows whose fields are looked at in a file of ids: a field that is null may be left out of a line, so the first one alone
+/// Rows whose fields are looked at where no more than their names are asked for: a field that is null may be left out of a line, so the first one alone
 /// does not say which there are.
 const LOOKED_AT: u64 = 1000;
 
@@ -45,6 +45,24 @@ impl Format for JsonLines {
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         jsonl::read(file, reading, each)
+    }
+
+    /// The fields of the first lines, those of objects by their paths.
+    fn columns(&self, file: File, packing: Packing) -> Option<Vec<Shown>> {
+        let mut lines = Lines::new(packing.open(file).ok()?, 0, MAX_LINE_BYTES);
+        let (mut names, mut known, mut any) = (Vec::new(), BTreeSet::new(), false);
+        for _ in 0..LOOKED_AT {
+            let Some((_, line)) = lines.next().ok()? else { break };
+            let Line::Bytes(line) = line else { continue };
+            let Some(paths) = json_paths::paths(line) else { continue };
+            any = true;
+            for path in paths.into_iter().filter(|path| !path.is_object) {
+                if names.len() < MOST_FIELDS && known.insert(path.name.clone()) {
+                    names.push(Shown::named(&path.name));
+                }
+            }
+        }
+        any.then_some(names)
     }
 
     /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first

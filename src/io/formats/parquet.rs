@@ -5,12 +5,13 @@ use crate::error::{Error, Result};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Unusable, Within};
 use crate::io::packing::Packing;
 use crate::io::page_starts::page_starts;
-use crate::io::parquet::{self, Footer, describe, guarded, load};
+use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
-use crate::io::schema::{self, Columns};
+use crate::io::schema::{self, Columns, Shown};
 use crate::io::want::MAX_BATCH_ROWS;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use ::parquet::file::metadata::ParquetMetaData;
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,7 +58,7 @@ impl Format for Parquet {
     fn open(&self, file: File, _: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
-        let has = schema::check(columns, &describe(&metadata)).map_err(Unusable::Lacks)?;
+        let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
         let pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
         Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
         Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, archived: None })
@@ -116,13 +117,25 @@ impl Format for Parquet {
         })
     }
 
+    fn columns(&self, file: File, _: Packing) -> Option<Vec<Shown>> {
+        let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
+        Some(shown(&load(&file).ok()?).into_iter().map(as_read).collect())
+    }
+
     fn own_columns(&self, file: File, _: Packing) -> Vec<(String, Option<DataType>)> {
         let Ok(metadata) = load(&file) else { return Vec::new() };
-        describe(&metadata).into_iter().map(|column| (column.name, column.data_type.map(as_read))).collect()
+        let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
+            [_] => Some((shown.name, shown.data_type.map(as_read))),
+            [root, ..] => Some((root.clone(), None)),
+            [] => None,
+        });
+        own.collect()
     }
 
     fn column_names(&self, file: File, _: Packing) -> std::result::Result<Option<Vec<String>>, String> {
-        Ok(Some(describe(&load(&file)?).into_iter().map(|column| column.name).collect()))
+        let metadata = load(&file)?;
+        let fields = metadata.file_metadata().schema().get_fields().iter();
+        Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
     }
 
     fn read_ids(
@@ -162,6 +175,10 @@ impl Format for Parquet {
         }
         Ok(())
     }
+}
+
+fn shown(metadata: &ParquetMetaData) -> Vec<Shown> {
+    describe(metadata).into_iter().map(|described| described.shown).collect()
 }
 
 /// The footer of a file, read again if it was not used lately.

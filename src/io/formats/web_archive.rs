@@ -5,7 +5,7 @@ use crate::batch::id::IdKind;
 use crate::error::Result;
 use crate::io::format::{Format, Opened, Reading, Unusable};
 use crate::io::packing::Packing;
-use crate::io::schema::Columns;
+use crate::io::schema::{Columns, Shown};
 use crate::io::warc::{self, COLUMNS};
 use arrow_schema::DataType;
 use std::fs::File;
@@ -41,6 +41,10 @@ impl Format for WebArchive {
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         warc::read(file, reading, each)
+    }
+
+    fn columns(&self, _: File, _: Packing) -> Option<Vec<Shown>> {
+        Some(COLUMNS.map(Shown::named).to_vec())
     }
 
     fn own_columns(&self, _: File, _: Packing) -> Vec<(String, Option<DataType>)> {

@@ -49,6 +49,8 @@ pub struct RunOptions {
     pub content_type_column: String,
     /// The column of the addresses of pages, likewise.
     pub url_column: String,
+    /// Which of these two the user named, so that a corpus without them is an error.
+    pub page_columns_required: [bool; 2],
     /// The column of ids.
     pub id_column: String,
     /// Whether the user named the id column, so that its absence is an error.
@@ -106,6 +108,7 @@ impl RunOptions {
             html: false,
             content_type_column: String::new(),
             url_column: String::new(),
+            page_columns_required: [false; 2],
             id_column: String::new(),
             id_required: false,
             field_columns: [const { String::new() }; Field::ALL.len()],

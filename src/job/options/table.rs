@@ -164,12 +164,15 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column of what servers said of pages, such as text/html; charset=gbk")
         .default(told("content_type", "content_type; a corpus need not have it"))
         .field(
-            |run, given| Ok(run.content_type_column = given.text().into()),
+            |run, given| Ok((run.content_type_column, run.page_columns_required[0]) = (given.text().into(), given.typed)),
             |run| Some(run.content_type_column.clone().into()),
         ),
     OptionSpec::new(FILES, MAKING, "url-column", "COLUMN", Kind::Column, "Column of the addresses of pages")
         .default(told("url", "url; a corpus need not have it"))
-        .field(|run, given| Ok(run.url_column = given.text().into()), |run| Some(run.url_column.clone().into())),
+        .field(
+            |run, given| Ok((run.url_column, run.page_columns_required[1]) = (given.text().into(), given.typed)),
+            |run| Some(run.url_column.clone().into()),
+        ),
     OptionSpec::new(FILES, MAKING, "limit", "N", Kind::Whole(1, u64::MAX), "Only this many documents from the start")
         .but(&[(Verb::Purify, "Only this many pages from the start", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),

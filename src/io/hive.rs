@@ -1,0 +1,104 @@
+//! Columns that stand in the names of folders: `lang=ru/day=2026-11-01/part-0.parquet`, as Hive and all that follow it write them.
+//!
+//! Keys and values are URL-decoded. A column is of integers where all its values are; else of strings. A column that a file
+//! has itself wins over that of its folders.
+
+use super::find::FoundFile;
+use arrow_array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
+use arrow_schema::DataType;
+use percent_encoding::percent_decode_str;
+use std::path::{Component, Path};
+use std::sync::Arc;
+
+/// The value that stands for null.
+const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The columns of the folders of a file, outermost first; none is there twice, the innermost counts.
+pub(super) fn partitions(label: &str) -> Vec<(String, Option<String>)> {
+    let mut partitions: Vec<(String, Option<String>)> = Vec::new();
+    let folders = Path::new(label).parent().into_iter().flat_map(Path::components);
+    for folder in folders {
+        let Component::Normal(folder) = folder else { continue };
+        let folder = folder.to_string_lossy();
+        let Some((key, value)) = folder.split_once('=').filter(|(key, _)| !key.is_empty()) else { continue };
+        let key = decoded(key);
+        partitions.retain(|(known, _)| *known != key);
+        partitions.push((key, (value != NULL).then(|| decoded(value))));
+    }
+    partitions
+}
+
+/// What does not decode to UTF-8 stays as it stands.
+fn decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned())
+}
+
+/// The columns of the folders of all files, in the order in which they first come, with their types.
+pub(super) fn columns(found: &[FoundFile]) -> Vec<(String, DataType)> {
+    let mut columns: Vec<(String, DataType)> = Vec::new();
+    for (key, value) in found.iter().flat_map(|file| &file.partitions) {
+        let at = columns.iter().position(|(known, _)| known == key).unwrap_or_else(|| {
+            columns.push((key.clone(), DataType::Int64));
+            columns.len() - 1
+        });
+        if value.as_ref().is_some_and(|value| value.parse::<i64>().is_err()) {
+            columns[at].1 = DataType::Utf8View;
+        }
+    }
+    // Of a column that is null everywhere nothing says that it holds integers.
+    for (key, data_type) in &mut columns {
+        let all = || found.iter().flat_map(|file| &file.partitions);
+        if all().all(|(known, value)| known != key || value.is_none()) {
+            *data_type = DataType::Utf8View;
+        }
+    }
+    columns
+}
+
+/// A column of the folders for so many rows of one file.
+pub(super) fn column(value: Option<&str>, data_type: &DataType, rows: usize) -> ArrayRef {
+    match (value, data_type) {
+        (None, _) => new_null_array(data_type, rows),
+        (Some(value), DataType::Int64) => Arc::new(Int64Array::from(vec![value.parse::<i64>().ok(); rows])),
+        (Some(value), _) => Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n(value, rows))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_with_a_key_are_columns() {
+        let some = |key: &str, value: &str| (key.to_owned(), Some(value.to_owned()));
+        assert_eq!(
+            partitions("lang=ru/day=2026-11-01/x/source=%D0%BA%2F%20a=b/c=d.parquet"),
+            [some("lang", "ru"), some("day", "2026-11-01"), some("source", "к/ a=b")]
+        );
+        assert_eq!(
+            partitions(&format!("a={NULL}/b=/=c/%zz=%FF/x")),
+            [("a".to_owned(), None), some("b", ""), some("%zz", "%FF")]
+        );
+        assert_eq!(partitions("a=1/a=2/x"), [some("a", "2")]);
+        assert_eq!(partitions("/data/../a=1/x.jsonl"), [some("a", "1")]);
+    }
+
+    #[test]
+    fn a_column_is_of_integers_where_all_values_are() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in [
+            "n=01/m=1/x=__HIVE_DEFAULT_PARTITION__/a.jsonl",
+            "n=-7/m=b/b.jsonl",
+            "n=__HIVE_DEFAULT_PARTITION__/c.jsonl",
+        ] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, "").expect("written");
+        }
+        let found = super::super::find(&[folder.path().to_string_lossy().into_owned()]).expect("found");
+        let expected = [("n", DataType::Int64), ("m", DataType::Utf8View), ("x", DataType::Utf8View)];
+        let mut columns = columns(&found);
+        columns.sort_by_key(|(key, _)| expected.iter().position(|(known, _)| known == key));
+        assert_eq!(columns, expected.map(|(key, data_type)| (key.to_owned(), data_type)));
+    }
+}
