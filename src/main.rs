@@ -7,7 +7,8 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
 use dupsift::cli::{
-    Exit, algorithms, compare, complain, evaluate, explain, purify, report, run, say, stream, version, whole_story,
+    Exit, accept, algorithms, compare, complain, evaluate, explain, purify, report, run, say, stream, version,
+    whole_story,
 };
 
 /// Gives memory back to the system after a stage; the budget of a run counts on that.
@@ -38,6 +39,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Compare(arguments) => compare::compare(*arguments),
         Verb::Purify(arguments) => purify::purify(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
+        Verb::Accept(arguments) => accept::accept(arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Report(arguments) => report::report(arguments),

@@ -15,7 +15,10 @@ use crate::job::options::Verb as Of;
     version,
     about = "Sifts duplicates out of document corpora: Parquet or JSONL in, Parquet out"
 )]
-#[command(after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows were rejected or a guard fired")]
+#[command(
+    after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows were rejected or a guard fired; \
+                        4 finished, but held back: what stood at --out still does"
+)]
 pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
@@ -33,6 +36,8 @@ pub enum Verb {
     Purify(Box<PurifyArguments>),
     /// Flag each document whose like came before, in this input or in earlier ones, by a counting Bloom filter
     Stream(Box<StreamArguments>),
+    /// Take a result that a guard held back: it becomes the output that it was made for
+    Accept(AcceptArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
     /// Write report.html of a finished run again
@@ -106,6 +111,17 @@ pub type CompareArguments = Making<{ Of::Compare as usize }>;
 pub type StreamArguments = Making<{ Of::Stream as usize }>;
 /// `dupsift purify`.
 pub type PurifyArguments = Making<{ Of::Purify as usize }>;
+
+/// `dupsift accept`.
+#[derive(Debug, Args)]
+pub struct AcceptArguments {
+    /// The folder NAME.held that a run with exit code 4 left beside its output NAME
+    #[arg(value_name = "NAME.held")]
+    pub dir: PathBuf,
+    /// Why the result is right all the same; it is kept in run.json
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
 
 /// `dupsift evaluate`.
 #[derive(Debug, Args)]

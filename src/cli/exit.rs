@@ -6,11 +6,12 @@
 //! | 1 | failed: nothing stands under the final name |
 //! | 2 | wrong usage: another command line would do |
 //! | 3 | done, but rows or files were rejected or a guard fired |
+//! | 4 | finished, but held back: a guard fired, and what stood under the final name still does |
 
 use std::process::ExitCode;
 
 use crate::error::Error;
-use crate::job::RunReport;
+use crate::job::{Guarded, RunReport};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum Exit {
     Usage,
     /// Done, but some rows or files were set aside or a guard fired: somebody should look.
     DoneWithLosses,
+    /// Finished, but a guard keeps the result from replacing an earlier one.
+    Held,
 }
 
 impl Exit {
@@ -33,12 +36,21 @@ impl Exit {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::DoneWithLosses => 3,
+            Exit::Held => 4,
         }
     }
 
     /// The end of a run that was finished.
     pub fn of_report(report: &RunReport) -> Exit {
-        let losses = report.documents.rejections.rows > 0 || !report.bad_inputs.is_empty() || !report.guards.is_empty();
+        Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
+    }
+
+    /// The end of a job with such guards, in which so many rows and files were set aside.
+    pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
+        if report.is_held() {
+            return Exit::Held;
+        }
+        let losses = rejected > 0 || bad_inputs > 0 || !report.guards().is_empty();
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
@@ -63,12 +75,12 @@ mod tests {
 
     use super::*;
     use crate::batch::RejectReason;
-    use crate::job::{BadInputReport, DocumentsReport};
+    use crate::job::{BadInputReport, DocumentsReport, GuardReport};
 
     #[test]
     fn the_numbers_are_the_documented_ones() {
-        let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::DoneWithLosses];
-        assert_eq!(all.map(Exit::code), [0, 1, 2, 3]);
+        let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::DoneWithLosses, Exit::Held];
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 4]);
     }
 
     #[test]
@@ -80,11 +92,14 @@ mod tests {
         let losses = [
             RunReport { documents, ..RunReport::default() },
             RunReport { bad_inputs: vec![BadInputReport::default()], ..RunReport::default() },
-            RunReport { guards: vec!["more than half of a.parquet is removed".into()], ..RunReport::default() },
+            RunReport { guards: vec![GuardReport::default()], ..RunReport::default() },
         ];
         for report in losses {
             assert_eq!(Exit::of_report(&report), Exit::DoneWithLosses);
         }
+        let held = GuardReport { held: true, ..GuardReport::default() };
+        let report = RunReport { guards: vec![GuardReport::default(), held], ..RunReport::default() };
+        assert_eq!(Exit::of_report(&report), Exit::Held);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //!
 //! What a person reads of a result goes to stdout, everything about the way there to stderr.
 
+pub mod accept;
 pub mod algorithms;
 pub mod args;
 pub mod compare;

@@ -49,13 +49,9 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     if let Some(column) = train {
         let report = job::train(options.run, column, progress, &cancel)?;
         say(&training(&report, &out)).context("cannot print the summary")?;
-        return Ok(ended(report.rejections.rows, report.bad_inputs.len()));
+        return Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()));
     }
     let report = job::purify(options, progress, &cancel)?;
     say(&pages(&report, &out)).context("cannot print the summary")?;
-    Ok(ended(report.rejections.rows, report.bad_inputs.len()))
-}
-
-fn ended(rejected: u64, bad_inputs: usize) -> Exit {
-    if rejected > 0 || bad_inputs > 0 { Exit::DoneWithLosses } else { Exit::Done }
+    Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
 }

@@ -9,7 +9,7 @@ use super::args::RunArguments;
 use super::log::LogFormat;
 use super::{Exit, log, say, whole_story};
 use crate::job::options::resolve;
-use crate::job::{self, Estimate, Inputs, Progress, RunOptions, RunReport};
+use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};
 use crate::report::{page, summary};
 
 /// Runs the verb.
@@ -70,6 +70,7 @@ pub(super) fn tell_end(report: &RunReport, exit: Exit) {
         removed = report.removal.removed,
         kept = report.removal.kept,
         guards = report.guards.len(),
+        held = report.is_held(),
         seconds = report.seconds,
         "done"
     );

@@ -11,7 +11,7 @@ use super::run::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, whole_story};
 use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
-use crate::report::{counted, rejections, thousands};
+use crate::report::{counted, guarded, rejections, thousands};
 
 /// Runs the verb.
 ///
@@ -49,7 +49,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     }
     let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
     say(&summary(&report, options)).context("cannot print the summary")?;
-    Ok(if report.rejections.rows > 0 || !report.bad_inputs.is_empty() { Exit::DoneWithLosses } else { Exit::Done })
+    Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
 }
 
 fn summary(report: &StreamReport, options: &StreamOptions) -> String {
@@ -72,6 +72,8 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
-    let out = options.run.out.display();
+    text += &guarded(report, &options.run.out);
+    let out = job::stands_in(report, &options.run.out);
+    let out = out.display();
     text + &format!("\noutput: {out}\nnext time: --filter {out}/filter.bloom\n")
 }

@@ -3,9 +3,12 @@
 //! ```text
 //! .NAME.dupsift-partial-<process>   the folder being built; its run holds a lock on it as long as it lives
 //! .NAME.dupsift-old-<process>       the result being replaced; put back if its run died between the two renames
+//! NAME.held                         a result that a guard held back
 //! ```
 
+use super::held;
 use super::overwrite;
+use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -14,14 +17,10 @@ use std::path::{Component, Path, PathBuf};
 /// The file that stands in a folder that is complete; it is written last.
 pub const SUCCESS: &str = "_SUCCESS";
 
-/// What follows the output's name in the hidden names beside it.
-const PARTIAL: &str = "dupsift-partial-";
-const OLD: &str = "dupsift-old-";
-
 /// An output folder that is being built.
 #[derive(Debug)]
 pub struct Stage {
-    out: PathBuf,
+    place: Place,
     staged: PathBuf,
     overwrite: bool,
     /// The folder itself, locked: nothing has to lie in a result for it, and it holds through the rename.
@@ -34,12 +33,11 @@ impl Stage {
     /// # Errors
     /// [`Error::Usage`] where `out` is there and may not be replaced; [`Error::Io`].
     pub fn begin(out: &Path, overwrite: bool) -> Result<Stage> {
-        let out = resolved(out)?;
-        let (parent, name) = place(&out)?;
-        fs::create_dir_all(&parent).map_err(Error::io("create the folder", &parent))?;
-        clear_away(&parent, &name, &out)?;
-        overwrite::check(&out, overwrite)?;
-        let staged = parent.join(format!(".{name}.{PARTIAL}{}", std::process::id()));
+        let place = Place::of(out)?;
+        fs::create_dir_all(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
+        place.clear_away()?;
+        overwrite::check(&place.path, overwrite)?;
+        let staged = place.hidden(PARTIAL);
         fs::create_dir(&staged).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 return Error::Usage(format!("{} is being written by another run; give another --out", out.display()));
@@ -49,7 +47,40 @@ impl Stage {
         let lock = File::open(&staged).map_err(Error::io("open the folder", &staged))?;
         // Where a file system has no locks, the folder is only not cleared away after a crash.
         let _ = lock.try_lock();
-        Ok(Stage { out, staged, overwrite, _lock: lock })
+        Ok(Stage { place, staged, overwrite, _lock: lock })
+    }
+
+    /// Checks that none of the files lies in the folder that will be replaced.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] naming the first that does.
+    pub fn spares<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<()> {
+        let Ok(out) = self.place.path.canonicalize() else { return Ok(()) };
+        let inside = |file: &&Path| file.canonicalize().is_ok_and(|file| file.starts_with(&out));
+        match files.into_iter().find(inside) {
+            None => Ok(()),
+            Some(file) => Err(Error::Usage(format!(
+                "--out {} is to be replaced, but the input {} lies in it; expected another folder",
+                self.place.path.display(),
+                file.display()
+            ))),
+        }
+    }
+
+    /// Whether an output stands that the result would replace.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn replaces(&self) -> Result<bool> {
+        overwrite::is_output(&self.place.path)
+    }
+
+    /// Checks that a result that must not replace the output has a place beside it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where something of the user's stands there.
+    pub fn can_hold(&self) -> Result<()> {
+        if self.replaces()? { held::check(&self.place) } else { Ok(()) }
     }
 
     /// The folder being built; files are written below it.
@@ -59,7 +90,7 @@ impl Stage {
 
     /// Where the folder will be.
     pub fn out(&self) -> &Path {
-        &self.out
+        &self.place.path
     }
 
     /// Writes a whole file at a path below the folder, and the folders above it.
@@ -86,37 +117,44 @@ impl Stage {
     }
 
     /// Makes everything durable, writes `_SUCCESS`, and puts the folder in its place. What it replaces is moved aside
-    /// first and removed last.
+    /// first and removed last; so is an older result that was held back.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
     pub fn commit(mut self) -> Result<()> {
-        let (parent, name) = place(&self.out)?;
-        sync_below(&self.staged)?;
-        let success = self.staged.join(SUCCESS);
-        let file = File::create(&success).map_err(Error::io("create", &success))?;
-        file.sync_all().map_err(Error::io("write", &success))?;
-        sync_folder(&self.staged)?;
-
-        overwrite::check(&self.out, self.overwrite)?;
-        let old = parent.join(format!(".{name}.{OLD}{}", std::process::id()));
-        let replaced = self.out.exists();
-        if replaced {
-            fs::rename(&self.out, &old).map_err(Error::io("move aside", &self.out))?;
-        }
-        if let Err(error) = fs::rename(&self.staged, &self.out) {
-            if replaced {
-                fs::rename(&old, &self.out).map_err(Error::io("move back", &old))?;
-            }
-            return Err(Error::io("rename the finished folder to", &self.out)(error));
-        }
-        // From here on the result stands: the folder must not be removed when this value goes.
+        self.seal(SUCCESS)?;
+        overwrite::check(&self.place.path, self.overwrite)?;
+        self.place.give_to(&self.staged)?;
+        // The result stands: the folder must not be removed when this value goes.
         self.staged = PathBuf::new();
-        sync_folder(&parent)?;
-        if replaced && let Err(error) = fs::remove_dir_all(&old) {
-            tracing::warn!("the replaced result is still at {}: {error}; the next run removes it", old.display());
+        let older = self.place.held();
+        if held::older(&self.place).unwrap_or(false)
+            && let Err(error) = fs::remove_dir_all(&older.path)
+        {
+            tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
         }
         Ok(())
+    }
+
+    /// Makes everything durable, writes `_HELD`, and puts the folder beside its place, where an older one gives way to it; what
+    /// stands in its place stays. Gives the path.
+    ///
+    /// # Errors
+    /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
+    pub fn hold(mut self) -> Result<PathBuf> {
+        self.seal(held::HELD)?;
+        held::check(&self.place)?;
+        let folder = self.place.held();
+        folder.clear_away()?;
+        folder.give_to(&self.staged)?;
+        self.staged = PathBuf::new();
+        Ok(folder.path)
+    }
+
+    fn seal(&self, name: &str) -> Result<()> {
+        sync_below(&self.staged)?;
+        write_durably(&self.staged.join(name), b"")?;
+        sync_folder(&self.staged)
     }
 }
 
@@ -126,68 +164,6 @@ impl Drop for Stage {
             // Nothing can be done about a failure here; the next run clears the folder away.
             let _ = fs::remove_dir_all(&self.staged);
         }
-    }
-}
-
-/// The path without links, so that a link to a folder of results is not replaced by a folder.
-fn resolved(out: &Path) -> Result<PathBuf> {
-    if out.is_symlink() {
-        return out.canonicalize().map_err(Error::io("follow the link", out));
-    }
-    std::path::absolute(out).map_err(Error::io("find", out))
-}
-
-/// The folder above and the name in it.
-fn place(out: &Path) -> Result<(PathBuf, String)> {
-    match (out.parent(), out.file_name()) {
-        (Some(parent), Some(name)) => Ok((parent.to_path_buf(), name.to_string_lossy().into_owned())),
-        _ => Err(Error::Usage(format!("--out {} has no name of its own; expected a folder to be made", out.display()))),
-    }
-}
-
-/// Removes what dead runs left beside `out`, and finishes or undoes a replacement that one was in.
-fn clear_away(parent: &Path, name: &str, out: &Path) -> Result<()> {
-    let (partial, old) = (format!(".{name}.{PARTIAL}"), format!(".{name}.{OLD}"));
-    for entry in fs::read_dir(parent).map_err(Error::io("list the folder", parent))? {
-        let path = entry.map_err(Error::io("list the folder", parent))?.path();
-        let Some(file_name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
-        let is_ours = |prefix: &str| {
-            file_name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok()) && path.is_dir()
-        };
-        if is_ours(&partial) && !is_locked(&path) {
-            fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
-        } else if is_ours(&old) && !out.exists() {
-            fs::rename(&path, out).map_err(Error::io("put back the earlier result at", out))?;
-        } else if is_ours(&old) && overwrite::holds_only_ours(&path)? {
-            fs::remove_dir_all(&path).map_err(Error::io("remove the replaced result", &path))?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether a living process holds the folder. A file system that knows no locks counts as yes.
-fn is_locked(folder: &Path) -> bool {
-    File::open(folder).is_ok_and(|folder| folder.try_lock().is_err())
-}
-
-/// Makes the files and folders below durable, deepest first.
-fn sync_below(folder: &Path) -> Result<()> {
-    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
-        let path = entry.map_err(Error::io("list the folder", folder))?.path();
-        if path.is_dir() {
-            sync_below(&path)?;
-        } else {
-            File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
-        }
-    }
-    sync_folder(folder)
-}
-
-fn sync_folder(folder: &Path) -> Result<()> {
-    match File::open(folder).and_then(|folder| folder.sync_all()) {
-        // Some file systems make folders durable in their own way and refuse to be told.
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
-        other => other.map_err(Error::io("write the folder", folder)),
     }
 }
 

@@ -65,6 +65,8 @@ pub struct BadInput {
     pub label: String,
     /// What was expected and what came.
     pub why: String,
+    /// Its size on disk; 0 where that is not known.
+    pub bytes: u64,
 }
 
 /// What tells that a file is still the one that was opened.
@@ -101,6 +103,7 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
     let mut lacking = None;
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
+        let size = || std::fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
         match opened {
             Ok((mut file, of_both)) => {
                 of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
@@ -110,10 +113,12 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
             }
             Err(Unusable::Lacks(why)) => {
                 lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
-                bad.push(BadInput { path: found.path, label: found.label, why });
+                bad.push(BadInput { bytes: size(), path: found.path, label: found.label, why });
             }
             Err(Unusable::Bad(why)) if too_many_open(&why).is_some() => return Err(damaged(&found.path, why)),
-            Err(Unusable::Bad(why)) => bad.push(BadInput { path: found.path, label: found.label, why }),
+            Err(Unusable::Bad(why)) => {
+                bad.push(BadInput { bytes: size(), path: found.path, label: found.label, why });
+            }
         }
     }
     if let (true, Some(why)) = (files.is_empty(), lacking) {
@@ -249,7 +254,8 @@ impl Source {
         self.files.retain(|file| match late.get(&file.path) {
             None => true,
             Some(why) => {
-                bad.push(BadInput { path: file.path.clone(), label: file.label.clone(), why: why.clone() });
+                let (path, label, why) = (file.path.clone(), file.label.clone(), why.clone());
+                bad.push(BadInput { path, label, why, bytes: file.bytes });
                 false
             }
         });

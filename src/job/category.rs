@@ -6,13 +6,14 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::guards;
 use super::inputs::{look_into, notes};
 use super::options::RunOptions;
 use super::progress::{Progress, Unit};
 use super::purified::{Seen, each_page};
 use super::purify_report::PurifyReport;
 use super::run::carry_out;
-use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
+use super::run_report::{BadInputReport, GuardReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::workers::Job;
 use crate::batch::{
     CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, RejectReason, categories_found, category_schema,
@@ -67,6 +68,9 @@ pub struct TrainingReport {
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    #[serde(default)]
+    pub guards: Vec<GuardReport>,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
     /// What a reader should know besides.
@@ -148,6 +152,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         rejections.merge(&rejected);
     }
     let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
+    let guards = guards::of_reading(job, stage, bad, job.documents() - rejections.rows, &rejections)?;
     let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
     let documents = model.rows().take_while(|row| row.word.is_none());
     Ok(TrainingReport {
@@ -168,6 +173,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         halvings,
         known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
         model: digest(&model),
+        guards,
         stages: job.clock.stages(),
         warnings: notes(job, bad),
         seconds,

@@ -1,4 +1,4 @@
-//! From what the stages found to the record of a run, with its guards and warnings.
+//! From what the stages found to the record of a run, with its warnings.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,6 @@ use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
-
-/// Files of fewer rows are not guarded: half of a handful is soon removed.
-const GUARDED_ROWS: u64 = 10_000;
 
 /// What signing says of each algorithm.
 pub fn algorithms(
@@ -138,21 +135,9 @@ pub fn report(
         let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
         one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
     }
-    report.guards = guards(&report);
     report.warnings = warnings(&report);
     report.warnings.extend(notes(job, bad));
     report
-}
-
-fn guards(report: &RunReport) -> Vec<String> {
-    let files = report.inputs.iter().filter(|file| file.rows > GUARDED_ROWS && file.removed * 2 > file.rows);
-    let message = |file: &InputReport| {
-        format!(
-            "{} of the {} documents of {} are to be removed, more than half; look at clusters/ before you delete anything",
-            file.removed, file.rows, file.file
-        )
-    };
-    files.map(message).collect()
 }
 
 fn warnings(report: &RunReport) -> Vec<String> {

@@ -2,6 +2,7 @@
 //!
 //! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
 
+mod accept;
 mod budget;
 mod category;
 mod classes;
@@ -27,6 +28,7 @@ mod finished;
 mod forward;
 mod found;
 mod group;
+mod guards;
 mod ids;
 mod inputs;
 mod intake;
@@ -68,6 +70,7 @@ mod verdicts;
 mod verify;
 mod workers;
 
+pub use accept::accept;
 pub use category::{TrainingReport, train};
 pub use compare::{CompareOptions, Compared, compare};
 pub use comparison_report::*;
@@ -77,6 +80,7 @@ pub use evaluation_report::*;
 pub use explain::explain;
 pub use explanation::*;
 pub use finished::Finished;
+pub use guards::{Guarded, stands_in};
 pub use inputs::{Inputs, look};
 pub use options::{Decide, Keep, KeepKey, RunOptions};
 pub use page::{PAGE, Page, write_again};

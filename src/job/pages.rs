@@ -12,6 +12,7 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::RunOptions;
+use super::guards;
 use super::ids::Ids;
 use super::inputs::look_into;
 use super::page_elements::{Elements, Spelled};
@@ -181,7 +182,10 @@ fn attempt(
     })?;
     let ids = Ids::read(job, &seen, &shown)?;
     write_rejected(job, stage, &rejected, bad, &ids)?;
-    Ok(report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report()))
+    let mut report =
+        report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report());
+    report.guards = guards::of_reading(job, stage, bad, rows, &report.rejections)?;
+    Ok(report)
 }
 
 /// The names that a reading asks for besides page and id.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::inputs::notes;
 use super::page_elements::Elements;
 use super::purify_report::PurifyReport;
-use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
+use super::run_report::{BadInputReport, GuardReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::workers::Job;
 use crate::io::{BadInput, OwnColumns};
 
@@ -41,6 +41,8 @@ pub struct PagesReport {
     pub elements_seconds: f64,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
@@ -88,6 +90,7 @@ pub(super) fn report(
         purified,
         elements_seconds,
         stages: job.clock.stages(),
+        guards: Vec::new(),
         warnings,
         seconds,
         cpu_seconds,

@@ -9,6 +9,7 @@ use super::count::Counting;
 use super::document::View;
 use super::forward::Forward;
 use super::group::{Grouped, Relation, group};
+use super::guards::{self, Guarded};
 use super::ids::Ids;
 use super::inputs::Inputs;
 use super::means::{Means, work_folder};
@@ -57,7 +58,7 @@ pub fn run(
 ///
 /// # Errors
 /// As [`run()`].
-pub(super) fn carry_out<R: Serialize>(
+pub(super) fn carry_out<R: Serialize + Guarded>(
     options: &RunOptions,
     inputs: Inputs,
     progress: &Progress,
@@ -67,6 +68,10 @@ pub(super) fn carry_out<R: Serialize>(
     let means = Means::new(options)?;
     let stage = Stage::begin(&options.out, options.overwrite)?;
     let Inputs { mut source, mut bad } = inputs;
+    stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
+    if !options.accept {
+        stage.can_hold()?;
+    }
     loop {
         if let (true, Some(first)) = (options.strict, bad.first()) {
             return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
@@ -88,7 +93,12 @@ pub(super) fn carry_out<R: Serialize>(
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                stage.commit()?;
+                if report.is_held() {
+                    let folder = stage.hold()?;
+                    tracing::warn!("the result is held back in {}; what stands at --out stays", folder.display());
+                } else {
+                    stage.commit()?;
+                }
                 return Ok(report);
             }
             // Another file that is damaged, such as a model, would be as damaged the next time.
@@ -205,7 +215,9 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }
-    Ok(describe::report(job, &taken, &copies, &stats, reports, &written.removals, decided.left_out, bad))
+    let mut report = describe::report(job, &taken, &copies, &stats, reports, &written.removals, decided.left_out, bad);
+    report.guards = guards::of_run(job, stage, bad, &report)?;
+    Ok(report)
 }
 
 /// Signs with the algorithms that had to wait for the counts: from the words that were kept, or in another reading.

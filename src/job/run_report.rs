@@ -45,8 +45,11 @@ pub struct RunReport {
     pub removal: RemovalReport,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3.
-    pub guards: Vec<String>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
+    /// Who took the result that was held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<AcceptedReport>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
@@ -55,6 +58,32 @@ pub struct RunReport {
     pub cpu_seconds: f64,
     /// Highest anonymous memory that was sampled, in bytes.
     pub peak_memory_bytes: u64,
+}
+
+/// A guard that fired.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct GuardReport {
+    /// Its name: the option that sets its limit, where there is one.
+    pub name: String,
+    /// What was measured.
+    pub measured: f64,
+    /// The limit that this is beyond.
+    pub limit: f64,
+    /// What was found, in words.
+    pub sentence: String,
+    /// Whether the result was held back for it.
+    pub held: bool,
+}
+
+/// The acceptance of a result that was held back.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct AcceptedReport {
+    /// When, as RFC 3339 writes it.
+    pub time: String,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+    /// The name of the folder that the result became.
+    pub output: String,
 }
 
 /// What signatures depend on.

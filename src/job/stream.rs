@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::budget::Budget;
 use super::document::View;
+use super::guards;
 use super::ids::Ids;
 use super::inputs::{Inputs, notes};
 use super::options::RunOptions;
@@ -21,7 +22,7 @@ use super::progress::Progress;
 use super::purified::Purified;
 use super::rejected::{Rejected, Rejecter};
 use super::run::carry_out;
-use super::run_report::{BadInputReport, RejectionsReport, SCHEMA_VERSION, StageReport};
+use super::run_report::{BadInputReport, GuardReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::stream_filter::{self, Held};
 use super::tables::write_rejected;
 use super::workers::Job;
@@ -87,6 +88,8 @@ pub struct StreamReport {
     pub false_positives: f64,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
     /// What a reader should know besides.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
@@ -261,6 +264,7 @@ fn attempt(
         report.warnings.push(format!("{} documents of --forget were not in the filter", report.unknown));
     }
     report.warnings.extend(notes(job, bad));
+    report.guards = guards::of_reading(job, stage, bad, report.rows - report.rejections.rows, &report.rejections)?;
     report.stages = job.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = job.clock.totals();
     Ok(report)

@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use super::summary::left_out;
-use super::{counted, rejections, table_of_numbers, thousands};
-use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport};
+use super::{counted, guard, held, rejections, table_of_numbers, thousands};
+use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport, stands_in};
 
 /// Algorithms whose agreement is shown as a table; that of more does not fit a terminal.
 const MOST_AGREEING: usize = 8;
@@ -28,6 +28,11 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
+    let held = held(run, out);
+    if !held.is_empty() {
+        text += &format!("\n{held}");
+    }
+    let out = stands_in(run, out);
     text + &format!("\noutput: {}\nall figures: {}\n", out.display(), out.join("compare/comparison.json").display())
 }
 
@@ -190,7 +195,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     if run.documents.rejections.rows > 0 {
         notes.push(rejections(&run.documents.rejections));
     }
-    notes.extend(run.guards.iter().map(|guard| format!("guard: {guard}")));
+    notes.extend(run.guards.iter().map(guard));
     notes
 }
 

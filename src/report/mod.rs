@@ -20,7 +20,9 @@ pub use page::page;
 pub use pages::{pages, training};
 pub use summary::summary;
 
-use crate::job::RejectionsReport;
+use std::path::Path;
+
+use crate::job::{GuardReport, Guarded, RejectionsReport, stands_in};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// A table with a line under its header and no other ornament. With a width, cells are wrapped to keep it.
@@ -69,6 +71,31 @@ pub fn thousands(number: u64) -> String {
 /// `2 files`, `1 file`: a count with its noun, whose plural is formed with s.
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// A guard that fired, as a remark.
+fn guard(guard: &GuardReport) -> String {
+    format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
+}
+
+/// What the guards say of a job with that `--out`, and what is to be done where they held its result back, line by line.
+pub fn guarded(report: &impl Guarded, out: &Path) -> String {
+    let mut text: String = report.guards().iter().map(|one| guard(one) + "\n").collect();
+    text += &held(report, out);
+    text
+}
+
+/// What is to be done where a result is held back.
+fn held(report: &impl Guarded, out: &Path) -> String {
+    if !report.is_held() {
+        return String::new();
+    }
+    let folder = stands_in(report, out);
+    format!(
+        "HELD BACK: {out} stays as it was. Look at {folder}; if it is right: dupsift accept {folder}\n",
+        out = out.display(),
+        folder = folder.display()
+    )
 }
 
 /// What could not be used, by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{counted, rejected, rejections, thousands};
+use super::{counted, guarded, rejected, rejections, thousands};
+use crate::job::stands_in;
 use crate::job::{PagesReport, PurifyReport, TrainingReport};
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
@@ -22,6 +23,8 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
+    text += &guarded(report, out);
+    let out = stands_in(report, out);
     let out = out.display();
     text + &format!(
         "\noutput: {out}\nnext: dupsift run {out}/pages --text-column {prefix}body --title-column {prefix}title --id-column {prefix}id --out DIR\n",
@@ -51,6 +54,8 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
+    text += &guarded(report, out);
+    let out = stands_in(report, out);
     let out = out.display();
     text + &format!("\noutput: {out}\nnext: dupsift purify INPUT --model {out} --out DIR\n")
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::pages::purified;
-use super::{counted, rejections, table_of_numbers, thousands};
-use crate::job::{AlgorithmReport, RunReport};
+use super::{counted, guard, held, rejections, table_of_numbers, thousands};
+use crate::job::{AlgorithmReport, RunReport, stands_in};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -21,6 +21,11 @@ pub fn summary(report: &RunReport, out: &Path) -> String {
     if !remarks.is_empty() {
         text += &format!("\n{}\n", remarks.join("\n"));
     }
+    let held = held(report, out);
+    if !held.is_empty() {
+        text += &format!("\n{held}");
+    }
+    let out = &stands_in(report, out);
     let pairs = out.join("pairs").join("**").join("*.parquet");
     text += &format!("\noutput: {}\n", out.display());
     text + &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string())
@@ -104,7 +109,11 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
-    remarks.extend(report.guards.iter().map(|guard| format!("guard: {guard}")));
+    remarks.extend(report.guards.iter().map(guard));
+    remarks.extend(report.accepted.iter().map(|accepted| {
+        let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
+        format!("guard: accepted all the same at {}: {reason}", accepted.time)
+    }));
     remarks
 }
 
@@ -127,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::batch::RejectReason;
-    use crate::job::{BadInputReport, DocumentsReport, InputReport, RemovalReport};
+    use crate::job::{BadInputReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
 
     fn report() -> RunReport {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();
@@ -213,7 +222,8 @@ mod tests {
         report.ids.note = Some("written as text".into());
         report.removal.left_out = 9;
         report.warnings.push("4 ids stood before".into());
-        report.guards.push("more than half of a.parquet is removed".into());
+        let sentence = "more than half of a.parquet is removed".into();
+        report.guards.push(GuardReport { sentence, ..GuardReport::default() });
         report.bad_inputs.push(BadInputReport { file: "b.parquet".into(), why: "truncated".into() });
         report.algorithms[0].flagged.insert("long".into(), 2);
         report.algorithms[0].expected_chance_collisions = Some(2.4);

@@ -6,6 +6,7 @@ pub mod count;
 pub mod estimate;
 pub mod expand;
 pub mod explain;
+pub mod guard;
 pub mod judge;
 pub mod likeness;
 pub mod preset;

@@ -179,7 +179,8 @@ fn more_than_half_of_a_large_file_removed_fires_the_guard() {
     write_docs(&file, &numbered(vec![LONG; 10_001]), 20_000);
     let done = ended(&file, &["--algorithms", "exact"], 3);
     let guards = record(&done.out())["guards"].clone();
-    assert!(guards[0].as_str().unwrap().contains("10000 of the 10001 documents of a.parquet"), "{guards}");
+    assert!(guards[0]["sentence"].as_str().unwrap().contains("10000 of the 10001 documents of a.parquet"), "{guards}");
+    assert_eq!((&guards[0]["name"], &guards[0]["held"]), (&"removed-share".into(), &false.into()));
 }
 
 #[test]

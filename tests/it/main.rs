@@ -14,6 +14,7 @@ mod evaluate;
 mod explain;
 mod floors;
 mod golden;
+mod held;
 mod hot_key;
 mod invariants;
 mod kit;

@@ -101,10 +101,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Report, "", depends("the one that DIR stands in")),
         ])
         .field(|run, given| Ok(run.work = Some(given.path())), |run| run.work.clone().map(Value::from)),
-    OptionSpec::new(FILES, SIFTING, "accept", "", Kind::Switch,
+    OptionSpec::new(FILES, MAKING, "accept", "", Kind::Switch,
         "Publish the result even where a guard would hold it back; the guards are reported all the same")
         .field(|run, given| Ok(run.accept = given.switch()), |run| Some(run.accept.into())),
-    OptionSpec::new(FILES, SIFTING, "max-rejected-share", "SHARE", Kind::Share,
+    OptionSpec::new(FILES, MAKING, "max-rejected-share", "SHARE", Kind::Share,
         "Hold the result back where more than this share of the rows is broken and an earlier output stands at --out")
         .default(depends("0.05; 0.5 of fewer than 100 rows"))
         .field(

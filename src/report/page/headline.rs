@@ -60,7 +60,7 @@ pub fn facts(report: &RunReport) -> Markup {
 /// Guards, warnings, and everything that was cut or set aside: the remarks of the summary.
 pub fn notes(report: &RunReport) -> Markup {
     let mut remarks = remarks(report);
-    let loud = |remark: &str| ["guard:", "set aside:", "warning:"].iter().any(|word| remark.starts_with(word));
+    let loud = |remark: &str| ["guard", "set aside:", "warning:"].iter().any(|word| remark.starts_with(word));
     remarks.sort_by_key(|remark| !loud(remark));
     let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();
     let (first, rest) = remarks.split_at(if remarks.len() <= AT_ONCE { remarks.len() } else { loud_ones });

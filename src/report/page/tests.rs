@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::job::{
     Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
-    DocumentsReport, Figure, InputReport, JudgeReport, LargeCluster, Member, OracleReport, PairSample, RemovalReport,
-    ShownText, SourceReview, StageReport,
+    DocumentsReport, Figure, GuardReport, InputReport, JudgeReport, LargeCluster, Member, OracleReport, PairSample,
+    RemovalReport, ShownText, SourceReview, StageReport,
 };
 
 const EVIL: &str = "<script>alert('x')</script> \"quoted\" & \u{202E}turned\u{0}\u{1B}[31m";
@@ -39,7 +39,10 @@ fn report() -> RunReport {
             ..Default::default()
         },
         stages: vec![StageReport { stage: "sign".into(), rows_in: 10, ..StageReport::default() }],
-        guards: vec![format!("more than half of {EVIL} is removed")],
+        guards: vec![GuardReport {
+            sentence: format!("more than half of {EVIL} is removed"),
+            ..GuardReport::default()
+        }],
         ..RunReport::default()
     }
 }

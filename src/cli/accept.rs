@@ -1,0 +1,21 @@
+//! `dupsift accept`: a result that a guard held back becomes the output.
+
+use anyhow::{Context, Result};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+
+use super::args::AcceptArguments;
+use super::{Exit, say};
+use crate::job;
+
+/// Runs the verb.
+///
+/// # Errors
+/// A folder that is no result held back, and whatever keeps it from its name.
+pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
+    let mut time = String::new();
+    SystemTime.format_time(&mut Writer::new(&mut time)).context("cannot tell the time")?;
+    let out = job::accept(&arguments.dir, time, arguments.reason)?;
+    say(&format!("{}\n", out.display())).context("cannot print the path")?;
+    Ok(Exit::Done)
+}

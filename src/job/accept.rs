@@ -1,0 +1,73 @@
+//! A result that was held back becomes the output.
+
+use std::path::{Path, PathBuf};
+
+use super::run_report::AcceptedReport;
+use crate::error::{Error, Result};
+use crate::io::Held;
+
+/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME; what stands there is removed last.
+/// Gives the place where it stands now.
+///
+/// It may be ended at any moment: until the result has its name, the earlier output stands, and the same call goes on.
+///
+/// # Errors
+/// [`Error::Usage`] where the folder holds no such result, or something else than an output stands under the name.
+pub fn accept(folder: &Path, time: String, reason: Option<String>) -> Result<PathBuf> {
+    let held = Held::open(folder)?;
+    if !held.is_accepted() {
+        let path = held.path().join("run.json");
+        let json = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+        let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
+        held.write_record(with_accepted(&json, &accepted).map_err(|why| Error::BadFile { path, why })?.as_bytes())?;
+    }
+    held.publish()
+}
+
+/// The record with one entry more, at its end; an entry that an acceptance left which was ended is renewed.
+fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<String, String> {
+    let mut record: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let Some(record) = record.as_object_mut() else { return Err("it is no record of a run".to_owned()) };
+    let entry = serde_json::to_string_pretty(accepted).map_err(|error| error.to_string())?;
+    if record.contains_key("accepted") {
+        let entry = serde_json::to_value(accepted).map_err(|error| error.to_string())?;
+        record.insert("accepted".to_owned(), entry);
+        return serde_json::to_string_pretty(record).map_err(|error| error.to_string());
+    }
+    // The entries before it stay in the order in which they were written.
+    let open = json.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
+    Ok(format!("{open},\n  \"accepted\": {}\n}}", entry.replace('\n', "\n  ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_gets_one_entry_and_keeps_its_order() {
+        let accepted = |reason: &str| AcceptedReport {
+            time: "2026-11-22T03:00:00Z".into(),
+            reason: Some(reason.into()),
+            output: "out".into(),
+        };
+        let record = "{\n  \"b\": 1,\n  \"a\": [\n    2\n  ]\n}";
+        let first = with_accepted(record, &accepted("a \"crawl\" of {images}")).expect("a record");
+        expect_test::expect![[r#"
+            {
+              "b": 1,
+              "a": [
+                2
+              ],
+              "accepted": {
+                "time": "2026-11-22T03:00:00Z",
+                "reason": "a \"crawl\" of {images}",
+                "output": "out"
+              }
+            }"#]]
+        .assert_eq(&first);
+        let second: serde_json::Value =
+            serde_json::from_str(&with_accepted(&first, &accepted("again")).expect("a record")).expect("JSON");
+        assert_eq!((&second["accepted"]["reason"], &second["b"]), (&"again".into(), &1.into()));
+        assert!(with_accepted("[]", &accepted("")).is_err() && with_accepted("{", &accepted("")).is_err());
+    }
+}

@@ -1,0 +1,292 @@
+//! Results that a guard holds back: what stands stays, byte for byte, until the result is accepted or a good one comes.
+
+use std::path::{Path, PathBuf};
+
+use crate::kit::{Ran, names_in, program, record, run};
+
+/// A corpus and an output in a folder of their own, with a good result of 200 rows at `out`.
+struct Night {
+    folder: tempfile::TempDir,
+}
+
+impl Night {
+    fn new() -> Night {
+        let night = Night { folder: tempfile::tempdir().unwrap() };
+        night.good();
+        night.run(&[]).ends_with(0);
+        night
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, bytes: &[u8]) {
+        std::fs::create_dir_all(self.at("corpus")).unwrap();
+        std::fs::write(self.at("corpus/a.jsonl"), bytes).unwrap();
+    }
+
+    fn good(&self) {
+        let line = |n: usize| format!("{{\"id\":{n},\"text\":\"text number {} of this night\"}}\n", n / 2);
+        self.write((0..200).map(line).collect::<String>().as_bytes());
+    }
+
+    /// So many rows, of which the first are not UTF-8.
+    fn broken(&self, rows: usize, broken: usize) {
+        let line = |n: usize| {
+            let text: &[u8] = if n < broken { b"\xC4\xE3\xBA\xC3" } else { b"good" };
+            [b"{\"text\":\"", text, b"\"}\n"].concat()
+        };
+        self.write(&(0..rows).flat_map(line).collect::<Vec<u8>>());
+    }
+
+    fn run(&self, more: &[&str]) -> Ran {
+        let more = [&["--overwrite", "--algorithms", "exact"], more].concat();
+        run(&[&self.at("corpus")], &self.at("out"), &more)
+    }
+
+    fn accept(&self, more: &[&str]) -> Ran {
+        Ran::of(program().arg("accept").arg(self.at("out.held")).args(more).output().unwrap())
+    }
+
+    /// What stands beside each other.
+    fn names(&self) -> Vec<String> {
+        names_in(self.folder.path())
+    }
+
+    /// A run that has to be held back while what stands stays as it is.
+    #[track_caller]
+    fn held(&self, more: &[&str]) -> Ran {
+        let before = tree(&self.at("out"));
+        let ran = self.run(more).ends_with(4);
+        assert!(before == tree(&self.at("out")), "what stands has changed");
+        assert!(self.at("out.held/_HELD").is_file() && !self.at("out.held/_SUCCESS").exists());
+        assert_eq!(self.names(), ["corpus", "out", "out.held"]);
+        ran
+    }
+}
+
+/// The files below a folder with their bytes.
+fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for name in names_in(folder) {
+        let path = folder.join(name);
+        if path.is_dir() {
+            files.extend(tree(&path));
+        } else {
+            files.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    files
+}
+
+#[test]
+fn nothing_read_never_replaces_what_stands() {
+    let night = Night::new();
+    night.write(b"");
+    let ran = night.held(&[]).says(&["nothing was read"]);
+    for told in
+        ["guard (held back): nothing was read: the input has no rows", "HELD BACK", "dupsift accept", "out.held"]
+    {
+        assert!(ran.stdout.contains(told), "{told} is not in\n{}", ran.stdout);
+    }
+    let record = record(&night.at("out.held"));
+    assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
+    let page = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
+    assert!(page.contains("nothing was read"), "the page tells of it");
+    // A file of no rows in another format, and one of which all rows are left out by their kind.
+    std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
+    let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
+    let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
+    let archive = format!("{head}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len());
+    std::fs::write(night.at("corpus/a.warc"), archive).unwrap();
+    night.held(&[]).says(&["none of the 1 rows has a text"]);
+}
+
+#[test]
+fn a_mostly_broken_corpus_is_held_back_by_its_share() {
+    let night = Night::new();
+    night.broken(500, 500);
+    night.held(&[]);
+    night.broken(500, 26);
+    let ran = night.held(&[]);
+    assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
+    // At the limit, and beyond one that was raised: published, and the older held result goes.
+    night.broken(500, 25);
+    night.run(&[]).ends_with(3);
+    assert_eq!(
+        (night.names(), record(&night.at("out"))["guards"].clone()),
+        (vec!["corpus".into(), "out".into()], serde_json::json!([]))
+    );
+    night.broken(500, 100);
+    night.held(&[]);
+    night.run(&["--max-rejected-share", "0.2"]).ends_with(3);
+    assert_eq!(night.names(), ["corpus", "out"]);
+    // Of few rows half may be broken.
+    night.broken(99, 49);
+    night.run(&[]).ends_with(3);
+    night.broken(99, 50);
+    night.held(&[]);
+    // --accept publishes and reports.
+    let ran = night.run(&["--accept"]).ends_with(3);
+    assert!(ran.stdout.contains("guard: 50 of 99 rows are broken"), "{}", ran.stdout);
+    assert_eq!(night.names(), ["corpus", "out"]);
+}
+
+#[test]
+fn files_set_aside_count_by_their_bytes() {
+    let night = Night::new();
+    std::fs::write(night.at("corpus/b.parquet"), [b"PAR1".as_slice(), &[7; 100_000]].concat()).unwrap();
+    night.held(&[]).says(&["1 file was set aside"]);
+    std::fs::write(night.at("corpus/b.parquet"), b"PAR1").unwrap();
+    night.run(&[]).ends_with(3);
+    // Nothing can be used: an error, and what stands stays.
+    std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
+    let before = tree(&night.at("out"));
+    night.run(&[]).ends_with(1).says(&["none of the 1 input files can be used"]);
+    assert!(before == tree(&night.at("out")));
+}
+
+#[test]
+fn where_nothing_stands_the_result_is_published_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("a.jsonl"), folder.path().join("out"));
+    std::fs::write(&input, b"").unwrap();
+    run(&[&input], &out, &[]).ends_with(3).says(&["WARN", "nothing was read"]);
+    assert!(out.join("_SUCCESS").is_file());
+    assert_eq!(record(&out)["guards"][0]["held"], false);
+    // An empty folder is nothing that stands.
+    std::fs::create_dir(folder.path().join("empty")).unwrap();
+    run(&[&input], &folder.path().join("empty"), &["--overwrite"]).ends_with(3);
+    assert!(!folder.path().join("empty.held").exists());
+}
+
+#[test]
+fn an_accepted_result_takes_the_place_with_its_reason() {
+    let night = Night::new();
+    night.broken(500, 400);
+    night.held(&[]);
+    let tables = tree(&night.at("out.held/removed"));
+    let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
+    assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
+    assert_eq!(night.names(), ["corpus", "out"]);
+    assert_eq!(
+        names_in(&night.at("out")),
+        ["_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
+    );
+    let accepted = record(&night.at("out"))["accepted"].clone();
+    assert_eq!((&accepted["reason"], &accepted["output"]), (&"the \"new\" crawler".into(), &"out".into()));
+    assert!(accepted["time"].as_str().unwrap().ends_with('Z'));
+    assert_eq!(tables.len(), tree(&night.at("out/removed")).len());
+    Ran::of(program().arg("report").arg(night.at("out")).output().unwrap()).ends_with(0);
+    let page = std::fs::read_to_string(night.at("out/report.html")).unwrap();
+    assert!(page.contains("accepted all the same"), "the page tells of it");
+    night.accept(&[]).ends_with(2).says(&["there is no such folder"]);
+    // The next good run replaces it.
+    night.good();
+    night.run(&[]).ends_with(0);
+}
+
+#[test]
+fn an_acceptance_that_was_ended_goes_on_from_every_step() {
+    let steps: [&dyn Fn(&Night); 4] = [
+        // The new record is half written; it is written.
+        &|night| std::fs::write(night.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
+        &|night| accept_until(night, false),
+        // The mark is renamed; what stood is moved aside.
+        &|night| accept_until(night, true),
+        &|night| {
+            accept_until(night, true);
+            std::fs::rename(night.at("out"), night.at(".out.dupsift-old-7")).unwrap();
+        },
+    ];
+    for (at, step) in steps.into_iter().enumerate() {
+        let night = Night::new();
+        night.broken(500, 400);
+        night.held(&[]);
+        step(&night);
+        night.accept(&[]).ends_with(0);
+        assert_eq!(night.names(), ["corpus", "out"], "step {at}");
+        let record = record(&night.at("out"));
+        assert_eq!(
+            (&record["documents"]["rejected"], &record["accepted"]["output"]),
+            (&400.into(), &"out".into()),
+            "{at}"
+        );
+        // Ended likewise, a run on the same output finds its way too.
+        let night = Night::new();
+        night.broken(500, 400);
+        night.held(&[]);
+        step(&night);
+        night.good();
+        night.run(&[]).ends_with(0);
+        assert_eq!(night.names(), ["corpus", "out"], "step {at}");
+    }
+}
+
+/// Does by hand what an acceptance does before the folder is renamed: the record, and the mark.
+fn accept_until(night: &Night, mark: bool) {
+    let path = night.at("out.held/run.json");
+    let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    record["accepted"] = serde_json::json!({ "time": "2026-11-22T03:00:00Z", "reason": null, "output": "out" });
+    std::fs::write(&path, serde_json::to_vec_pretty(&record).unwrap()).unwrap();
+    if mark {
+        std::fs::rename(night.at("out.held/_HELD"), night.at("out.held/_SUCCESS")).unwrap();
+    }
+}
+
+#[test]
+fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
+    let night = Night::new();
+    let accept = |name: &str| Ran::of(program().arg("accept").arg(night.at(name)).output().unwrap()).ends_with(2);
+    accept("out").says(&["does not end in .held"]);
+    accept("out.held").says(&["there is no such folder"]);
+    // A finished output of that name is one of its own, and the user's folder is the user's.
+    run(&[&night.at("corpus")], &night.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
+    accept("out.held").says(&["it has no _HELD"]);
+    let before = tree(&night.at("out.held"));
+    night.run(&[]).ends_with(2).says(&["out.held", "--accept"]);
+    night.run(&["--accept"]).ends_with(0);
+    assert!(before == tree(&night.at("out.held")), "a good run removes held results alone");
+    std::fs::remove_dir_all(night.at("out.held")).unwrap();
+    night.broken(500, 400);
+    night.held(&[]);
+    std::fs::write(night.at("out.held/removed/notes.txt"), b"mine").unwrap();
+    accept("out.held").says(&["removed/notes.txt"]);
+    std::fs::remove_file(night.at("out.held/removed/notes.txt")).unwrap();
+    // What stands at the name must be replaceable.
+    std::fs::write(night.at("out/mine.txt"), b"mine").unwrap();
+    accept("out.held").says(&["mine.txt"]);
+    assert!(night.at("out.held/_HELD").is_file() && night.at("out/mine.txt").is_file());
+}
+
+#[test]
+fn every_verb_that_replaces_is_guarded() {
+    let night = Night::new();
+    for verb in ["compare", "stream", "purify"] {
+        let out = night.at(verb);
+        let go = |more: &[&str]| {
+            let mut command = program();
+            command.arg(verb).arg(night.at("corpus")).arg("--out").arg(&out).arg("--overwrite").args(more);
+            command.args(["--threads", "2", "--memory", "512MiB", "--no-progress"]);
+            if verb == "compare" {
+                command.args(["--algorithms", "exact"]);
+            }
+            if verb == "purify" {
+                command.args(["--html-column", "text"]);
+            }
+            Ran::of(command.output().unwrap())
+        };
+        night.good();
+        go(&[]).ends_with(0);
+        let before = tree(&out);
+        // To a purifier bytes that are not UTF-8 are a page in another charset; null is broken for all.
+        night.write("{\"text\":null}\n".repeat(500).as_bytes());
+        let ran = go(&[]).ends_with(4);
+        assert!(ran.stdout.contains("HELD BACK") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
+        assert!(before == tree(&out) && night.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
+        assert_eq!(record(&night.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
+        go(&["--accept"]).ends_with(3);
+        assert!(!night.at(&format!("{verb}.held")).exists(), "{verb}");
+    }
+}
