@@ -48,11 +48,12 @@ impl Format for JsonLines {
     }
 
     /// The fields of the first lines, those of objects by their paths.
-    fn columns(&self, file: File, packing: Packing) -> Option<Vec<Shown>> {
-        let mut lines = Lines::new(packing.open(file).ok()?, 0, MAX_LINE_BYTES);
+    fn columns(&self, file: File, packing: Packing) -> std::result::Result<Option<Vec<Shown>>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
         let (mut names, mut known, mut any) = (Vec::new(), BTreeSet::new(), false);
         for _ in 0..LOOKED_AT {
-            let Some((_, line)) = lines.next().ok()? else { break };
+            let Some((_, line)) = lines.next().map_err(failed)? else { break };
             let Line::Bytes(line) = line else { continue };
             let Some(paths) = json_paths::paths(line) else { continue };
             any = true;
@@ -62,7 +63,7 @@ impl Format for JsonLines {
                 }
             }
         }
-        any.then_some(names)
+        Ok(any.then_some(names))
     }
 
     /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first

@@ -43,8 +43,8 @@ impl Format for WebArchive {
         warc::read(file, reading, each)
     }
 
-    fn columns(&self, _: File, _: Packing) -> Option<Vec<Shown>> {
-        Some(COLUMNS.map(Shown::named).to_vec())
+    fn columns(&self, _: File, _: Packing) -> std::result::Result<Option<Vec<Shown>>, String> {
+        Ok(Some(COLUMNS.map(Shown::named).to_vec()))
     }
 
     fn own_columns(&self, _: File, _: Packing) -> Vec<(String, Option<DataType>)> {
