@@ -12,7 +12,7 @@ fn rows(source: &Source, want: &Want, target: usize) -> Vec<(u64, Result<Option<
     for split in source.splits(target) {
         let read = source.read(&split, want, &mut |documents| {
             for row in 0..documents.len() {
-                let page = documents.page(row).map(|page| page.map(<[u8]>::to_vec)).map_err(str::to_owned);
+                let page = documents.page(row).map(|page| page.map(<[u8]>::to_vec)).map_err(ToString::to_string);
                 rows.push((documents.doc(row), page));
             }
             Ok(())

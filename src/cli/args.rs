@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::options::Options;
+use crate::job::input_endings;
 use crate::job::options::Verb as Of;
 
 /// The whole command line.
@@ -95,8 +96,8 @@ pub struct ExplainArguments {
 /// A verb that makes an output folder of a corpus.
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
-    /// Files, folders or globs: .parquet, .jsonl, .jsonl.gz, .jsonl.zst, .warc, .warc.gz, .warc.zst (or .wet for .warc)
-    #[arg(required = true, value_name = "INPUT")]
+    /// Files, folders or globs, by the endings that are read.
+    #[arg(required = true, value_name = "INPUT", help = format!("Files, folders or globs: {}", input_endings()))]
     pub inputs: Vec<String>,
     /// The options of the table.
     #[command(flatten)]

@@ -3,11 +3,13 @@
 //! The list is sorted by the bytes of the paths and holds a file once, however often it was named: document numbers
 //! follow from it, so it must not depend on the order in which a file system lists a folder. Names that begin with `.`
 //! or `_` are skipped below a folder, as every tool of this kind does (half-written files, checkpoints, `_SUCCESS`).
+//! What else is not read is counted, see [`Unread`].
 
+use super::coding::Coding;
 use super::format::Format;
 use super::formats;
 use super::hive;
-use super::packing::Packing;
+use super::unread::{Unread, special};
 use crate::error::{Error, Result};
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
@@ -23,8 +25,10 @@ pub struct FoundFile {
     pub label: String,
     /// How it is read.
     pub format: &'static dyn Format,
-    /// How it is compressed.
-    pub packing: Packing,
+    /// How its bytes become those of texts.
+    pub coding: Coding,
+    /// Whether the format is a guess from an ending that other files have too.
+    pub is_guess: bool,
     /// The columns that the names of its folders give it: `lang=ru` stands for the value ru in the column lang.
     pub partitions: Vec<(String, Option<String>)>,
 }
@@ -43,53 +47,140 @@ impl FoundFile {
     }
 }
 
-/// The files that the inputs name.
+/// How files are taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taking {
+    /// Whether each `.txt` and `.html` file is one document; else they are not read.
+    pub whole_files: bool,
+    /// The encoding of texts, and the bound on memory for unpacking; the packing is told by each name.
+    pub coding: Coding,
+}
+
+/// What the inputs name.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The files to read.
+    pub files: Vec<FoundFile>,
+    /// The others.
+    pub unread: Unread,
+}
+
+impl From<Vec<FoundFile>> for Found {
+    /// Nothing else is there.
+    fn from(files: Vec<FoundFile>) -> Found {
+        Found { files, unread: Unread::default() }
+    }
+}
+
+/// The files that the inputs name, as they are taken by default.
 ///
 /// # Errors
-/// [`Error::Usage`] where an input is not there, has an ending that is not read, or holds no file that is.
+/// As [`find_all`].
 pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
+    Ok(find_all(inputs, Taking::default())?.files)
+}
+
+/// The files that the inputs name, and what else is there.
+///
+/// # Errors
+/// [`Error::Usage`] where an input is not there, has an ending that is not read, is no regular file, or holds no file that
+/// is read.
+pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::Usage("no input; expected files, folders or globs".to_owned()));
     }
     // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
     // links to one content remain two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
+    let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     for input in inputs {
-        let found = expand(input)?;
+        let Listed { named, is_file, found, unread } = expand(input, taking)?;
         if found.is_empty() {
-            return Err(Error::Usage(format!(
-                "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped)",
-                formats::endings()
-            )));
+            let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
+            return Err(nothing(input, &there, taking));
         }
         for (path, mut label) in found {
-            let Some((format, packing)) = formats::of(&path) else {
-                let expected = formats::endings();
-                return Err(Error::Usage(format!("{} has an unknown ending; expected {expected}", path.display())));
+            let Some((format, packing)) = formats::of(&path, taking.whole_files).filter(|_| named.is_none()) else {
+                return Err(not_read(&path, named));
             };
             if inputs.len() > 1 {
                 label = path.to_string_lossy().into_owned();
             }
             let partitions = hive::partitions(&label);
-            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, packing, partitions });
+            let coding = Coding { packing, ..taking.coding };
+            let is_guess = !is_file && formats::is_guess(&path, format);
+            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, coding, is_guess, partitions });
+        }
+        for (path, kind) in unread {
+            others.insert(identity(&path), (path.to_string_lossy().into_owned(), kind));
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
     files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
-    Ok(files)
+    Ok(Found { files, unread: Unread::of(others.into_values()) })
 }
 
-/// The files of one input with their labels, as if it were the only one.
-fn expand(input: &str) -> Result<Vec<(PathBuf, String)>> {
+fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
+    let hint = if there.whole_files_would_be_read() && !taking.whole_files {
+        "; --whole-files takes each text and page file as one document"
+    } else {
+        ""
+    };
+    let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
+    Error::Usage(format!(
+        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}",
+        formats::endings()
+    ))
+}
+
+/// What is said of a file that was named itself.
+fn not_read(path: &Path, special: Option<&str>) -> Error {
+    let shown = path.display();
+    Error::Usage(match special {
+        Some(kind) => format!("{shown} is {kind}; expected a regular file, a folder or a glob"),
+        None if formats::of(path, true).is_some() => {
+            format!("{shown} is not read as a table of documents; --whole-files takes each such file as one document")
+        }
+        None => format!("{shown} has an unknown ending; expected {}", formats::endings()),
+    })
+}
+
+/// What one input names.
+#[derive(Default)]
+struct Listed {
+    /// What the input is, where it is a file by itself, but no regular one.
+    named: Option<&'static str>,
+    /// Whether the input is a file by itself.
+    is_file: bool,
+    /// Files with their labels, as if it were the only input.
+    found: Vec<(PathBuf, String)>,
+    /// Files that are not read, and what they are where they are no regular files.
+    unread: Vec<(PathBuf, Option<&'static str>)>,
+}
+
+impl Listed {
+    fn push(&mut self, folder: &Path, file: &Path, taking: Taking) {
+        let special = special(file);
+        if special.is_none() && formats::of(file, taking.whole_files).is_some() {
+            self.found.push(labelled(folder, file.to_path_buf()));
+        } else {
+            self.unread.push((file.to_path_buf(), special));
+        }
+    }
+}
+
+/// The files of one input.
+fn expand(input: &str, taking: Taking) -> Result<Listed> {
     let path = Path::new(input);
-    let mut files = Vec::new();
+    let mut listed = Listed::default();
     if path.is_dir() {
-        walk(path, &mut |file| files.push(file.to_path_buf()))?;
-        return Ok(files.into_iter().map(|file| labelled(path, file)).collect());
+        walk(path, &mut |file| listed.push(path, file, taking))?;
+        return Ok(listed);
     }
     if path.exists() {
         let name = path.file_name().map_or_else(|| input.to_owned(), |name| name.to_string_lossy().into_owned());
-        return Ok(vec![(path.to_path_buf(), name)]);
+        let found = vec![(path.to_path_buf(), name)];
+        return Ok(Listed { named: special(path), is_file: true, found, unread: Vec::new() });
     }
     if !input.contains(['*', '?', '[', '{']) {
         return Err(Error::Usage(format!("{input:?} is not there; expected a file, a folder or a glob")));
@@ -103,10 +194,10 @@ fn expand(input: &str) -> Result<Vec<(PathBuf, String)>> {
     walk(&base, &mut |file| {
         let relative = file.strip_prefix(&base).unwrap_or(file);
         if relative.ancestors().any(|part| !part.as_os_str().is_empty() && matcher.is_match(part)) {
-            files.push(file.to_path_buf());
+            listed.push(&base, file, taking);
         }
     })?;
-    Ok(files.into_iter().map(|file| labelled(&base, file)).collect())
+    Ok(listed)
 }
 
 fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
@@ -130,7 +221,7 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::Usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// Calls `each` for every file below the folder that is read by its ending; links are followed, loops are not.
+/// Calls `each` for every file below the folder whose name does not hide it; links are followed, loops are not.
 fn walk(folder: &Path, each: &mut dyn FnMut(&Path)) -> Result<()> {
     let mut above = Vec::new();
     walk_into(folder, &mut above, each)
@@ -152,7 +243,7 @@ fn walk_into(folder: &Path, above: &mut Vec<PathBuf>, each: &mut dyn FnMut(&Path
         let path = if folder == Path::new(".") { PathBuf::from(name) } else { entry.path() };
         if path.is_dir() {
             walk_into(&path, above, each)?;
-        } else if formats::of(&path).is_some() {
+        } else {
             each(&path);
         }
     }
@@ -204,7 +295,7 @@ mod tests {
         let formats: Vec<String> = find(&[input])
             .expect("found")
             .iter()
-            .map(|file| file.format.name().to_owned() + &file.packing.said())
+            .map(|file| file.format.name().to_owned() + &file.coding.packing.said())
             .collect();
         assert_eq!(formats, ["JSON lines in gzip", "JSON lines", "Parquet", "JSON lines in Zstandard"]);
     }
@@ -240,6 +331,50 @@ mod tests {
         assert!(find(&[]).is_err());
         // A name that looks like a glob but is a file is that file.
         assert_eq!(labels(&[at("[x].parquet")]), ["[x].parquet"]);
+    }
+
+    #[test]
+    fn files_that_are_not_read_are_counted_by_ending() {
+        let folder =
+            tree(&["a.jsonl", "b.CSV", "d/c.csv", "d/e.csv.gz", "f.html", "README", ".g.csv", "_h/i.csv", "x.y z"]);
+        let input = folder.path().to_string_lossy().into_owned();
+        // A folder that is named twice holds its files once.
+        let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
+        let counts: Vec<(&str, u64)> =
+            found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
+        assert_eq!(counts, [("(no ending)", 2), (".csv", 2), (".csv.gz", 1), (".html", 1)]);
+        let taking = Taking { whole_files: true, ..Taking::default() };
+        let found = find_all(&[input], taking).expect("found");
+        assert_eq!((found.files.len(), found.unread.by_ending().get(".html")), (2, None));
+    }
+
+    #[test]
+    fn whole_files_are_named_where_nothing_else_is_there() {
+        let folder = tree(&["a.txt", "d/b.htm", "d/c.csv"]);
+        let at = |rest: &str| format!("{}/{rest}", folder.path().display());
+        let message = |input: String| find(&[input]).expect_err("nothing").to_string();
+        assert!(message(at("a.txt")).contains("--whole-files"), "{}", message(at("a.txt")));
+        let said = message(at("d"));
+        assert!(said.contains(".csv 1, .htm 1") && said.contains("--whole-files"), "{said}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tree(&["a.jsonl"]);
+        let made = std::process::Command::new("mkfifo").arg(folder.path().join("b.jsonl")).status().expect("mkfifo");
+        assert!(made.success());
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("c.jsonl")).expect("a link");
+        let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("d.jsonl")).expect("a socket");
+        std::os::unix::fs::symlink("a.jsonl", folder.path().join("e.jsonl")).expect("a link");
+        let input = folder.path().to_string_lossy().into_owned();
+        let found = find_all(std::slice::from_ref(&input), Taking::default()).expect("found");
+        assert_eq!(found.files.iter().map(|file| &*file.label).collect::<Vec<_>>(), ["a.jsonl", "e.jsonl"]);
+        let notes = found.unread.notes().join("\n");
+        assert!(notes.contains("b.jsonl is a named pipe") && notes.contains("c.jsonl is a device"), "{notes}");
+        assert_eq!(found.unread.by_ending().values().sum::<u64>(), 3);
+        let message = find(&[format!("{input}/b.jsonl")]).expect_err("a pipe").to_string();
+        assert!(message.contains("is a named pipe; expected a regular file"), "{message}");
     }
 
     #[cfg(unix)]

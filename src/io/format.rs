@@ -1,6 +1,6 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
-use super::packing::Packing;
+use super::coding::Coding;
 use super::schema::{Columns, Shown};
 use super::want::Want;
 use crate::batch::Documents;
@@ -22,8 +22,19 @@ pub trait Format: Debug + Sync {
     /// What the names of its files end in, in small letters; the first is the usual one.
     fn endings(&self) -> &'static [&'static str];
 
+    /// Which of these endings other files have too: a file of such a name that turns out to be none of this format is one that
+    /// is not read, rather than a bad one.
+    fn shared_endings(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a file may be compressed as a whole, with the ending of the packing behind its own.
     fn is_packed(&self) -> bool {
+        false
+    }
+
+    /// Whether a file of it is one document. Such files are read where that is asked for.
+    fn is_whole(&self) -> bool {
         false
     }
 
@@ -41,7 +52,7 @@ pub trait Format: Debug + Sync {
     ///
     /// # Errors
     /// Why the file cannot take part.
-    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable>;
+    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable>;
 
     /// Whether a piece may be divided between any two of its rows.
     fn divides_pieces(&self) -> bool {
@@ -59,23 +70,20 @@ pub trait Format: Debug + Sync {
     /// [`Reading::bad`] where the file is damaged; what `each` returns.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where rows have no
-    /// fixed columns and there is no row.
-    ///
-    /// # Errors
-    /// Why the file cannot be read.
-    fn columns(&self, file: File, packing: Packing) -> std::result::Result<Option<Vec<Shown>>, String>;
+    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where nothing can:
+    /// the file cannot be read, or rows have no fixed columns and there is no row.
+    fn columns(&self, file: File, coding: Coding) -> Option<Vec<Shown>>;
 
     /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
     /// file that cannot be read: opening it will tell why.
-    fn own_columns(&self, file: File, packing: Packing) -> Vec<(String, Option<DataType>)>;
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
     /// The names of the columns of a file of ids that is no corpus; of rows without fixed columns, those of the first
     /// rows, and none where there is no row.
     ///
     /// # Errors
     /// Why the file cannot be read.
-    fn column_names(&self, _file: File, _packing: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+    fn column_names(&self, _file: File, _coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         Err(self.without_ids())
     }
 
@@ -86,7 +94,7 @@ pub trait Format: Debug + Sync {
     fn read_ids(
         &self,
         _file: File,
-        _packing: Packing,
+        _coding: Coding,
         _names: [&str; 2],
         _each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
@@ -128,6 +136,12 @@ pub struct Opened {
     pub others: Vec<String>,
     /// Where it can be cut: the pieces follow each other and hold all rows.
     pub pieces: Vec<Piece>,
+    /// The bytes of the longest line that can be a row, of JSON lines.
+    pub longest: u64,
+    /// How its bytes become those of texts, where opening found out more than was known before.
+    pub coding: Option<Coding>,
+    /// What a reader should know of the file.
+    pub notes: Vec<String>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
 }
@@ -182,8 +196,12 @@ pub type Starts = Arc<[u64]>;
 pub struct Reading<'r> {
     /// Where the file is.
     pub path: &'r Path,
-    /// How it is compressed.
-    pub packing: Packing,
+    /// How its bytes become those of texts.
+    pub coding: Coding,
+    /// As [`Opened::longest`].
+    pub longest: u64,
+    /// How the file is called.
+    pub label: &'r str,
     /// Which part of it.
     pub part: Part,
     /// The number of the first document of the part.

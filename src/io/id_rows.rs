@@ -15,7 +15,7 @@ use std::fs::File;
 /// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
-    let names = file.format.column_names(opened, file.packing);
+    let names = file.format.column_names(opened, file.coding);
     names.map_err(|why| damaged(&file.path, why))
 }
 
@@ -27,7 +27,7 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 /// `each` returns.
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
     let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
-    file.format.read_ids(opened, file.packing, names, each).map_err(|failed| match failed {
+    file.format.read_ids(opened, file.coding, names, each).map_err(|failed| match failed {
         Failed::Bad(why) => damaged(&file.path, why),
         Failed::Passed(error) => error,
     })

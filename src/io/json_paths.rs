@@ -3,11 +3,14 @@
 //! A field whose own name has the dot wins over one inside of an object.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Objects in objects that are looked into.
 const MOST_DEPTH: usize = 8;
+
+/// Fields of an object that are looked at; one whose names are data would fill the memory.
+const MOST_FIELDS: usize = 10_000;
 
 /// A field.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,6 +18,37 @@ pub(super) struct Path {
     pub name: String,
     /// Whether its value is an object, whose fields are paths of their own.
     pub is_object: bool,
+}
+
+/// The names of the fields of a line, each once and in their order; none if it is no object. Of a line with very many
+/// names, the first ones.
+pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
+    let mut json = serde_json::Deserializer::from_slice(line);
+    let names = json.deserialize_map(Names).ok()?;
+    json.end().ok()?;
+    Some(names.into_iter().collect())
+}
+
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    type Value = BTreeSet<String>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BTreeSet<String>, A::Error> {
+        let mut names = BTreeSet::new();
+        while names.len() < MOST_FIELDS
+            && let Some(name) = map.next_key::<String>()?
+        {
+            map.next_value::<IgnoredAny>()?;
+            names.insert(name);
+        }
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(names)
+    }
 }
 
 /// The fields of a line with those of its objects, by name; none if it is no object.
@@ -89,9 +123,12 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     }
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Fields, A::Error> {
         let mut fields = BTreeMap::new();
-        while let Some((name, value)) = object.next_entry()? {
+        while fields.len() < MOST_FIELDS
+            && let Some((name, value)) = object.next_entry()?
+        {
             fields.insert(name, value);
         }
+        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Fields::Object(fields))
     }
 }
@@ -99,6 +136,17 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_fields_come_once_and_are_bounded() {
+        assert_eq!(field_names(br#"{"b":1,"a":{"c":2}}"#), Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(field_names(b"5"), None);
+        let many: String = (0..20_000).map(|at| format!("\"f{at}\":0,")).collect();
+        let line = format!("{{{many}\"f0\":1}}");
+        assert_eq!(field_names(line.as_bytes()).map(|names| names.len()), Some(MOST_FIELDS));
+        assert_eq!(paths(line.as_bytes()).map(|paths| paths.len()), Some(MOST_FIELDS));
+        assert_eq!(field_names(b"{\"a\":1} x"), None);
+    }
 
     #[test]
     fn fields_inside_of_objects_have_paths() {

@@ -41,12 +41,6 @@ pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, Re
     RowSeed { columns }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
 
-/// The names of the fields of a line; none if it is no object.
-pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
-    let names: std::collections::BTreeMap<String, IgnoredAny> = serde_json::from_slice(line).ok()?;
-    Some(names.into_keys().collect())
-}
-
 /// The parser's sentence, cut: it may quote a whole document.
 fn said(error: serde_json::Error) -> Rejection {
     let said = error.to_string();
@@ -386,7 +380,5 @@ mod tests {
     fn an_id_is_known_even_where_the_text_is_wrong() {
         let row = parse(br#"{"text":7,"id":3}"#, &columns()).expect("JSON");
         assert_eq!((row.id, row.bad.is_some()), (JsonId::Int(3), true));
-        assert_eq!(field_names(br#"{"b":1,"a":{"c":2}}"#), Some(vec!["a".to_owned(), "b".to_owned()]));
-        assert_eq!(field_names(b"5"), None);
     }
 }

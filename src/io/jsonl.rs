@@ -2,13 +2,15 @@
 //!
 //! Opening reads the whole file once, for the number of rows must be known before the first document has its number, and
 //! a compressed file shows that it is cut off only at its end. Plain files remember a line start every megabyte, so that
-//! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used.
+//! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used. Opening also
+//! notes the longest line that can be a row, so that a reading never holds more of a line that is none.
 
+use super::coding::Coding;
 use super::format::{Piece, Reading};
 use super::json_paths;
 use super::json_row::{self, JsonId, Row};
-use super::lines::{Line, Lines, MAX_LINE_BYTES};
-use super::packing::Packing;
+use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use super::not_json;
 use super::schema::{self, Columns, Shown};
 use super::want::{MAX_BATCH_ROWS, Want};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
@@ -30,49 +32,87 @@ const MARK_BYTES: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub rows: u64,
-    /// From one line start that is remembered to the next; of a compressed file there is one piece.
+    /// From one line start that is remembered to the next; one piece where a file cannot be cut.
     pub pieces: Vec<Piece>,
     pub id: Option<IdKind>,
+    /// The bytes of the longest line that can be a row.
+    pub longest: u64,
+    /// What a reader should know of the file.
+    pub note: Option<String>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
+    /// Lines that are too long to be rows, up to the last one that was looked into.
+    too_long: u64,
+    /// Whether some line is an object.
+    objects: bool,
+    /// What the first line is that is none.
+    not_json: Option<String>,
 }
 
 impl Scan {
     /// What is missing, if the file has rows and none has the field.
     pub fn lacks(&self, columns: &Columns) -> Option<String> {
-        if self.rows == 0 || (self.found_text && (self.found_id || !columns.id_required)) {
+        // A file whose lines are all too long has rows, which are rejected.
+        if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
+        }
+        if let (false, Some(why)) = (self.objects, &self.not_json) {
+            return Some(why.clone());
         }
         schema::check(columns, &self.fields.iter().map(|name| Shown::named(name)).collect::<Vec<_>>()).err()
     }
 }
 
 /// Counts the rows. Lines are looked into only until the fields asked for have been seen.
-pub(super) fn scan(file: File, packing: Packing, columns: &Columns) -> io::Result<Scan> {
-    let mut lines = Lines::new(packing.open(file)?, 0, MAX_LINE_BYTES);
+pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<Scan> {
+    let mut lines = Lines::new(coding.text(file)?, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
     let mut scan = Scan::default();
     let (mut marked_row, mut marked_byte) = (0, 0);
-    let piece_bytes = if packing == Packing::Plain { MARK_BYTES } else { u64::MAX };
-    while let Some((start, line)) = lines.next()? {
+    let piece_bytes = if coding.can_be_cut() { MARK_BYTES } else { u64::MAX };
+    loop {
+        let looking = !scan.found_text || (columns.id_required && !scan.found_id);
+        let start = if looking { look(&mut scan, &mut lines, columns)? } else { lines.step()? };
+        let Some(start) = start else { break };
         if start - marked_byte >= piece_bytes {
             let (rows, bytes) = (scan.rows - marked_row, start - marked_byte);
             scan.pieces.push(Piece { start: marked_byte, rows, bytes });
             (marked_row, marked_byte) = (scan.rows, start);
         }
         scan.rows += 1;
-        if !scan.found_text || (columns.id_required && !scan.found_id) {
-            look_into(&mut scan, &line, columns);
+        if lines.length <= MAX_LINE_BYTES {
+            scan.longest = scan.longest.max(lines.length);
         }
     }
     let (rows, bytes) = (scan.rows - marked_row, lines.offset - marked_byte);
     scan.pieces.push(Piece { start: marked_byte, rows, bytes });
+    scan.note = lines.reader().note();
     Ok(scan)
 }
 
-fn look_into(scan: &mut Scan, line: &Line<'_>, columns: &Columns) {
-    let Line::Bytes(line) = line else { return };
-    for path in json_paths::paths(line).unwrap_or_default() {
+/// Looks into the next line, and says where it begins.
+fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns) -> io::Result<Option<u64>> {
+    let (start, line) = match lines.next()? {
+        None => return Ok(None),
+        Some((start, Line::Bytes(line))) => (start, line),
+        Some((start, Line::TooLong(bytes))) => {
+            // What is too long to be looked into may have everything.
+            if bytes <= MAX_LINE_BYTES {
+                (scan.found_text, scan.found_id, scan.objects) = (true, true, true);
+            } else {
+                scan.too_long += 1;
+            }
+            return Ok(Some(start));
+        }
+    };
+    // A row that is not UTF-8 cannot be used, but its fields are there.
+    let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes()) else {
+        let what = scan.not_json.is_none().then(|| not_json::said(line));
+        scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
+        return Ok(Some(start));
+    };
+    scan.objects = true;
+    for path in paths {
         let (is_text, is_id) = (path.name == columns.text, path.name == columns.id);
         scan.found_text |= is_text;
         scan.found_id |= is_id;
@@ -87,18 +127,19 @@ fn look_into(scan: &mut Scan, line: &Line<'_>, columns: &Columns) {
         JsonId::Int(_) => Some(IdKind::Int64),
         JsonId::UInt(_) => Some(IdKind::UInt64),
     });
+    Ok(Some(start))
 }
 
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
-    let (part, want) = (reading.part, reading.want);
-    // Of a compressed file there is one part, which begins at its first byte.
+    let (part, want, coding) = (reading.part, reading.want, reading.coding);
+    // A file that cannot be cut has one part, which begins at its first byte.
     if part.from > 0 {
         file.seek(SeekFrom::Start(part.from)).map_err(failed)?;
     }
-    let reader = reading.packing.open(file).map_err(failed)?.take(part.to - part.from);
-    let mut lines = Lines::new(reader, part.from, MAX_LINE_BYTES);
+    let text = coding.text(file).map_err(failed)?.take(part.to - part.from);
+    let mut lines = Lines::new(text, part.from, reading.longest).decoded(coding.of_lines());
     let mut batch = Batch::new(reading.columns, want);
     let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
     let mut row = 0;
@@ -159,7 +200,7 @@ impl<'b> Batch<'b> {
         let parsed = match line {
             Line::Bytes(line) => json_row::parse(line, self.columns),
             Line::TooLong(bytes) => {
-                let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be read");
+                let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be worked on");
                 Err(Rejection::new(RejectReason::TooLong, detail))
             }
         };

@@ -1,9 +1,16 @@
-//! Lines of a reader: one at a time, blank ones left out, none longer than a bound.
+//! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
 
+use super::coding::decode;
+use crate::batch::document::MAX_TEXT_BYTES;
+use encoding_rs::Encoding;
 use std::io::{self, BufRead, Read};
 
-/// The longest line in bytes that is looked at: 2 GiB. A longer one is counted as a row that cannot be used.
-pub(super) const MAX_LINE_BYTES: u64 = 2 << 30;
+/// The longest line in bytes that can be a row: the longest text, and what stands beside it. A longer one is stepped over
+/// and counted as a row that cannot be used.
+pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
+
+/// The longest line in bytes that is looked into for what fields there are.
+pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
 
 /// Memory that a line may leave behind for the next one.
 const KEPT_BYTES: usize = 4 << 20;
@@ -21,15 +28,33 @@ pub(super) enum Line<'l> {
 pub(super) struct Lines<R> {
     reader: R,
     line: Vec<u8>,
+    /// The line decoded, where it has to be.
+    decoded: Vec<u8>,
+    encoding: Option<&'static Encoding>,
     limit: u64,
     /// Bytes read so far: where the next line begins.
     pub offset: u64,
+    /// The bytes of the last line without its end, as they are in the file.
+    pub length: u64,
+    /// The number of the last line, counted from 1, blank ones too.
+    pub number: u64,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines from the reader's place on, which is that many bytes into the file.
+    /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
-        Lines { reader, line: Vec::new(), limit, offset }
+        Lines { reader, line: Vec::new(), decoded: Vec::new(), encoding: None, limit, offset, length: 0, number: 0 }
+    }
+
+    /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
+    pub fn decoded(mut self, encoding: Option<&'static Encoding>) -> Lines<R> {
+        self.encoding = encoding;
+        self
+    }
+
+    /// What the lines are read from.
+    pub fn reader(&self) -> &R {
+        &self.reader
     }
 
     /// The next line that is not blank, with the byte at which it begins; none at the end.
@@ -39,23 +64,63 @@ impl<R: BufRead> Lines<R> {
             if self.line.capacity() > KEPT_BYTES {
                 self.line = Vec::new();
             }
+            if self.decoded.capacity() > KEPT_BYTES {
+                self.decoded = Vec::new();
+            }
             self.line.clear();
-            let read = self.reader.by_ref().take(self.limit).read_until(b'\n', &mut self.line)? as u64;
+            // The line end is one byte more.
+            let read = self.reader.by_ref().take(self.limit + 1).read_until(b'\n', &mut self.line)? as u64;
             self.offset += read;
             if read == 0 {
                 return Ok(None);
             }
-            if read == self.limit && self.line.last() != Some(&b'\n') {
+            self.number += 1;
+            let ended = self.line.last() == Some(&b'\n');
+            self.length = read - u64::from(ended);
+            if self.length > self.limit {
                 let rest = self.reader.skip_until(b'\n')? as u64;
                 self.offset += rest;
-                if rest > 0 {
-                    return Ok(Some((start, Line::TooLong(read + rest))));
-                }
+                self.length += rest;
+                return Ok(Some((start, Line::TooLong(self.length))));
             }
             // A byte order mark is a Windows editor's way to say UTF-8; it is no part of the first line.
             let mark = if start == 0 && self.line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-            if !self.line[mark..].trim_ascii().is_empty() {
-                return Ok(Some((start, Line::Bytes(self.line[mark..].trim_ascii_end()))));
+            if self.line[mark..].trim_ascii().is_empty() {
+                continue;
+            }
+            let line = self.line[mark..].trim_ascii_end();
+            let Some(encoding) = self.encoding else { return Ok(Some((start, Line::Bytes(line)))) };
+            decode(encoding, line, &mut self.decoded);
+            return Ok(Some((start, Line::Bytes(&self.decoded))));
+        }
+    }
+
+    /// Steps over the next line that is not blank, whatever its length: the byte at which it begins; none at the end.
+    pub fn step(&mut self) -> io::Result<Option<u64>> {
+        loop {
+            let start = self.offset;
+            let (mut blank, mut ended) = (true, false);
+            self.length = 0;
+            while !ended {
+                let there = self.reader.fill_buf()?;
+                if there.is_empty() {
+                    break;
+                }
+                let end = memchr::memchr(b'\n', there);
+                let part = &there[..end.unwrap_or(there.len())];
+                blank = blank && part.iter().all(u8::is_ascii_whitespace);
+                ended = end.is_some();
+                let read = part.len() + usize::from(ended);
+                self.length += part.len() as u64;
+                self.offset += read as u64;
+                self.reader.consume(read);
+            }
+            if self.offset == start {
+                return Ok(None);
+            }
+            self.number += 1;
+            if !blank {
+                return Ok(Some(start));
             }
         }
     }

@@ -6,24 +6,27 @@
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
 mod asked;
+pub mod coding;
 pub mod find;
 pub mod format;
-mod formats;
+pub(crate) mod formats;
 mod held;
 mod hive;
 pub mod id_rows;
+mod input;
 mod json_paths;
 mod json_row;
 mod jsonl;
 mod lines;
+mod members;
 mod nested;
+mod not_json;
 mod overwrite;
 mod own_columns;
 pub mod packing;
 mod page_starts;
 mod parallel;
 mod parquet;
-mod parquet_crypto;
 mod parquet_read;
 mod place;
 mod read;
@@ -33,14 +36,17 @@ pub mod source;
 pub mod split;
 pub mod table;
 pub mod table_read;
+mod unpack;
+pub mod unread;
 pub mod want;
 mod warc;
 mod warc_head;
-mod warc_input;
-mod warc_members;
 mod warc_page;
 mod warc_records;
+mod zstd_frames;
 
+#[cfg(test)]
+mod coded_tests;
 #[cfg(test)]
 mod corrupt_tests;
 #[cfg(test)]
@@ -53,7 +59,8 @@ mod warc_laws;
 mod warc_tests;
 
 pub use asked::{Asked, check_asked};
-pub use find::{FoundFile, find};
+pub use coding::Coding;
+pub use find::{Found, FoundFile, Taking, find, find_all};
 pub use format::{Archived, Format};
 pub use held::{HELD, Held};
 pub use id_rows::{column_names, read_ids};
@@ -63,4 +70,5 @@ pub use source::{BadInput, Columns, InputFile, Source, open};
 pub use split::Split;
 pub use table::TableWriter;
 pub use table_read::TableReader;
+pub use unread::Unread;
 pub use want::{RowFilter, Want};

@@ -1,11 +1,5 @@
 //! How a file is compressed as a whole, by the last ending of its name.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-
-/// Bytes that are read, and unpacked, at a time.
-const BUFFER_BYTES: usize = 256 << 10;
-
 /// A way of compressing a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
@@ -37,22 +31,5 @@ impl Packing {
     pub(super) fn said(self) -> String {
         let named = PACKINGS.into_iter().find(|(packing, ..)| *packing == self);
         named.map_or_else(String::new, |(_, _, name)| format!(" in {name}"))
-    }
-
-    /// The bytes of a file without the packing. Several gzip members or Zstandard frames follow each other as one.
-    pub(super) fn open(self, file: File) -> io::Result<Box<dyn BufRead>> {
-        let file = BufReader::with_capacity(BUFFER_BYTES, file);
-        Ok(match self {
-            Packing::Plain => Box::new(file),
-            Packing::Gzip => {
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, flate2::bufread::MultiGzDecoder::new(file)))
-            }
-            Packing::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(file)?;
-                // Archives made with a long window are common; the memory is taken only if the frame asks for it.
-                decoder.window_log_max(31)?;
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder))
-            }
-        })
     }
 }

@@ -24,7 +24,9 @@ impl Source {
         let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
         let reading = Reading {
             path: &input.path,
-            packing: input.packing,
+            coding: input.coding,
+            longest: input.longest,
+            label: &input.label,
             part: split.part,
             first_doc: split.first_doc,
             rows: split.rows,

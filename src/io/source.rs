@@ -4,11 +4,12 @@
 //! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
 
 use super::asked::columns_of;
-use super::find::FoundFile;
+use super::coding::Coding;
+use super::find::{Found, FoundFile};
 use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
 use super::hive;
-use super::packing::Packing;
 use super::parallel;
+use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result, too_many_open};
@@ -29,8 +30,8 @@ pub struct InputFile {
     pub label: String,
     /// How it is read.
     pub format: &'static dyn Format,
-    /// How it is compressed.
-    pub packing: Packing,
+    /// How its bytes become those of texts.
+    pub coding: Coding,
     /// Whether its texts are pages, see [`Documents::page`](crate::batch::Documents::page).
     pub html: bool,
     /// The number of its first document.
@@ -48,10 +49,13 @@ pub struct InputFile {
     pub id_note: Option<String>,
     /// Which of [`Columns::others`] it has.
     pub others: Vec<String>,
+    /// What a reader should know of it.
+    pub notes: Vec<String>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
     /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
     pub(super) partitions: Vec<Partition>,
+    pub(super) longest: u64,
     pub(super) stamp: Stamp,
     pub(super) pieces: Vec<Piece>,
 }
@@ -83,6 +87,8 @@ pub struct Source {
     pub files: Vec<InputFile>,
     /// What a reader should know of the files together.
     pub notes: Vec<String>,
+    /// Files of the inputs that are not read.
+    pub unread: Unread,
     pub(super) columns: Columns,
     pub(super) shared: Shared,
 }
@@ -94,16 +100,18 @@ pub struct Source {
 /// [`Error::Io`] where too many files are open; [`Error::Usage`] where the text column, or the id column that the user named,
 /// is in none of the readable files.
 /// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
-pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
+pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
+    let Found { files: found, mut unread } = found.into();
     let of_folders = hive::columns(&found);
     let opened = parallel::map(&found, threads, |file| look(file, columns, &of_folders));
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
     let mut bad = Vec::new();
-    let mut lacking = None;
+    let (mut lacking, mut unusable) = (None, 0usize);
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
         let size = || std::fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
+        unusable += usize::from(opened.is_err());
         match opened {
             Ok((mut file, of_both)) => {
                 of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
@@ -113,6 +121,10 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
             }
             Err(Unusable::Lacks(why)) => {
                 lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
+                if found.is_guess {
+                    unread.add(&found.path, &why);
+                    continue;
+                }
                 bad.push(BadInput { bytes: size(), path: found.path, label: found.label, why });
             }
             Err(Unusable::Bad(why)) if too_many_open(&why).is_some() => return Err(damaged(&found.path, why)),
@@ -122,7 +134,7 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
         }
     }
     if let (true, Some(why)) = (files.is_empty(), lacking) {
-        let others = bad.len() - 1;
+        let others = unusable - 1;
         let tail =
             if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
         return Err(Error::Usage(why + &tail));
@@ -133,7 +145,7 @@ pub fn open(found: Vec<FoundFile>, columns: &Columns, threads: usize) -> Result<
         )
     };
     let notes = twice.into_iter().map(note).collect();
-    Ok((Source { files, notes, columns: columns.clone(), shared: Shared::default() }, bad))
+    Ok((Source { files, notes, unread, columns: columns.clone(), shared: Shared::default() }, bad))
 }
 
 /// What a file holds, without its documents; and the columns that both it and its folders have.
@@ -144,12 +156,13 @@ fn look(
 ) -> std::result::Result<(InputFile, Vec<String>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
-    let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
+    let (partitions, of_both) = partitions(found, columns, of_folders);
     let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
     let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
     let required = columns.id_required && id_of_folder.is_none();
     let asked = Columns { id_required: required, ..columns.clone() };
-    let Opened { id, id_note, mut others, pieces, archived } = found.format.open(file, found.packing, &asked)?;
+    let Opened { id, id_note, mut others, pieces, longest, coding, notes, archived } =
+        found.format.open(file, found.coding, &asked)?;
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
             others.push(partition.name.clone());
@@ -161,7 +174,7 @@ fn look(
         path: found.path.clone(),
         label: found.label.clone(),
         format: found.format,
-        packing: found.packing,
+        coding: coding.unwrap_or(found.coding),
         html: columns.html || found.format.has_pages(),
         first_doc: 0,
         rows: sum(|piece| piece.rows),
@@ -170,8 +183,10 @@ fn look(
         id: id_of_folder.or(id),
         id_note,
         others,
+        notes,
         archived,
         partitions,
+        longest,
         stamp,
         pieces,
     };
@@ -188,20 +203,17 @@ pub(super) struct Partition {
 
 /// The columns asked for that the folders of a file give it and it does not have itself; and the names of those that both have.
 /// A text never comes from a folder.
-///
-/// # Errors
-/// Why the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
     of_folders: &[(String, DataType)],
-) -> std::result::Result<(Vec<Partition>, Vec<String>), String> {
+) -> (Vec<Partition>, Vec<String>) {
     let asked = |name: &String| *name != columns.text && columns.names().contains(&name.as_str());
     let asked: Vec<_> = found.partitions.iter().filter(|(name, _)| asked(name)).collect();
     if asked.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+        return (Vec::new(), Vec::new());
     }
-    let own = columns_of(found)?.unwrap_or_default();
+    let own = columns_of(found).unwrap_or_default();
     let is_own = |name: &str| own.iter().any(|column| column.name == name);
     let of_both = asked.iter().filter(|(name, _)| is_own(name)).map(|(name, _)| name.clone()).collect();
     let partition = |(name, value): &(String, Option<String>)| {
@@ -209,7 +221,7 @@ fn partitions(
         Some(Partition { name: name.clone(), value: value.clone(), data_type: data_type.clone() })
     };
     let partitions = asked.into_iter().filter(|(name, _)| !is_own(name)).filter_map(partition).collect();
-    Ok((partitions, of_both))
+    (partitions, of_both)
 }
 
 impl Stamp {

@@ -8,6 +8,7 @@ use ::parquet::arrow::ArrowWriter;
 use ::parquet::file::properties::WriterProperties;
 use arrow_array::{ArrayRef, RecordBatch};
 use std::fs::File;
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
 
 /// One document as it was read: its number, its text, its id.
@@ -27,6 +28,29 @@ pub(super) fn write_parquet(path: &Path, rows: &RecordBatch, properties: WriterP
     let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties)).expect("a writer");
     writer.write(rows).expect("written");
     writer.close().expect("closed");
+}
+
+/// A file of these bytes, without a name.
+pub(super) fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().expect("a file");
+    file.write_all(bytes).expect("written");
+    file.rewind().expect("a file");
+    file
+}
+
+/// A gzip member.
+pub(super) fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
+}
+
+/// A frame of Zstandard with a checksum.
+pub(super) fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::with_dictionary(Vec::new(), 1, dictionary).expect("memory");
+    encoder.include_checksum(true).expect("a parameter");
+    encoder.write_all(bytes).expect("memory");
+    encoder.finish().expect("memory")
 }
 
 /// Opens what `inputs` name, with the columns `text`, `id` and `title`.

@@ -5,8 +5,8 @@
 //! remembered every megabyte of the file, so that several threads share one. A record that is broken, or holds no page, keeps
 //! its number and says why it cannot be used. The columns have fixed names, see [`COLUMNS`].
 
+use super::coding::Coding;
 use super::format::{Archived, Piece, Reading};
-use super::packing::Packing;
 use super::schema::Columns;
 use super::want::{MAX_BATCH_ROWS, Want};
 use super::warc_page::payload;
@@ -38,6 +38,8 @@ pub(super) struct Scan {
     /// Rows, and bytes of their blocks, from one place where a reading may begin to the next.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
+    /// What a reader should know of the file.
+    pub notes: Vec<String>,
 }
 
 /// Whether the records of a type are rows.
@@ -49,8 +51,8 @@ fn is_row(kind: &str) -> bool {
 ///
 /// # Errors
 /// What the system says, and a file in which no record can be read at all.
-pub(super) fn scan(file: File, packing: Packing) -> io::Result<Scan> {
-    let mut records = Records::new(file, packing, 0)?;
+pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
+    let mut records = Records::new(file, coding.packing, coding.window_bytes, 0)?;
     let mut scan = Scan::default();
     let mut marked = Piece::default();
     let mut heads = 0u64;
@@ -78,6 +80,10 @@ pub(super) fn scan(file: File, packing: Packing) -> io::Result<Scan> {
         }
     }
     scan.pieces.push(marked);
+    let zeros = records
+        .rest()
+        .map(|rest| format!("the last {} bytes, from byte {}, are zeros and were left out", rest.bytes, rest.start));
+    scan.notes.extend(zeros);
     if heads == 0 && scan.pieces.iter().any(|piece| piece.rows > 0) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no record in it"));
     }
@@ -87,8 +93,8 @@ pub(super) fn scan(file: File, packing: Packing) -> io::Result<Scan> {
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
-    let (part, want) = (reading.part, reading.want);
-    let mut records = Records::new(file, reading.packing, part.from).map_err(failed)?;
+    let (part, want, coding) = (reading.part, reading.want, reading.coding);
+    let mut records = Records::new(file, coding.packing, coding.window_bytes, part.from).map_err(failed)?;
     let mut batch = Batch::new(reading.columns, want);
     let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
     let mut row = 0;

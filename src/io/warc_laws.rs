@@ -17,7 +17,7 @@ fn file(bytes: &[u8]) -> File {
 }
 
 fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Told> {
-    let mut records = Records::new(file.try_clone().expect("a handle"), packing, from).expect("opened");
+    let mut records = Records::new(file.try_clone().expect("a handle"), packing, 1 << 27, from).expect("opened");
     let mut all = Vec::new();
     while let Some(found) = records.next().expect("read") {
         let (start, fresh) = (records.start(), records.is_fresh());

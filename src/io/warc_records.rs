@@ -5,9 +5,9 @@
 //! on at the next line that begins a record, or with the next member of a compressed file. A reading from a record on that
 //! [`Records::is_fresh`] goes exactly as one from the beginning: pieces of a file have the rows that were counted.
 
+use super::members::{Fault, Members, Next, RECORD, Rest};
 use super::packing::Packing;
 use super::warc_head::{Fields, HEAD_BYTES};
-use super::warc_members::{Fault, Members, Next, RECORD};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::{RejectReason, Rejection};
 use std::fs::File;
@@ -66,9 +66,14 @@ impl Records {
     ///
     /// # Errors
     /// As [`Members::new`].
-    pub fn new(file: File, packing: Packing, from: u64) -> io::Result<Records> {
-        let members = Members::new(file, packing, from)?;
+    pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Records> {
+        let members = Members::new(file, packing, window_bytes, from)?;
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
+    }
+
+    /// What stands behind the last member, once the end was reached.
+    pub fn rest(&self) -> Option<Rest> {
+        self.members.rest()
     }
 
     /// Where the record found last begins: its first byte in a plain file, else its member.

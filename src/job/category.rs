@@ -20,7 +20,7 @@ use crate::batch::{
 };
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
-use crate::io::{Asked, BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find};
+use crate::io::{Asked, BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
 use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
 /// Where the table stands in the output.
@@ -45,6 +45,9 @@ pub struct TrainingReport {
     pub purified: PurifyReport,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    #[serde(default)]
+    pub unread: std::collections::BTreeMap<String, u64>,
     /// Rows of all usable files, or those within `--limit`.
     pub rows: u64,
     /// Pages with a label and a text.
@@ -96,7 +99,7 @@ pub fn train(
     let mut options = options;
     options.other_columns = vec![label_column.to_owned()];
     let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned() };
-    let inputs = look_into(&options, find(&options.inputs)?, vec![labels])?;
+    let inputs = look_into(&options, find_all(&options.inputs, options.taking())?, vec![labels])?;
     carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))
 }
 
@@ -162,6 +165,7 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
         text: job.pipeline.identity(),
         purified,
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: job.source.unread.by_ending().clone(),
         rows: job.documents(),
         pages,
         unlabelled,

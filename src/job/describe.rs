@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::classes::Classes;
 use super::decide::Removals;
+use super::input_notes;
 use super::inputs::notes;
 use super::intake::Taken;
 use super::options::record;
@@ -96,6 +97,7 @@ pub fn report(
             })
             .collect(),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: job.source.unread.by_ending().clone(),
         documents: DocumentsReport {
             rows: job.documents(),
             used: taken.used,
@@ -135,8 +137,9 @@ pub fn report(
         let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
         one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
     }
-    report.warnings = warnings(&report);
-    report.warnings.extend(notes(job, bad));
+    report.warnings = notes(job, bad);
+    report.warnings.extend(input_notes::other_encoding(job, &report.documents.rejections));
+    report.warnings.extend(warnings(&report));
     report
 }
 

@@ -9,7 +9,7 @@ use super::inputs::{Inputs, look_into};
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
 use crate::error::{Error, Result};
-use crate::io::{SUCCESS, TableReader, find};
+use crate::io::{SUCCESS, TableReader, find_all};
 
 /// An output folder with its record.
 pub struct Finished {
@@ -82,10 +82,14 @@ impl Finished {
     /// # Errors
     /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did.
     pub fn corpus(&self, options: &RunOptions) -> Result<Inputs> {
-        let mut found = find(&options.inputs)?;
+        let mut found = find_all(&options.inputs, options.taking())?;
+        // Those that turned out to be of another format then are left out now.
+        let was_read = |path: &Path| self.report.inputs.iter().any(|known| Path::new(&known.path) == path);
+        found.files.retain(|file| !file.is_guess || was_read(&file.path));
         // Files are called as the run called them: on its name depends which columns the folders of a file give it.
-        if found.len() == self.report.inputs.len() {
-            found = found.into_iter().zip(&self.report.inputs).map(|(file, known)| file.called(&known.file)).collect();
+        if found.files.len() == self.report.inputs.len() {
+            let named = found.files.into_iter().zip(&self.report.inputs);
+            found.files = named.map(|(file, known)| file.called(&known.file)).collect();
         }
         let inputs = look_into(options, found, Vec::new())?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::input_notes;
 use super::options::RunOptions;
 use super::review::SOURCE_COLUMNS;
 use super::workers::Job;
 use crate::error::Result;
-use crate::io::{Asked, BadInput, Columns, FoundFile, Source, check_asked, find, open};
+use crate::io::{Asked, BadInput, Columns, Found, Source, check_asked, find_all, open};
 use crate::text::Field;
 
 /// The files of a corpus, opened: footers read, lines counted.
@@ -21,7 +22,7 @@ pub struct Inputs {
 /// # Errors
 /// Inputs that are not there, and columns that no file has.
 pub fn look(options: &RunOptions) -> Result<Inputs> {
-    look_into(options, find(&options.inputs)?, Vec::new())
+    look_into(options, find_all(&options.inputs, options.taking())?, Vec::new())
 }
 
 /// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that
@@ -29,14 +30,14 @@ pub fn look(options: &RunOptions) -> Result<Inputs> {
 ///
 /// # Errors
 /// As [`look`].
-pub(super) fn look_into(options: &RunOptions, found: Vec<FoundFile>, asked: Vec<Asked>) -> Result<Inputs> {
+pub(super) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Result<Inputs> {
     let asked: Vec<Asked> = named(options).chain(asked).collect();
-    check_asked(&found, &asked, options.threads)?;
+    check_asked(&found.files, &asked, options.threads)?;
     let (source, bad) = open(found, &columns(options), options.threads)?;
     if !options.strict {
         bad.iter().for_each(|file| tracing::warn!("{}: {}; the file is set aside", file.path.display(), file.why));
     }
-    source.notes.iter().for_each(|note| tracing::warn!("{note}"));
+    input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
     Ok(Inputs { source, bad })
 }
 
@@ -55,17 +56,18 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
 
 /// What a reader should know of the inputs, when all is read.
 pub(super) fn notes(job: &Job<'_>, bad: &[BadInput]) -> Vec<String> {
-    job.source.notes.iter().cloned().chain(arrived(job, bad)).collect()
+    input_notes::notes(job.source).into_iter().chain(arrived(job, bad)).collect()
 }
 
 /// A note on files that came into the inputs after the list was made: they take no part in the job.
 fn arrived(job: &Job<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that are gone as a whole hold nothing new.
-    let now = find(&job.options.inputs).unwrap_or_default();
+    let now = find_all(&job.options.inputs, job.options.taking()).unwrap_or_default().files;
     let listed = job.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();
-    let new = now.iter().filter(|file| !listed.contains(file.path.as_path())).count();
-    let first = now.iter().find(|file| !listed.contains(file.path.as_path()))?;
+    let is_new = |path: &Path| !listed.contains(path) && !job.source.unread.names(path);
+    let new = now.iter().filter(|file| is_new(&file.path)).count();
+    let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(
         "{new} {} came into the inputs during the run and took no part in it, {} first; run again to include {}",
         if new == 1 { "file" } else { "files" },
@@ -74,6 +76,11 @@ fn arrived(job: &Job<'_>, bad: &[BadInput]) -> Option<String> {
     );
     tracing::warn!("{note}");
     Some(note)
+}
+
+/// The endings of the files that are read, for help texts.
+pub fn input_endings() -> String {
+    crate::io::formats::endings()
 }
 
 /// The columns that the options name.

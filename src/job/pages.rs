@@ -26,7 +26,7 @@ use super::tables::write_rejected;
 use super::workers::Job;
 use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, page_fields};
 use crate::error::{Error, Result};
-use crate::io::{BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find, own_columns};
+use crate::io::{BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns};
 use crate::purify::Purifier;
 use crate::shuffle::{AtomicBits, Writer};
 
@@ -58,8 +58,8 @@ const A_TABLE: u64 = 32 << 20;
 /// Columns that cannot stand beside the page's, and whatever keeps a run from its end.
 pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
-    let found = find(&options.run.inputs)?;
-    let own = own(&options, &found)?;
+    let found = find_all(&options.run.inputs, options.run.taking())?;
+    let own = own(&options, &found.files)?;
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let inputs = look_into(&options.run, found, Vec::new())?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
@@ -67,8 +67,8 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
 
 /// The columns of the files that will be written.
 fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
-    let own = own_columns(found)?;
     let page = &options.run.text_column;
+    let own = own_columns(found, page)?;
     let own = match &options.columns {
         Some(names) => {
             let mut names = names.clone();

@@ -1,5 +1,7 @@
 //! `run.json` of the verb `purify`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::inputs::notes;
@@ -28,6 +30,8 @@ pub struct PagesReport {
     pub inputs: Vec<String>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    pub unread: BTreeMap<String, u64>,
     /// Rows of all usable files, or those within `--limit`.
     pub rows: u64,
     /// Rows of `pages/`.
@@ -84,6 +88,7 @@ pub(super) fn report(
         model: elements.model().map(str::to_owned),
         inputs: job.source.files.iter().map(|file| file.label.clone()).collect(),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: job.source.unread.by_ending().clone(),
         rows: job.documents(),
         written,
         rejections,

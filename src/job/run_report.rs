@@ -28,6 +28,9 @@ pub struct RunReport {
     pub inputs: Vec<InputReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    #[serde(default)]
+    pub unread: BTreeMap<String, u64>,
     /// Documents by fate.
     pub documents: DocumentsReport,
     /// What became of pages, where the corpus has pages.

@@ -16,6 +16,7 @@ use super::budget::Budget;
 use super::document::View;
 use super::guards;
 use super::ids::Ids;
+use super::input_notes;
 use super::inputs::{Inputs, notes};
 use super::options::RunOptions;
 use super::progress::Progress;
@@ -65,6 +66,8 @@ pub struct StreamReport {
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    pub unread: BTreeMap<String, u64>,
     /// Rows of all usable files.
     pub rows: u64,
     /// Rows set aside, see `rejected/`.
@@ -187,6 +190,7 @@ fn attempt(
         recipe,
         identity,
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: job.source.unread.by_ending().clone(),
         rows: job.documents(),
         ..StreamReport::default()
     };
@@ -249,6 +253,7 @@ fn attempt(
     running.end(held.keys, 1, filter.bytes());
 
     (report.signed, report.rejections) = (read.signed, read.rejected.report());
+    report.warnings.extend(input_notes::other_encoding(job, &report.rejections));
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = filter.false_positives(held.keys);

@@ -54,10 +54,12 @@ impl TruthFiles {
     /// [`Error::Usage`] where a file is not there, or has the columns of neither form or of both, or not those of the first
     /// file.
     pub fn find(truth: &[String]) -> Result<TruthFiles> {
-        let files = find(truth).map_err(|error| match error {
+        let mut files = find(truth).map_err(|error| match error {
             Error::Usage(why) => Error::Usage(format!("--truth: {why}")),
             other => other,
         })?;
+        // A file that only may be JSON lines is one of ids where it turns out to be that.
+        files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
         for file in &files {
             // JSON lines without a line are of either form.

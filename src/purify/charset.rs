@@ -6,23 +6,15 @@
 //! Encoding and HTML standards; the guess is chardetng's, which is Firefox's.
 
 use super::page::RawPage;
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use crate::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii, guessed, wide};
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
 /// Where a page may declare its charset: HTML demands 1024 bytes, browsers look a little farther.
 const DECLARED_WITHIN: usize = 4096;
-/// Where UTF-16 must show that no mark tells.
-const WIDE_WITHIN: usize = 256;
 /// More than any decoder wants for one character.
 const ROOM_TO_SPARE: usize = 16;
-/// How many bytes are looked at to compare charsets, and how many the detector is given.
-const LOOKED_AT: usize = 1 << 20;
-const FED: usize = 64 << 10;
-/// The detector needs pairs of neighbours, not ASCII far from any other byte: it is fed the blocks that hold some.
-const BLOCK: usize = 256;
-/// So many sequences of UTF-8 must stand beside each error for the bytes to be UTF-8; and where that was declared.
-const SEQUENCES_AN_ERROR: usize = 10;
+/// So many sequences of UTF-8 must stand beside each error for bytes that are declared as UTF-8 to be that.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
 /// So many characters must stand beside each error for bytes to be in the charset declared, other than UTF-8. Where a
 /// charset of single bytes is the only other explanation, which nearly all bytes fit, fewer do.
@@ -103,46 +95,23 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     if shape.sequences > 0 && shape.errors.saturating_mul(needed) <= shape.sequences {
         return (UTF_8, 0);
     }
-    let Some(declared) = declared.filter(|_| !declared_utf8) else { return (guessed(bytes, raw.url), 0) };
+    let Some(declared) = declared.filter(|_| !declared_utf8) else {
+        return (guessed(bytes, raw.url.and_then(top_level_domain).as_deref()), 0);
+    };
     if declared == WINDOWS_1252 && stand_together(bytes) {
-        return (guessed(bytes, raw.url), 0);
+        return (guessed(bytes, raw.url.and_then(top_level_domain).as_deref()), 0);
     }
     let (errors, characters) = errors_of(declared, bytes);
     if errors.saturating_mul(CHARACTERS_AN_ERROR) <= characters {
         return (declared, 0);
     }
-    let guess = guessed(bytes, raw.url);
+    let guess = guessed(bytes, raw.url.and_then(top_level_domain).as_deref());
     let stays = guess.is_single_byte() && errors.saturating_mul(CHARACTERS_AN_ERROR_AT_LEAST) <= characters;
     (if stays { declared } else { guess }, 0)
 }
 
 fn is_wide(encoding: &&'static Encoding) -> bool {
     *encoding == UTF_16LE || *encoding == UTF_16BE
-}
-
-/// UTF-16 without a mark: a page begins with markup, in which every second byte is 0; an eighth is enough, for a title of Chinese
-/// characters may stand in it.
-fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
-    let pairs = bytes[..bytes.len().min(WIDE_WITHIN)].chunks_exact(2);
-    let (mut all, mut first, mut second) = (0, 0, 0);
-    for pair in pairs {
-        all += 1;
-        first += usize::from(pair[0] == 0 && pair[1] != 0);
-        second += usize::from(pair[0] != 0 && pair[1] == 0);
-    }
-    let wide = |zeros: usize, others: usize| all >= 8 && 8 * zeros >= all && 20 * others <= zeros;
-    match (wide(second, first), wide(first, second)) {
-        (true, _) => Some(UTF_16LE),
-        (_, true) => Some(UTF_16BE),
-        _ => None,
-    }
-}
-
-/// The part of a page that charsets are told by: from its first byte that is not ASCII on.
-fn beyond_ascii(bytes: &[u8]) -> &[u8] {
-    let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
-    let rest = &bytes[start.min(bytes.len())..];
-    &rest[..rest.len().min(LOOKED_AT)]
 }
 
 /// Whether bytes beyond ASCII stand beside each other, as letters of Cyrillic and Chinese charsets do; those of western
@@ -154,33 +123,6 @@ fn stand_together(bytes: &[u8]) -> bool {
         together += usize::from(!pair[0].is_ascii());
     }
     all >= 8 && 2 * together > all
-}
-
-/// How bytes look when read as UTF-8.
-#[derive(Default)]
-struct Utf8Shape {
-    /// Characters of more than one byte.
-    sequences: usize,
-    errors: usize,
-}
-
-impl Utf8Shape {
-    fn of(bytes: &[u8]) -> Utf8Shape {
-        let mut shape = Utf8Shape::default();
-        let mut rest = bytes;
-        loop {
-            let (valid, error) = match simdutf8::compat::from_utf8(rest) {
-                Ok(text) => (text.len(), None),
-                Err(error) => (error.valid_up_to(), Some(error)),
-            };
-            // Each character of more than one byte has one byte of this shape.
-            shape.sequences += rest[..valid].iter().filter(|byte| **byte >= 0xC0).count();
-            // A character cut off at the end says nothing.
-            let Some(wrong) = error.and_then(|error| error.error_len()) else { return shape };
-            shape.errors += 1;
-            rest = &rest[valid + wrong..];
-        }
-    }
 }
 
 /// How often bytes beyond ASCII are no characters of that charset, and how often they are.
@@ -202,26 +144,6 @@ fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
             DecoderResult::Malformed(..) => errors += 1,
         }
     }
-}
-
-/// chardetng's guess from the parts of the bytes that are not ASCII; UTF-8 was ruled out before.
-fn guessed(bytes: &[u8], url: Option<&str>) -> &'static Encoding {
-    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    let mut fed = 0;
-    let mut inside = false;
-    for block in bytes.chunks(BLOCK) {
-        // A character may have begun with the last byte of the block before.
-        if !inside && block.is_ascii() {
-            continue;
-        }
-        detector.feed(block, false);
-        inside = block.last().is_some_and(|last| !last.is_ascii());
-        fed += block.len();
-        if fed >= FED {
-            break;
-        }
-    }
-    detector.guess(url.and_then(top_level_domain).as_deref(), Utf8Detection::Deny)
 }
 
 /// The last label of the host name in lower case, as the detector wants it.

@@ -191,6 +191,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     if report.algorithms.len() > MOST_AGREEING {
         notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
     }
+    notes.extend(run.warnings.iter().map(|warning| format!("warning: {warning}")));
     notes.extend(run.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
     if run.documents.rejections.rows > 0 {
         notes.push(rejections(&run.documents.rejections));

@@ -23,6 +23,7 @@ mod margin;
 mod one_reading;
 mod oracle;
 mod pages;
+mod readers;
 mod relations;
 mod report;
 mod scripts;

@@ -2,11 +2,11 @@
 
 use crate::batch::Documents;
 use crate::error::Result;
+use crate::io::coding::{Coding, Text};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
-use crate::io::lines::{Line, Lines, MAX_LINE_BYTES};
-use crate::io::packing::Packing;
+use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::io::schema::{Columns, Shown};
-use crate::io::{json_paths, json_row, jsonl};
+use crate::io::{json_paths, jsonl};
 use arrow_schema::DataType;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -29,18 +29,34 @@ impl Format for JsonLines {
     }
 
     fn endings(&self) -> &'static [&'static str] {
-        &[".jsonl", ".ndjson"]
+        &[".jsonl", ".ndjson", ".json"]
+    }
+
+    /// Settings and descriptions of a corpus, which are no lines, are called so too.
+    fn shared_endings(&self) -> &'static [&'static str] {
+        &[".json"]
     }
 
     fn is_packed(&self) -> bool {
         true
     }
 
-    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
-        let scan = jsonl::scan(file, packing, columns)
-            .map_err(|error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), packing.said())))?;
+    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: std::io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
+        };
+        let coding = coding.resolved(&file).map_err(failed)?;
+        let scan = jsonl::scan(file, coding, columns).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), |why| Err(Unusable::Lacks(why)))?;
-        Ok(Opened { id: scan.id, others: columns.others.clone(), pieces: scan.pieces, ..Opened::default() })
+        Ok(Opened {
+            id: scan.id,
+            others: columns.others.clone(),
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes: scan.note.into_iter().collect(),
+            ..Opened::default()
+        })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
@@ -48,12 +64,11 @@ impl Format for JsonLines {
     }
 
     /// The fields of the first lines, those of objects by their paths.
-    fn columns(&self, file: File, packing: Packing) -> std::result::Result<Option<Vec<Shown>>, String> {
-        let failed = |error: std::io::Error| format!("cannot be read: {error}");
-        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
+    fn columns(&self, file: File, coding: Coding) -> Option<Vec<Shown>> {
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).ok()?;
         let (mut names, mut known, mut any) = (Vec::new(), BTreeSet::new(), false);
         for _ in 0..LOOKED_AT {
-            let Some((_, line)) = lines.next().map_err(failed)? else { break };
+            let Some((_, line)) = lines.next().ok()? else { break };
             let Line::Bytes(line) = line else { continue };
             let Some(paths) = json_paths::paths(line) else { continue };
             any = true;
@@ -63,18 +78,17 @@ impl Format for JsonLines {
                 }
             }
         }
-        Ok(any.then_some(names))
+        any.then_some(names)
     }
 
     /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first
     /// come. Lines that are no JSON have none.
-    fn own_columns(&self, file: File, packing: Packing) -> Vec<(String, Option<DataType>)> {
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
-        let Ok(reader) = packing.open(file) else { return names };
-        let mut lines = Lines::new(reader, 0, MAX_LINE_BYTES);
+        let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
         while let Ok(Some((_, line))) = lines.next() {
             let Line::Bytes(line) = line else { continue };
-            for name in json_row::field_names(line).unwrap_or_default() {
+            for name in json_paths::field_names(line).unwrap_or_default() {
                 if names.len() < MOST_FIELDS && known.insert(name.clone()) {
                     names.push((name, Some(DataType::Utf8View)));
                 }
@@ -83,9 +97,9 @@ impl Format for JsonLines {
         names
     }
 
-    fn column_names(&self, file: File, packing: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
-        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
         for row in 1..=LOOKED_AT {
             match lines.next().map_err(failed)? {
@@ -94,7 +108,7 @@ impl Format for JsonLines {
                     return Err(format!("row {row} has {bytes} bytes; expected a JSON object"));
                 }
                 Some((_, Line::Bytes(line))) => {
-                    let fields = json_row::field_names(line);
+                    let fields = json_paths::field_names(line);
                     let fields = fields.ok_or_else(|| format!("row {row} is no JSON object; expected one a line"))?;
                     names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
                 }
@@ -106,12 +120,12 @@ impl Format for JsonLines {
     fn read_ids(
         &self,
         file: File,
-        packing: Packing,
+        coding: Coding,
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
-        let mut lines = Lines::new(packing.open(file).map_err(failed)?, 0, MAX_LINE_BYTES);
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         let mut number = 0u64;
         while let Some((_, line)) = lines.next().map_err(failed)? {
             number += 1;
@@ -136,4 +150,10 @@ impl Format for JsonLines {
         }
         Ok(())
     }
+}
+
+/// The lines of a file, each of at most `limit` bytes, in UTF-8.
+fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
+    let coding = coding.resolved(&file)?;
+    Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()))
 }

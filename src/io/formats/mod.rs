@@ -3,32 +3,48 @@
 mod json_lines;
 mod parquet;
 mod web_archive;
+mod whole_file;
 
 use super::format::Format;
 use super::packing::Packing;
 use std::path::Path;
 
 /// All formats, in the order in which messages name them.
-const FORMATS: [&dyn Format; 3] = [&parquet::Parquet, &json_lines::JsonLines, &web_archive::WebArchive];
+const FORMATS: [&dyn Format; 5] =
+    [&parquet::Parquet, &json_lines::JsonLines, &web_archive::WebArchive, &whole_file::TextFile, &whole_file::PageFile];
 
-/// The format and the packing that the name's ending tells, in any case of letters.
-pub fn of(path: &Path) -> Option<(&'static dyn Format, Packing)> {
+/// The format and the packing that the name's ending tells, in any case of letters; files that are one document each where
+/// those are asked for.
+pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
     let ends = |format: &&dyn Format| format.endings().iter().any(|ending| stem.ends_with(ending));
     let format = FORMATS.into_iter().find(ends)?;
-    (packing == Packing::Plain || format.is_packed()).then_some((format, packing))
+    let taken = (packing == Packing::Plain || format.is_packed()) && (whole_files || !format.is_whole());
+    taken.then_some((format, packing))
+}
+
+/// Whether a file of that name may well be of another format.
+pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let (_, stem) = Packing::of(&name);
+    format.shared_endings().iter().any(|ending| stem.ends_with(ending))
 }
 
 /// The endings that are read, for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
 pub fn endings() -> String {
     let said = |format: &dyn Format| {
-        let Some((usual, others)) = format.endings().split_first() else { return String::new() };
+        let (usual, others) = format.endings().split_first()?;
         let packed = Packing::endings().filter(|_| format.is_packed()).map(|packing| format!("{usual}{packing}"));
         let all = std::iter::once((*usual).to_owned()).chain(packed).collect::<Vec<_>>().join(", ");
-        if others.is_empty() { all } else { format!("{all} (or {} for {usual})", others.join(", ")) }
+        Some(if others.is_empty() { all } else { format!("{all} (or {} for {usual})", others.join(", ")) })
     };
-    FORMATS.map(said).join(", ")
+    FORMATS.into_iter().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether one of these endings is that of a file that can be one document.
+pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
+    endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
 }
 
 #[cfg(test)]
@@ -38,7 +54,7 @@ mod tests {
     #[test]
     fn endings_tell_formats_and_no_two_formats_share_one() {
         let named =
-            |name: &str| of(Path::new(name)).map(|(format, packing)| format.name().to_owned() + &packing.said());
+            |name: &str| of(Path::new(name), true).map(|(format, packing)| format.name().to_owned() + &packing.said());
         for (name, expected) in [
             ("a.Parquet", Some("Parquet")),
             ("a.parquet.gz", None),
@@ -46,8 +62,12 @@ mod tests {
             ("a.jsonl.ZST", Some("JSON lines in Zstandard")),
             ("d/a.wet", Some("a web archive")),
             ("a.gz", None),
+            ("c4.00001.json.gz", Some("JSON lines in gzip")),
+            ("a.JSON", Some("JSON lines")),
+            ("a.txt.gz", Some("a text file in gzip")),
+            ("a.HTM", Some("a page file")),
             ("jsonl", None),
-            ("a.jsonl.txt", None),
+            ("a.csv", None),
         ] {
             assert_eq!(named(name).as_deref(), expected, "{name}");
         }
@@ -58,10 +78,16 @@ mod tests {
     }
 
     #[test]
+    fn files_that_are_one_document_are_read_where_that_is_asked_for() {
+        assert!(of(Path::new("a.txt"), false).is_none() && of(Path::new("a.html.gz"), false).is_none());
+        assert!(takes_whole([".csv", ".htm"].into_iter()) && !takes_whole([".csv", "(no ending)"].into_iter()));
+    }
+
+    #[test]
     fn messages_name_every_ending() {
         assert_eq!(
             endings(),
-            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl), .warc, .warc.gz, .warc.zst (or .wet for .warc)"
+            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }
 }

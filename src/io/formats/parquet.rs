@@ -2,8 +2,8 @@
 
 use crate::batch::Documents;
 use crate::error::{Error, Result};
+use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Unusable, Within};
-use crate::io::packing::Packing;
 use crate::io::page_starts::page_starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
@@ -55,14 +55,13 @@ impl Format for Parquet {
         true
     }
 
-    fn open(&self, file: File, _: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(&self, file: File, _: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
         let pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
-        let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
-        footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
-        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, archived: None })
+        Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, ..Opened::default() })
     }
 
     fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
@@ -118,12 +117,12 @@ impl Format for Parquet {
         })
     }
 
-    fn columns(&self, file: File, _: Packing) -> std::result::Result<Option<Vec<Shown>>, String> {
+    fn columns(&self, file: File, _: Coding) -> Option<Vec<Shown>> {
         let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
-        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect()))
+        Some(shown(&load(&file).ok()?).into_iter().map(as_read).collect())
     }
 
-    fn own_columns(&self, file: File, _: Packing) -> Vec<(String, Option<DataType>)> {
+    fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {
         let Ok(metadata) = load(&file) else { return Vec::new() };
         let own = describe(&metadata).into_iter().filter_map(|Described { path, shown }| match path.as_slice() {
             [_] => Some((shown.name, shown.data_type.map(as_read))),
@@ -133,7 +132,7 @@ impl Format for Parquet {
         own.collect()
     }
 
-    fn column_names(&self, file: File, _: Packing) -> std::result::Result<Option<Vec<String>>, String> {
+    fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         let metadata = load(&file)?;
         let fields = metadata.file_metadata().schema().get_fields().iter();
         Ok(Some(fields.map(|field| field.name().to_owned()).collect()))
@@ -142,7 +141,7 @@ impl Format for Parquet {
     fn read_ids(
         &self,
         file: File,
-        _: Packing,
+        _: Coding,
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {

@@ -3,8 +3,8 @@
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
 use crate::error::Result;
+use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
-use crate::io::packing::Packing;
 use crate::io::schema::{Columns, Shown};
 use crate::io::warc::{self, COLUMNS};
 use arrow_schema::DataType;
@@ -31,23 +31,24 @@ impl Format for WebArchive {
         true
     }
 
-    fn open(&self, file: File, packing: Packing, columns: &Columns) -> std::result::Result<Opened, Unusable> {
-        let scan = warc::scan(file, packing)
-            .map_err(|error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), packing.said())))?;
+    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let scan = warc::scan(file, coding).map_err(|error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
+        })?;
         let others = columns.others.iter().filter(|name| COLUMNS.contains(&name.as_str())).cloned().collect();
-        let (pieces, archived) = (scan.pieces, Some(scan.archived));
-        Ok(Opened { id: Some(IdKind::Text), id_note: None, others, pieces, archived })
+        let (pieces, notes, archived) = (scan.pieces, scan.notes, Some(scan.archived));
+        Ok(Opened { id: Some(IdKind::Text), others, pieces, notes, archived, ..Opened::default() })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         warc::read(file, reading, each)
     }
 
-    fn columns(&self, _: File, _: Packing) -> std::result::Result<Option<Vec<Shown>>, String> {
-        Ok(Some(COLUMNS.map(Shown::named).to_vec()))
+    fn columns(&self, _: File, _: Coding) -> Option<Vec<Shown>> {
+        Some(COLUMNS.map(Shown::named).to_vec())
     }
 
-    fn own_columns(&self, _: File, _: Packing) -> Vec<(String, Option<DataType>)> {
+    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
         COLUMNS.map(|name| (name.to_owned(), Some(DataType::Utf8View))).to_vec()
     }
 }

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::io::{Coding, Taking};
 use crate::purify::PurifyOptions;
 use crate::stage::recipe::Recipe;
 use crate::text::{Field, TextOptions};
@@ -93,7 +94,18 @@ pub struct RunOptions {
     pub limit: Option<u64>,
 }
 
+/// The least memory in bytes that one thread may take for unpacking: what the usual levels of Zstandard ask for.
+const LEAST_WINDOW: u64 = 8 << 20;
+
 impl RunOptions {
+    /// How the input files are taken.
+    pub fn taking(&self) -> Taking {
+        // A quarter of the budget, for all threads may unpack at once.
+        let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
+        let coding = Coding { encoding: self.encoding, window_bytes, ..Coding::default() };
+        Taking { whole_files: self.whole_files, coding }
+    }
+
     /// Options that nothing has been put into yet, not even the defaults of the table.
     fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {

@@ -1,16 +1,17 @@
-//! The bytes of a web archive, member by member: a plain file is one member, a gzip file has one for every record as a
-//! rule, a Zstandard file has frames instead.
+//! The bytes of a file, member by member: a plain file is one member, a gzip file of a web archive has one for every record
+//! as a rule, a Zstandard file has frames instead.
 //!
 //! A record that cannot be unpacked must not take the rest of the file with it. So every member is opened by itself, at a
 //! place in the file that is known; behind damage the next member is searched for by its first bytes. The decoders are
 //! driven here rather than through the usual readers, because those do not say where a member ends once it has failed.
 
+use super::input::Input;
 use super::packing::Packing;
-use super::warc_input::Input;
+use super::zstd_frames::{ZST, dictionary, skippable, too_large, window_log};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fs::File;
-use std::io::{self, Read as _};
-use zstd::stream::raw::{Decoder, InBuffer, Operation as _, OutBuffer};
+use std::io;
+use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
 /// Unpacked bytes that are held.
 const OUT_BYTES: usize = 64 << 10;
@@ -20,13 +21,6 @@ const LOOK_BYTES: usize = 16;
 pub(super) const RECORD: &[u8] = b"WARC/";
 
 const GZ: &[u8] = &[0x1F, 0x8B, 8];
-const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
-/// The first of the sixteen numbers with which a frame begins that decoders skip.
-const SKIPPABLE: u32 = 0x184D_2A50;
-/// The skippable frame at the beginning of a `.warc.zst` whose content is the dictionary of all frames.
-const DICTIONARY: u32 = 0x184D_2A5D;
-/// The longest dictionary in bytes: 64 MiB.
-const MAX_DICTIONARY: u64 = 64 << 20;
 
 /// What comes next in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +67,17 @@ pub(super) struct Members {
     start: u64,
     /// Up to where members that turned out damaged were unpacked: what stands before it is not unpacked again and again.
     furthest: u64,
+    window_bytes: u64,
+    rest: Option<Rest>,
+}
+
+/// What stands behind the last member and is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// Its first byte.
+    pub start: u64,
+    pub bytes: u64,
+    pub only_zeros: bool,
 }
 
 impl Members {
@@ -80,17 +85,35 @@ impl Members {
     ///
     /// # Errors
     /// Besides what the system says: a dictionary that cannot be used.
-    pub fn new(file: File, packing: Packing, from: u64) -> io::Result<Members> {
+    pub fn new(file: File, packing: Packing, window_bytes: u64, from: u64) -> io::Result<Members> {
         let mut input = Input::new(file)?;
         let codec = match packing {
             Packing::Gzip => Codec::Gz(Decompress::new(false), Crc::new()),
-            Packing::Zstd => Codec::Zst(Decoder::with_dictionary(&dictionary(&mut input)?)?),
+            Packing::Zstd => {
+                let mut decoder = Decoder::with_dictionary(&dictionary(&mut input)?)?;
+                decoder.set_parameter(DParameter::WindowLogMax(window_log(window_bytes)))?;
+                Codec::Zst(decoder)
+            }
             Packing::Plain => Codec::Plain,
         };
         let out = vec![0; if matches!(codec, Codec::Plain) { 0 } else { OUT_BYTES }];
         input.seek(from)?;
         let (open, lost, found) = (false, false, false);
-        Ok(Members { input, codec, out, from: 0, to: 0, open, fault: None, lost, found, start: from, furthest: 0 })
+        Ok(Members {
+            input,
+            codec,
+            out,
+            from: 0,
+            to: 0,
+            open,
+            fault: None,
+            lost,
+            found,
+            start: from,
+            furthest: 0,
+            window_bytes,
+            rest: None,
+        })
     }
 
     /// Whether the file is not compressed: then any place of it can be gone to.
@@ -187,12 +210,36 @@ impl Members {
             return Ok(next);
         }
         let (found, only_zeros) = self.search()?;
-        // Tapes and file systems pad with zeros; nobody lost anything there.
+        // Tapes and file systems pad with zeros; nothing is lost there.
         if only_zeros {
+            if !found {
+                self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros });
+            }
             return Ok(if found { Next::Member } else { Next::End });
         }
         self.found = found;
         Ok(Next::Garbage(start))
+    }
+
+    /// Goes to the next member of a file whose members hold parts of one text. What stands behind the last one is told by
+    /// [`Members::rest`]; it is garbage where nothing stands before it, or something that begins as a member behind it.
+    pub fn next_whole(&mut self) -> io::Result<Next> {
+        let start = self.input.at();
+        if let Some(next) = self.begin()? {
+            return Ok(next);
+        }
+        let magic = if matches!(self.codec, Codec::Gz(..)) { GZ } else { ZST };
+        let (more, only_zeros) = self.input.find(magic)?;
+        if more || start == 0 {
+            return Ok(Next::Garbage(start));
+        }
+        self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros });
+        Ok(Next::End)
+    }
+
+    /// What was found behind the last member, once the end was reached.
+    pub fn rest(&self) -> Option<Rest> {
+        self.rest
     }
 
     /// Opens the member that begins here; none where none does.
@@ -218,7 +265,8 @@ impl Members {
                 }
                 return Ok(Some(Next::Member));
             }
-            let Some(bytes) = skippable(&self.codec, &bytes) else {
+            let skipped = if matches!(self.codec, Codec::Zst(_)) { skippable(&bytes) } else { None };
+            let Some(bytes) = skipped else {
                 self.open = false;
                 return Ok(None);
             };
@@ -265,6 +313,7 @@ impl Members {
         }
         let until = self.out.len().min(self.to + most);
         let out = &mut self.out[self.to..until];
+        let mut refused = None;
         let (used, made, ended) = match &mut self.codec {
             Codec::Plain => (0, 0, Ok(true)),
             Codec::Gz(inflate, crc) => {
@@ -278,9 +327,13 @@ impl Members {
             Codec::Zst(decoder) => {
                 let (mut packed, mut out) = (InBuffer::around(packed), OutBuffer::around(out));
                 let left = decoder.run(&mut packed, &mut out);
+                refused = left.as_ref().err().and_then(|error| too_large(error, self.window_bytes));
                 (packed.pos(), out.pos(), left.map(|left| left == 0).map_err(drop))
             }
         };
+        if let Some(error) = refused {
+            return Err(error);
+        }
         self.input.consume(used);
         self.to += made;
         match ended {
@@ -333,39 +386,4 @@ impl Members {
             self.input.seek(at + 1)?;
         }
     }
-}
-
-/// The length of the frame with its head, where decoders skip it.
-fn skippable(codec: &Codec, bytes: &[u8]) -> Option<u64> {
-    let (Codec::Zst(_), &[a, b, c, d, e, f, g, h, ..]) = (codec, bytes) else { return None };
-    let skipped = u32::from_le_bytes([a, b, c, d]) & !0xF == SKIPPABLE;
-    skipped.then(|| 8 + u64::from(u32::from_le_bytes([e, f, g, h])))
-}
-
-/// The dictionary at the beginning of the file; empty where there is none. It may be compressed itself.
-fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
-    let head = input.peek::<8>()?;
-    let &[a, b, c, d, e, f, g, h] = head.as_slice() else { return Ok(Vec::new()) };
-    if u32::from_le_bytes([a, b, c, d]) != DICTIONARY {
-        return Ok(Vec::new());
-    }
-    let length = u64::from(u32::from_le_bytes([e, f, g, h]));
-    let refused = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-    if length > MAX_DICTIONARY {
-        return Err(refused(format!("a dictionary of {length} bytes; at most {MAX_DICTIONARY} can be used")));
-    }
-    input.skip(8)?;
-    let stored = input.take(length)?;
-    if (stored.len() as u64) < length {
-        return Err(refused("the file ends in the dictionary".to_owned()));
-    }
-    if !stored.starts_with(ZST) {
-        return Ok(stored);
-    }
-    let mut dictionary = Vec::new();
-    zstd::Decoder::new(stored.as_slice())?.take(MAX_DICTIONARY + 1).read_to_end(&mut dictionary)?;
-    if dictionary.len() as u64 > MAX_DICTIONARY {
-        return Err(refused(format!("a dictionary of more than {MAX_DICTIONARY} bytes")));
-    }
-    Ok(dictionary)
 }

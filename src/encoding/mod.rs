@@ -1,5 +1,7 @@
 //! In which encoding the bytes of a text file are.
 
+pub mod detect;
+
 use crate::error::{Error, Result, did_you_mean};
 
 /// The encoding of files that do not say it themselves.

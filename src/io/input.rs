@@ -1,4 +1,4 @@
-//! A file with a place in it that is always known: what members and records of a web archive are found by.
+//! A file with a place in it that is always known: what members of compressed files and records of web archives are found by.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};

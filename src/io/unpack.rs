@@ -1,0 +1,153 @@
+//! Unpacking a file that is compressed as a whole, one gzip member or Zstandard frame behind the other.
+
+use super::members::{Fault, Members, Next};
+use super::packing::Packing;
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+
+/// The unpacked bytes of all members of a file, as one.
+///
+/// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::note`].
+pub(super) struct Unpack {
+    members: Members,
+    packing: Packing,
+    inside: bool,
+    ended: bool,
+}
+
+impl Unpack {
+    /// From the beginning of a file on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
+        Ok(Unpack { members: Members::new(file, packing, window_bytes, 0)?, packing, inside: false, ended: false })
+    }
+
+    /// What was found behind the last member, once all was read.
+    pub fn note(&self) -> Option<String> {
+        let rest = self.members.rest()?;
+        let what = if rest.only_zeros { "zeros" } else { "no compressed data" };
+        Some(format!("the last {} bytes, from byte {}, are {what} and were left out", rest.bytes, rest.start))
+    }
+
+    /// Opens the next member; none at the end.
+    fn open(&mut self) -> io::Result<()> {
+        let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+        match self.members.next_whole()? {
+            Next::Member => self.inside = true,
+            Next::End => self.ended = true,
+            Next::Garbage(0) => return Err(wrong(format!("it does not begin{} does", self.as_packed()))),
+            Next::Garbage(at) => {
+                return Err(wrong(format!(
+                    "byte {at} is damaged: what begins there is not compressed, but more follows"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn as_packed(&self) -> String {
+        self.packing.said().replacen(" in ", " as ", 1)
+    }
+}
+
+impl Read for Unpack {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let there = self.fill_buf()?;
+        let some = there.len().min(into.len());
+        into[..some].copy_from_slice(&there[..some]);
+        self.consume(some);
+        Ok(some)
+    }
+}
+
+impl BufRead for Unpack {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while !self.ended {
+            if !self.inside {
+                self.open()?;
+                continue;
+            }
+            if !self.members.fill()?.is_empty() {
+                break;
+            }
+            self.inside = false;
+            match self.members.fault() {
+                None => {}
+                Some(Fault::CutOff) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the file is cut off: it ends in compressed data",
+                    ));
+                }
+                Some(Fault::Damaged) => {
+                    return Err(io::Error::new(io::ErrorKind::InvalidData, "the compressed data is damaged"));
+                }
+            }
+        }
+        if self.ended { Ok(&[]) } else { self.members.fill() }
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.members.consume(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::testkit::{file_of, gz, zst};
+
+    fn all(bytes: &[u8], packing: Packing) -> (io::Result<String>, Option<String>) {
+        let mut unpack = Unpack::new(file_of(bytes), packing, 1 << 30).expect("opened");
+        let mut text = String::new();
+        let read = unpack.read_to_string(&mut text).map(|_| text);
+        let note = unpack.note();
+        (read, note)
+    }
+
+    #[test]
+    fn what_stands_behind_the_last_member_is_left_out_and_told() {
+        let cases: [(Packing, &dyn Fn(&[u8]) -> Vec<u8>); 2] =
+            [(Packing::Gzip, &gz), (Packing::Zstd, &|bytes| zst(bytes, b""))];
+        for (packing, pack) in cases {
+            let members = [pack(b"one "), pack(b""), pack(b"two")].concat();
+            assert_eq!((all(&members, packing).0.unwrap(), all(&members, packing).1), ("one two".to_owned(), None));
+            let length = members.len();
+            for (rest, what) in
+                [(vec![0; 700], "zeros"), (b"signature\n".to_vec(), "no compressed data"), (vec![0], "zeros")]
+            {
+                let (read, note) = all(&[members.clone(), rest.clone()].concat(), packing);
+                assert_eq!(read.unwrap(), "one two");
+                let expected = format!("the last {} bytes, from byte {length}, are {what}", rest.len());
+                assert!(note.as_ref().is_some_and(|note| note.starts_with(&expected)), "{note:?}");
+            }
+            // Between two members it is no rest, and at the beginning nothing is compressed.
+            let why = |bytes: &[u8]| all(bytes, packing).0.unwrap_err().to_string();
+            assert!(why(&[members.clone(), b"xyz".to_vec(), members.clone()].concat()).contains("is damaged"));
+            assert!(why(b"plain text").contains("does not begin as"), "{}", why(b"plain text"));
+            for cut in 1..pack(b"two").len() {
+                assert!(why(&members[..length - cut]).contains("cut off"), "{cut}: {}", why(&members[..length - cut]));
+            }
+            assert_eq!(all(b"", packing).0.unwrap(), "");
+        }
+    }
+
+    #[test]
+    fn a_window_above_the_bound_is_refused_with_the_options_that_help() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
+        encoder.long_distance_matching(true).expect("a parameter");
+        encoder.window_log(25).expect("a parameter");
+        io::Write::write_all(&mut encoder, &[b'a'; 1 << 10]).expect("memory");
+        io::Write::flush(&mut encoder).expect("memory");
+        let bytes = encoder.finish().expect("memory");
+        let read = |window| {
+            let mut text = String::new();
+            Unpack::new(file_of(&bytes), Packing::Zstd, window)?.read_to_string(&mut text)
+        };
+        assert_eq!(read(32 << 20).expect("within the bound"), 1 << 10);
+        let why = read(31 << 20).expect_err("above the bound").to_string();
+        assert!(why.contains("window") && why.contains("16.0 MiB") && why.contains("memory"), "{why}");
+    }
+}

@@ -1,0 +1,41 @@
+//! What is told of the input files besides their rows: those that are not read, what a file held that is no row, and the way
+//! out where rows are in another encoding.
+
+use super::run_report::RejectionsReport;
+use super::workers::Job;
+use crate::batch::RejectReason;
+use crate::encoding::Encoding;
+use crate::io::Source;
+
+/// A sentence for each thing that a reader should know.
+pub(super) fn notes(source: &Source) -> Vec<String> {
+    let unread = &source.unread;
+    let mut notes: Vec<String> = Vec::new();
+    if !unread.is_empty() {
+        let hint = if unread.whole_files_would_be_read() {
+            "; --whole-files takes each text and page file as one document"
+        } else {
+            ""
+        };
+        notes.push(format!("the inputs hold {unread}{hint}"));
+    }
+    notes.extend(unread.notes());
+    notes.extend(source.notes.iter().cloned());
+    for file in &source.files {
+        notes.extend(file.notes.iter().map(|note| format!("{}: {note}", file.label)));
+    }
+    notes
+}
+
+/// The option that helps where rows of lines and of text files are not UTF-8.
+pub(super) fn other_encoding(job: &Job<'_>, rejections: &RejectionsReport) -> Option<String> {
+    let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
+    let is_asked = job.options.encoding == Encoding::Utf8;
+    let may_be_other = job.source.files.iter().any(|file| !file.format.is_columnar() && !file.html);
+    (is_asked && may_be_other).then(|| {
+        let are = if rows == 1 { "row is" } else { "rows are" };
+        format!(
+            "{rows} {are} not UTF-8; --encoding auto finds out the encoding of each file, or name it, as --encoding gbk"
+        )
+    })
+}

@@ -1,0 +1,101 @@
+//! What a corpus folder holds besides tables of documents: files that are not read, files that are one document each, texts in
+//! other encodings, pipes. Nothing of it goes without a word, and nothing of it keeps a run from its end.
+
+use std::path::Path;
+
+use crate::kit::{Ran, Table, doc_pairs, json_lines, numbered, program, record, run, write_docs};
+
+const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
+    while seven other animals watch from behind some trees.";
+
+fn two(folder: &Path) {
+    write_docs(&folder.join("a.parquet"), &numbered([LONG, LONG]), 10);
+}
+
+#[test]
+fn files_that_are_not_read_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    two(&docs);
+    for name in ["b.csv", "c.csv", "d.txt", ".e.csv", "_f.csv"] {
+        std::fs::write(docs.join(name), "id,text\n").unwrap();
+    }
+    let said = "the inputs hold 3 files that are not read: .csv 2, .txt 1";
+    let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "--whole-files"]);
+    assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
+    assert_eq!(record(&out)["unread"], serde_json::json!({".csv": 2, ".txt": 1}));
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(said));
+    // The other verbs that read a corpus.
+    for (verb, more) in
+        [("stream", &["--algorithms", "exact"][..]), ("purify", &["--html-column", "text"]), ("compare", &[])]
+    {
+        let out = folder.path().join(verb);
+        let mut command = program();
+        command.arg(verb).arg(&docs).arg("--out").arg(&out).args(["--no-progress", "--threads", "2"]).args(more);
+        let ran = Ran::of(command.output().unwrap()).ends_with(0).says(&["WARN", said]);
+        assert!(ran.stdout.contains(said), "{verb}: {}", ran.stdout);
+        assert_eq!(record(&out)["unread"], serde_json::json!({".csv": 2, ".txt": 1}), "{verb}");
+    }
+}
+
+#[test]
+fn each_file_is_a_document_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    std::fs::create_dir_all(docs.join("x")).unwrap();
+    std::fs::write(docs.join("a.txt"), LONG).unwrap();
+    std::fs::write(docs.join("x/b.txt"), LONG).unwrap();
+    std::fs::write(docs.join("x/c.html"), format!("<html><body><p>{LONG}</p></body></html>")).unwrap();
+    run(&[&docs], &out, &["--whole-files"]).ends_with(0);
+    assert_eq!(doc_pairs(&out, "exact"), [(0, 1), (0, 2), (1, 2)]);
+    let pairs = Table::read(&out.join("pairs/algorithm=exact"));
+    assert_eq!(pairs.texts("id_b"), ["x/b.txt", "x/c.html", "x/c.html"]);
+    let alone = run(&[&docs.join("a.txt")], &folder.path().join("none"), &[]).ends_with(2);
+    alone.says(&["a.txt", "--whole-files"]);
+}
+
+#[test]
+fn texts_in_another_encoding_are_read_where_it_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.jsonl");
+    let text = "这是一个关于汉字编码的例子，我们用它来试验这个程序是不是真的能够认出文本的编码。";
+    let lines = json_lines(&numbered([text, text, "另一个完全不同的句子，说的是别的事情。"]));
+    let lines = String::from_utf8(lines).unwrap();
+    std::fs::write(&file, encoding_rs::GBK.encode(&lines).0).unwrap();
+    for encoding in ["auto", "gbk", "gb18030"] {
+        let out = folder.path().join(encoding);
+        run(&[&file], &out, &["--encoding", encoding]).ends_with(0);
+        assert_eq!(doc_pairs(&out, "exact"), [(0, 1)], "{encoding}");
+    }
+    let out = folder.path().join("none");
+    let ran = run(&[&file], &out, &[]);
+    assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("--encoding"), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_named_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    two(&docs);
+    let pipe = docs.join("p.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("/dev/zero", docs.join("z.jsonl")).unwrap();
+    run(&[&docs], &out, &[]).ends_with(0).says(&["p.jsonl is a named pipe", "z.jsonl is a device"]);
+    assert_eq!(record(&out)["unread"], serde_json::json!({"(a device)": 1, "(a named pipe)": 1}));
+    run(&[&pipe], &folder.path().join("none"), &[]).ends_with(2).says(&["is a named pipe; expected a regular file"]);
+}
+
+#[test]
+fn what_stands_behind_a_compressed_file_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("a.jsonl.gz"), folder.path().join("out"));
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, &json_lines(&numbered([LONG, LONG]))).unwrap();
+    let mut bytes = encoder.finish().unwrap();
+    bytes.extend([0; 100]);
+    std::fs::write(&file, bytes).unwrap();
+    let ran = run(&[&file], &out, &[]).ends_with(0).says(&["a.jsonl.gz: the last 100 bytes", "are zeros"]);
+    assert!(ran.stdout.contains("a.jsonl.gz: the last 100 bytes"), "{}", ran.stdout);
+    assert_eq!(doc_pairs(&out, "exact"), [(0, 1)]);
+}
