@@ -36,7 +36,7 @@ help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 # Exit code 3 of the program says "done, but look": here that is success with a notice. make itself ends with 2 whenever
-# the program ends with 1 or 2, and prints the program's own code.
+# the program ends with 1, 2 or 4, and prints the program's own code. 4 says that the result was held back.
 dedup:
 	@if [ -z "$$CORPUS" ]; then \
 	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
@@ -49,6 +49,8 @@ dedup:
 	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $(ARGS); code=$$?; \
 	if [ $$code -eq 3 ]; then \
 	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
+	elif [ $$code -eq 4 ]; then \
+	  echo "held back: $$out stays as it was; look at $$out.held, then: $(PROGRAM) accept $$out.held" >&2; exit 4; \
 	else exit $$code; fi
 
 # The slow parts last, the closing line of the test runner at the very end.

@@ -15,7 +15,7 @@ Rows go by their number, so a corpus without ids works as well. Rows that the ru
 unless --drop-rejected is given. The files are streamed; memory is a byte a row of the corpus, and a row group. --removed takes
 another removal list with a column doc, such as that of rethreshold.py. --list writes the ids of what is kept, FILE#ROW for
 rows without one: a column id where FILE ends in .parquet, else one a line, bytes that are not UTF-8 like 0xff01. An id with
-an end of line in it fits into a Parquet file only.
+an end of line in it fits into a Parquet file only. Where ids repeat, a list of them says too little: take --to, which goes by row.
 
     scripts/keep_list.py out/docs --to data/docs-deduped
     scripts/keep_list.py out/docs --corpus data/docs --list keep.txt
@@ -24,6 +24,7 @@ an end of line in it fits into a Parquet file only.
 import argparse
 import os
 import shutil
+import sys
 from itertools import islice
 from pathlib import Path
 
@@ -156,6 +157,12 @@ def main():
         ids = lambda: kept_ids(files, flags, report["options"]["id-column"])
         write_list(ids(), arguments.list, kind_of(ids(), report))
         print(f"{len(flags) - flags.sum():,} ids: {arguments.list}")
+        if repeated := report["ids"]["duplicates"]:
+            print(
+                f"warning: {repeated:,} rows carry an id that stood before: a list of ids cannot tell a kept one from a removed one "
+                "of the same id; --to goes by row",
+                file=sys.stderr,
+            )
 
 
 if __name__ == "__main__":

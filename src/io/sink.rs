@@ -247,6 +247,72 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_users_is_found_however_deep_it_lies() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        run(&out, false, "1").expect("done");
+        let mine =
+            ["pairs/notes.csv", "pairs/algorithm=exact/scores/a.parquet", "stats/words/mine.txt", "removed/b.csv"];
+        for name in mine {
+            let path = out.join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+            fs::write(&path, b"user").expect("a file");
+            let message = run(&out, true, "2").expect_err("refused").to_string();
+            let first = name.split("/a.parquet").next().expect("a part");
+            assert!(message.contains(first) && message.contains("--overwrite"), "{message}");
+            assert_eq!(fs::read(&path).expect("there"), b"user");
+            fs::remove_file(&path).expect("removed");
+            if name.contains("scores") {
+                fs::remove_dir(path.parent().expect("a folder")).expect("removed");
+            }
+        }
+        run(&out, true, "3").expect("replaced");
+    }
+
+    #[test]
+    fn an_output_has_a_folder_of_its_own_apart_from_its_inputs() {
+        for out in ["/", ".", "..", "./", "../."] {
+            let message = Stage::begin(Path::new(out), true).expect_err("refused").to_string();
+            assert!(message.contains("a folder of its own"), "{out}: {message}");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join("out");
+        run(&out, false, "1").expect("done");
+        let (inside, beside) = (out.join("pairs/algorithm=exact/part-00000.parquet"), folder.path().join("a"));
+        fs::write(&beside, b"").expect("a file");
+        let stage = Stage::begin(&out, true).expect("begun");
+        stage.spares([&*beside]).expect("it lies beside");
+        let message = stage.spares([&*beside, &*inside]).expect_err("it lies in it").to_string();
+        assert!(message.contains("part-00000.parquet lies in it"), "{message}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_under_our_hidden_names_are_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        let mine = at("mine");
+        fs::create_dir(&mine).expect("a folder");
+        fs::write(mine.join("run.json"), b"user").expect("a file");
+        let links = [".out.dupsift-old-5", ".out.dupsift-partial-5", ".out.held.dupsift-old-5"];
+        links.iter().for_each(|name| std::os::unix::fs::symlink(&mine, at(name)).expect("a link"));
+        // A folder of the user's under such a name is put nowhere, either.
+        fs::create_dir(at(".out.dupsift-old-6")).expect("a folder");
+        fs::write(at(".out.dupsift-old-6").join("notes"), b"user").expect("a file");
+        run(&at("out"), false, "1").expect("done");
+        run(&at("out"), true, "2").expect("replaced");
+        let stage = Stage::begin(&at("out"), true).expect("begun");
+        stage.write_bytes("run.json", b"3").expect("written");
+        assert_eq!(stage.hold().expect("held"), at("out.held"));
+        assert!(links.iter().all(|name| at(name).is_symlink()) && at(".out.dupsift-old-6/notes").is_file());
+        assert_eq!(fs::read(mine.join("run.json")).expect("there"), b"user");
+        assert_eq!(fs::read(at("out/run.json")).expect("there"), b"2");
+        // A link in an output is nothing that we write.
+        std::os::unix::fs::symlink(&mine, at("out/stats")).expect("a link");
+        assert!(run(&at("out"), true, "4").expect_err("refused").to_string().contains("\"stats\""));
+    }
+
+    #[test]
     fn what_dead_runs_left_is_cleared_away_and_what_living_ones_have_is_not() {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join("out");

@@ -147,7 +147,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{} rows carry an id that stood before; doc_a and doc_b tell such documents apart",
+            "{} rows carry an id that stood before: removing by id takes kept documents of the same id away too; go by doc, the row number, in removed/, clusters/ and pairs/",
             report.ids.duplicates
         ));
     }

@@ -249,6 +249,51 @@ fn rows_without_ids_and_rejected_rows_go_by_their_numbers() {
 }
 
 #[test]
+fn where_ids_repeat_exactly_the_removed_documents_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    // A crawl keyed by address: each page was fetched twice, and of some the second text is another page's copy.
+    let address = |n: usize| format!("http://x/{}", n % 20);
+    let content = |n: usize| format!("Text number {} of the crawl.", if n % 3 == 0 { n / 2 } else { n });
+    for (name, from) in [("a", 0), ("b", 20)] {
+        let rows = from..from + 20;
+        let ids: ArrayRef = Arc::new(rows.clone().map(|n| Some(address(n))).collect::<StringArray>());
+        let texts: ArrayRef = Arc::new(rows.clone().map(|n| Some(content(n))).collect::<StringArray>());
+        let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.map(|n| n as i64)));
+        write_columns(&path(&format!("docs/{name}.parquet")), &[("id", ids), ("text", texts), ("n", numbers)], 7);
+    }
+    let out = path("out");
+    let ran = crate::kit::run(&[&path("docs")], &out, &["--algorithms", "exact"]).ends_with(0);
+    let told =
+        "20 rows carry an id that stood before: removing by id takes kept documents of the same id away too; go by doc";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(told), "the page tells of it");
+    let removed: BTreeSet<i64> = Table::read(&out.join("removed")).numbers("doc").into_iter().collect();
+    let kept: Vec<i64> = (0..40).filter(|n| !removed.contains(n)).collect();
+    let by_id: BTreeSet<String> = removed.iter().map(|&n| address(n as usize)).collect();
+    let twins = kept.iter().filter(|&&n| by_id.contains(&address(n as usize))).count();
+    assert!(removed.len() > 5 && twins > 5, "{} removed, {twins} kept of the same ids", removed.len());
+
+    // The recipe in README, as it stands there.
+    let readme = include_str!("../../README.md");
+    let recipe =
+        readme.split("```").find(|block| block.contains("import pandas") && block.contains("removed")).unwrap();
+    let recipe = recipe.trim_start_matches("python").replace("data-samples/docs", text(&path("docs")));
+    let recipe = recipe.replace("out/docs", text(&out)) + "print(*kept[\"n\"])\n";
+    std::fs::write(path("recipe.py"), recipe).unwrap();
+    let ran = Ran::of(python(text(&path("recipe.py"))).output().unwrap()).ends_with(0);
+    let shown: Vec<i64> = ran.stdout.lines().last().unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+    assert_eq!(shown, kept);
+
+    script("keep_list", &[text(&out), "--to", text(&path("to"))]).ends_with(0);
+    assert_eq!(Table::read(&path("to")).numbers("n"), kept);
+    let list = path("keep.txt");
+    script("keep_list", &[text(&out), "--list", text(&list)])
+        .ends_with(0)
+        .says(&["cannot tell a kept one from a removed"]);
+}
+
+#[test]
 fn json_lines_are_read_by_row_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let docs = numbered((0..40).map(|n| format!("Текст номер {} из многих.", n % 15)));
