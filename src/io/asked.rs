@@ -3,6 +3,7 @@
 //! Of Parquet the footers tell, of JSON lines the first 1,000 lines of each file. No more files are looked at than are needed.
 
 use super::find::FoundFile;
+use super::format::damaged;
 use super::parallel;
 use super::schema::{self, Shown};
 use crate::error::{Error, Result, did_you_mean};
@@ -23,7 +24,7 @@ const MOST_NAMES: usize = 10_000;
 /// Checks that each column is in some file, or in the names of the folders.
 ///
 /// # Errors
-/// [`Error::Usage`] with the columns that are there. Files that cannot be read, and those without rows, say nothing.
+/// [`Error::Usage`] with the columns that are there; [`Error::Io`] where too many files are open. Files that cannot be read, and those without rows, say nothing.
 pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Result<()> {
     let of_folders = |asked: &&Asked| found.iter().any(|file| file.has_partition(&asked.column));
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
@@ -32,7 +33,16 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
         if missing.is_empty() {
             return Ok(());
         }
-        for columns in parallel::map(files, threads, columns_of).into_iter().flatten() {
+        for (file, columns) in files.iter().zip(parallel::map(files, threads, columns_of)) {
+            let columns = match columns {
+                Ok(Some(columns)) => columns,
+                Ok(None) => continue,
+                Err(why) => match damaged(&file.path, why) {
+                    // Opening will tell why.
+                    Error::BadFile { .. } => continue,
+                    error => return Err(error),
+                },
+            };
             any = true;
             missing.retain(|asked| !columns.iter().any(|column| column.name == asked.column && column.is_plain()));
             for column in columns {
@@ -49,8 +59,12 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 }
 
 /// What is known of the columns of a file without reading all of it.
-pub(super) fn columns_of(file: &FoundFile) -> Option<Vec<Shown>> {
-    file.format.columns(File::open(&file.path).ok()?, file.coding)
+///
+/// # Errors
+/// Why the file cannot be read.
+pub(super) fn columns_of(file: &FoundFile) -> std::result::Result<Option<Vec<Shown>>, String> {
+    let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
+    file.format.columns(opened, file.coding)
 }
 
 fn said(asked: &Asked, there: &[Shown]) -> String {

@@ -70,9 +70,12 @@ pub trait Format: Debug + Sync {
     /// [`Reading::bad`] where the file is damaged; what `each` returns.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where nothing can:
-    /// the file cannot be read, or rows have no fixed columns and there is no row.
-    fn columns(&self, file: File, coding: Coding) -> Option<Vec<Shown>>;
+    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where rows have no
+    /// fixed columns and there is no row.
+    ///
+    /// # Errors
+    /// Why the file cannot be read.
+    fn columns(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<Shown>>, String>;
 
     /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
     /// file that cannot be read: opening it will tell why.

@@ -27,6 +27,7 @@ pub mod packing;
 mod page_starts;
 mod parallel;
 mod parquet;
+mod parquet_crypto;
 mod parquet_read;
 mod place;
 mod read;

@@ -2,10 +2,11 @@
 
 use super::asked::columns_of;
 use super::find::FoundFile;
+use super::format::damaged;
 use super::hive;
 use crate::error::{Error, Result, did_you_mean};
 use arrow_schema::DataType;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
 /// A column that at least one file has.
@@ -28,54 +29,69 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Looks at the footers of Parquet and at all lines of JSON lines, for a field may be left out of a line where it is null. A file that cannot be read says
-/// nothing here; opening it will tell why. `page` is the column of pages.
+/// Looks at the footers of Parquet and at all lines of JSON lines, for a field may be left out of a line where it is null. A file
+/// that cannot be read says nothing here; opening it will tell why. `page` is the column of pages.
 ///
 /// # Errors
-/// A column that files have in several types that are no text, numbers or truth values.
+/// A column that files have in several types that are no text, numbers or truth values; too many open files.
 pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut of_folders: Vec<(String, Option<DataType>)> = Vec::new();
-    for (name, data_type) in hive::columns(files) {
-        of_folders.push((name, Some(data_type)));
-    }
-    let of_files = files.iter().map(|file| {
-        let opened = File::open(&file.path);
-        let columns = opened.map_or_else(|_| Vec::new(), |opened| file.format.own_columns(opened, file.coding));
+    let mut of_folders: BTreeSet<&str> = BTreeSet::new();
+    for file in files {
+        let opened = File::open(&file.path).map_err(|error| damaged(&file.path, error.to_string()));
+        let columns = match opened {
+            Ok(opened) => file.format.own_columns(opened, file.coding),
+            Err(Error::BadFile { .. }) => Vec::new(),
+            Err(error) => return Err(error),
+        };
         // A file that may be of another format takes part where it has pages.
-        let is_none = file.is_guess && columns.iter().all(|(name, _)| name != page);
-        let columns = if is_none { Vec::new() } else { columns };
-        (columns, file.label.as_str())
-    });
-    // Those of folders come last, as readers of such folders have them.
-    for (columns, label) in of_files.chain([(of_folders, "the names of folders")]) {
-        for (name, data_type) in columns {
-            let Some(data_type) = data_type else {
-                if !own.nested.contains(&name) {
-                    own.nested.push(name);
-                }
-                continue;
-            };
-            let Some(&at) = places.get(&name) else {
-                places.insert(name.clone(), own.columns.len());
-                own.columns.push(OwnColumn { name, data_type, mixed: false });
-                continue;
-            };
-            let known = &mut own.columns[at];
-            if known.data_type == data_type {
-                continue;
-            }
-            if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
-                return Err(Error::Usage(format!(
-                    "column {name:?} is {} in one file and {data_type} in {}; {strange} cannot be written as text: name the columns to keep by --columns, or take the files one by one",
-                    known.data_type, label
-                )));
-            }
-            (known.data_type, known.mixed) = (DataType::Utf8View, true);
+        if file.is_guess && columns.iter().all(|(name, _)| name != page) {
+            continue;
         }
+        let lacks = |key: &&str| columns.iter().all(|(name, _)| name != key);
+        of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
+        add(&mut own, &mut places, columns, &file.label)?;
     }
+    // Those of folders come last, as readers of such folders have them; what every such file has itself is no column of folders.
+    let columns = hive::columns(files).into_iter().filter(|(name, _)| of_folders.contains(name.as_str()));
+    let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
+    add(&mut own, &mut places, columns, "the names of folders")?;
     Ok(own)
+}
+
+/// Adds the columns of one file, with their places by name.
+fn add(
+    own: &mut OwnColumns,
+    places: &mut BTreeMap<String, usize>,
+    columns: Vec<(String, Option<DataType>)>,
+    label: &str,
+) -> Result<()> {
+    for (name, data_type) in columns {
+        let Some(data_type) = data_type else {
+            if !own.nested.contains(&name) {
+                own.nested.push(name);
+            }
+            continue;
+        };
+        let Some(&at) = places.get(&name) else {
+            places.insert(name.clone(), own.columns.len());
+            own.columns.push(OwnColumn { name, data_type, mixed: false });
+            continue;
+        };
+        let known = &mut own.columns[at];
+        if known.data_type == data_type {
+            continue;
+        }
+        if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
+            return Err(Error::Usage(format!(
+                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by --columns, or take the files one by one",
+                known.data_type
+            )));
+        }
+        (known.data_type, known.mixed) = (DataType::Utf8View, true);
+    }
+    Ok(())
 }
 
 impl OwnColumns {
@@ -85,8 +101,9 @@ impl OwnColumns {
     /// A name that no file has as a column that can be read.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
-            let known =
-                files.iter().find_map(|file| columns_of(file)?.into_iter().find(|known| known.name == *name))?;
+            let known = files
+                .iter()
+                .find_map(|file| columns_of(file).ok().flatten()?.into_iter().find(|known| known.name == *name))?;
             let is_plain = known.is_plain() && name.contains('.');
             let data_type = known.data_type.unwrap_or(DataType::Utf8View);
             is_plain.then(|| OwnColumn { name: name.clone(), data_type, mixed: false })
@@ -151,6 +168,14 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
+        // What every file of the folder has itself is no column of the folder, whatever its type.
+        let inside = folder.path().join("day=2026-11-01/n=8");
+        std::fs::create_dir_all(&inside).expect("a folder");
+        let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));
+        write_parquet(&inside.join("d.parquet"), &batch(vec![("day", day)]), WriterProperties::default());
+        let own = look(folder.path()).expect("columns");
+        let day = own.columns.iter().find(|one| one.name == "day").expect("there");
+        assert_eq!((&day.data_type, day.mixed, own.columns.len()), (&DataType::Date32, false, 4));
         std::fs::write(folder.path().join("c.jsonl"), "{\"day\": 1}\n").expect("written");
         assert!(look(folder.path()).expect_err("two types").to_string().contains("Date32 in one file"));
     }

@@ -5,11 +5,12 @@
 //! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
 
 use super::format::Piece;
+use super::parquet_crypto;
 use super::schema::{Columns, Shown};
 use crate::guard;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
-use ::parquet::basic::{ConvertedType, Repetition};
+use ::parquet::basic::{Compression, ConvertedType, Repetition};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
@@ -19,6 +20,9 @@ use ::parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 use arrow_schema::{DataType, Field, Fields, Schema};
 use std::fs::File;
 use std::sync::Arc;
+
+/// The compressions that can be read, for messages.
+const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
 /// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
@@ -34,6 +38,9 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
     let bytes = file.metadata().map_err(|error| error.to_string())?.len();
     if bytes == 0 {
         return Err("0 bytes; expected a Parquet file".to_owned());
+    }
+    if parquet_crypto::has_encrypted_footer(file, bytes) {
+        return Err("encrypted Parquet, its footer too; expected a file that is not: decrypt it first".to_owned());
     }
     let options = ParquetMetaDataOptions::new()
         .with_column_stats_policy(ParquetStatisticsPolicy::SkipAll)
@@ -158,7 +165,36 @@ struct Chosen {
     leaf: usize,
 }
 
+impl Chosen {
+    /// An error where some chunk is compressed as nothing here can read.
+    fn can_be_unpacked(&self, metadata: &ParquetMetaData) -> Result<(), String> {
+        let chunks = metadata.row_groups().iter().filter_map(|group| group.columns().get(self.leaf));
+        match chunks.map(|chunk| chunk.compression()).find(|codec| matches!(codec, Compression::LZO)) {
+            None => Ok(()),
+            Some(codec) => Err(format!(
+                "column {:?} is compressed with {codec}; expected {CODECS}: write the file again with one of these",
+                self.name
+            )),
+        }
+    }
+}
+
 impl Footer {
+    /// An error where a column asked for is encrypted in the file.
+    pub fn check_plain(&self, file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
+        let bytes = file.metadata().map_err(|error| error.to_string())?.len();
+        let schema = metadata.file_metadata().schema_descr();
+        let encrypted = parquet_crypto::encrypted_columns(file, bytes);
+        let path = |leaf: usize| schema.columns().get(leaf).map(|column| column.path().parts());
+        let is_encrypted = |asked: &[String]| encrypted.iter().any(|&leaf| path(leaf) == Some(asked));
+        match self.columns.iter().find(|(_, path)| is_encrypted(path)) {
+            None => Ok(()),
+            Some((name, _)) => Err(format!(
+                "encrypted Parquet: column {name:?} is encrypted; expected a file that is not: decrypt it first"
+            )),
+        }
+    }
+
     /// The footer cut down to the plain columns that `columns` names.
     pub fn new(metadata: &ParquetMetaData, columns: &Columns) -> Result<Footer, String> {
         let schema = metadata.file_metadata().schema_descr();
@@ -173,6 +209,7 @@ impl Footer {
             })
             .collect();
         chosen.sort_unstable_by_key(|chosen| chosen.leaf);
+        chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
         guarded(|| Footer::cut(metadata, &chosen)).map_err(|why| format!("not a whole Parquet file: {why}"))
     }
 

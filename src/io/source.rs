@@ -156,7 +156,7 @@ fn look(
 ) -> std::result::Result<(InputFile, Vec<String>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
-    let (partitions, of_both) = partitions(found, columns, of_folders);
+    let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
     let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
     let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
     let required = columns.id_required && id_of_folder.is_none();
@@ -203,17 +203,20 @@ pub(super) struct Partition {
 
 /// The columns asked for that the folders of a file give it and it does not have itself; and the names of those that both have.
 /// A text never comes from a folder.
+///
+/// # Errors
+/// Why the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
     of_folders: &[(String, DataType)],
-) -> (Vec<Partition>, Vec<String>) {
+) -> std::result::Result<(Vec<Partition>, Vec<String>), String> {
     let asked = |name: &String| *name != columns.text && columns.names().contains(&name.as_str());
     let asked: Vec<_> = found.partitions.iter().filter(|(name, _)| asked(name)).collect();
     if asked.is_empty() {
-        return (Vec::new(), Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     }
-    let own = columns_of(found).unwrap_or_default();
+    let own = columns_of(found)?.unwrap_or_default();
     let is_own = |name: &str| own.iter().any(|column| column.name == name);
     let of_both = asked.iter().filter(|(name, _)| is_own(name)).map(|(name, _)| name.clone()).collect();
     let partition = |(name, value): &(String, Option<String>)| {
@@ -221,7 +224,7 @@ fn partitions(
         Some(Partition { name: name.clone(), value: value.clone(), data_type: data_type.clone() })
     };
     let partitions = asked.into_iter().filter(|(name, _)| !is_own(name)).filter_map(partition).collect();
-    (partitions, of_both)
+    Ok((partitions, of_both))
 }
 
 impl Stamp {

@@ -242,3 +242,31 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
         "{warnings}"
     );
 }
+
+#[test]
+fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    Ran::of(python("tests/codecs.py").arg(folder.path()).output().unwrap()).ends_with(0);
+    let ends = |name: &str, code: i32| {
+        let file = folder.path().join("x.parquet");
+        std::fs::copy(folder.path().join(name), &file).unwrap();
+        run(&[&file], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(code)
+    };
+    for codec in ["none", "snappy", "gzip", "zstd", "brotli", "lz4"] {
+        ends(&format!("{codec}.parquet"), 0);
+        assert_eq!(record(&out)["removal"]["removed"].as_u64(), Some(20), "{codec}");
+    }
+    ends("footer.encrypted", 1).says(&["encrypted Parquet, its footer too", "decrypt it first"]);
+    ends("text.encrypted", 1).says(&["encrypted Parquet: column \"text\" is encrypted"]);
+    // A column that is not asked for may be.
+    ends("note.encrypted", 0);
+    // Lempel-Ziv-Oberhumer, which nothing writes: told when the file is opened, before a row is read.
+    let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
+    let text = b"\x18\x04text\x15\x00";
+    let at = bytes.windows(text.len()).rposition(|window| window == text).unwrap();
+    bytes[at + text.len() - 1] = 3 << 1;
+    std::fs::write(folder.path().join("lzo.parquet"), bytes).unwrap();
+    let ran = ends("lzo.parquet", 1).says(&["column \"text\" is compressed with LZO; expected none, Snappy"]);
+    assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
+}

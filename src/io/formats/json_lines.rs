@@ -64,11 +64,12 @@ impl Format for JsonLines {
     }
 
     /// The fields of the first lines, those of objects by their paths.
-    fn columns(&self, file: File, coding: Coding) -> Option<Vec<Shown>> {
-        let mut lines = lines(file, coding, LOOKED_AT_BYTES).ok()?;
+    fn columns(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+        let failed = |error: std::io::Error| format!("cannot be read: {error}");
+        let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         let (mut names, mut known, mut any) = (Vec::new(), BTreeSet::new(), false);
         for _ in 0..LOOKED_AT {
-            let Some((_, line)) = lines.next().ok()? else { break };
+            let Some((_, line)) = lines.next().map_err(failed)? else { break };
             let Line::Bytes(line) = line else { continue };
             let Some(paths) = json_paths::paths(line) else { continue };
             any = true;
@@ -78,7 +79,7 @@ impl Format for JsonLines {
                 }
             }
         }
-        any.then_some(names)
+        Ok(any.then_some(names))
     }
 
     /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first

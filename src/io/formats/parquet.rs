@@ -60,7 +60,8 @@ impl Format for Parquet {
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
         let pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
-        Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
+        footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
         Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, ..Opened::default() })
     }
 
@@ -117,9 +118,9 @@ impl Format for Parquet {
         })
     }
 
-    fn columns(&self, file: File, _: Coding) -> Option<Vec<Shown>> {
+    fn columns(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
         let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
-        Some(shown(&load(&file).ok()?).into_iter().map(as_read).collect())
+        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect()))
     }
 
     fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {

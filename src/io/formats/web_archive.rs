@@ -44,8 +44,8 @@ impl Format for WebArchive {
         warc::read(file, reading, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> Option<Vec<Shown>> {
-        Some(COLUMNS.map(Shown::named).to_vec())
+    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+        Ok(Some(COLUMNS.map(Shown::named).to_vec()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {

@@ -51,8 +51,8 @@ impl Format for TextFile {
         read(file, reading, false, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> Option<Vec<Shown>> {
-        Some(Vec::new())
+    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+        Ok(Some(Vec::new()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
@@ -91,8 +91,8 @@ impl Format for PageFile {
         read(file, reading, true, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> Option<Vec<Shown>> {
-        Some(Vec::new())
+    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+        Ok(Some(Vec::new()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
