@@ -30,12 +30,27 @@ pub struct CountingBloom {
     hashes: u32,
 }
 
+/// See above.
+fn counters_for(keys: f64, rate: f64) -> f64 {
+    (-keys * rate.clamp(1e-12, 0.5).ln() / (LN_2 * LN_2)).ceil()
+}
+
 impl CountingBloom {
+    /// The bytes of counters that so many keys take at that rate of false positives.
+    pub fn bytes_for(keys: u64, rate: f64) -> u64 {
+        (counters_for(keys.max(1) as f64, rate) / 2.0).ceil() as u64
+    }
+
+    /// The keys that so many bytes of counters have room for at that rate.
+    pub fn keys_within(bytes: u64, rate: f64) -> u64 {
+        (bytes as f64 * 2.0 / counters_for(1e9, rate) * 1e9) as u64
+    }
+
     /// An empty filter for about `keys` keys; the rate of false positives is `rate` (above 0, below 1), or what
     /// `most_bytes` allow.
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
         let keys = keys.max(1) as f64;
-        let wanted = (-keys * rate.clamp(1e-12, 0.5).ln() / (LN_2 * LN_2)).ceil();
+        let wanted = counters_for(keys, rate);
         let most = (most_bytes as f64 * 2.0).max(IN_A_WORD as f64);
         let words = (wanted.min(most) as u64).div_ceil(IN_A_WORD).max(1);
         let counters = words * IN_A_WORD;
@@ -132,6 +147,10 @@ mod tests {
         let filter = CountingBloom::new(1_000_000, 1e-3, usize::MAX);
         assert!((7_180_000..7_200_000).contains(&filter.bytes()), "{}", filter.bytes());
         assert_eq!(filter.hashes, 10);
+        // 14.4 counters of half a byte a key.
+        assert_eq!(CountingBloom::bytes_for(1_000_000, 1e-3), 7_188_794);
+        assert_eq!(CountingBloom::keys_within(7_188_794, 1e-3), 1_000_000);
+        assert!(CountingBloom::bytes_for(u64::MAX, 1e-3) > 1 << 62);
         assert!((filter.false_positives(1_000_000) / 1e-3 - 1.0).abs() < 0.01);
         let small = CountingBloom::new(1_000_000, 1e-3, 1 << 20);
         assert_eq!((small.bytes(), small.hashes), (1 << 20, 1));

@@ -6,9 +6,10 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
+use dupsift::cli::output::escaped;
 use dupsift::cli::{
-    Exit, accept, algorithms, compare, complain, evaluate, explain, purify, report, run, say, stream, version,
-    whole_story,
+    Exit, accept, algorithms, compare, complain, evaluate, explain, fail, log, purify, report, run, say, stream,
+    version,
 };
 
 /// Gives memory back to the system after a stage; the budget of a run counts on that.
@@ -16,21 +17,31 @@ use dupsift::cli::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    log::listen(std::env::args_os());
     dupsift::guard::quiet();
     let ended = match Arguments::try_parse() {
         Ok(arguments) => verb(arguments.verb),
         Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),
         Err(told) => {
-            // Help goes to stdout and is no error; a terminal that is gone is no reason to fail either.
-            let _ = told.print();
+            answer(&told);
             return if told.use_stderr() { Exit::Usage } else { Exit::Done }.into();
         }
     };
-    let exit = ended.unwrap_or_else(|error| {
-        complain(&format!("error: {}", whole_story(&error)));
-        Exit::of_error(&error)
-    });
-    exit.into()
+    ended.unwrap_or_else(|error| fail(&error)).into()
+}
+
+/// Help, or what is wrong with the command line. A terminal that is gone is no reason to fail.
+fn answer(told: &clap::Error) {
+    let message = told.render().to_string();
+    if told.use_stderr() && log::is_json() {
+        let message = message.trim().trim_start_matches("error: ");
+        tracing::error!(exit_code = Exit::Usage.code(), "{message}");
+    } else if message != escaped(&message) {
+        // Colours are lost on such a command line.
+        complain(message.trim_end());
+    } else {
+        let _ = told.print();
+    }
 }
 
 fn verb(verb: Verb) -> Result<Exit> {

@@ -5,7 +5,7 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::args::AcceptArguments;
-use super::{Exit, say};
+use super::{Exit, tell};
 use crate::job;
 
 /// Runs the verb.
@@ -16,6 +16,6 @@ pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     let mut time = String::new();
     SystemTime.format_time(&mut Writer::new(&mut time)).context("cannot tell the time")?;
     let out = job::accept(&arguments.dir, time, arguments.reason)?;
-    say(&format!("{}\n", out.display())).context("cannot print the path")?;
+    tell(&format!("{}\n", out.display()));
     Ok(Exit::Done)
 }

@@ -1,11 +1,11 @@
 //! `dupsift compare`: a run of many algorithms, and the table of how good each of them is.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::CompareArguments;
 use super::log::LogFormat;
 use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_plan};
-use super::{Exit, log, say, whole_story};
+use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, CompareOptions, Judge, Progress};
 use crate::report::{comparison, page};
@@ -13,7 +13,7 @@ use crate::report::{comparison, page};
 /// Runs the verb.
 ///
 /// # Errors
-/// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
+/// What kept the run from being finished.
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let number = |name: &str| settings.number(name).unwrap_or_default();
@@ -25,20 +25,15 @@ pub fn compare(arguments: CompareArguments) -> Result<Exit> {
         seed: number("seed"),
     };
     let (format, progress) = log::start(&settings);
-    match work(&options, &progress, format, settings.switch("dry-run")) {
-        Err(error) if format == LogFormat::Json => {
-            let exit = Exit::of_error(&error);
-            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
-            Ok(exit)
-        }
-        other => other,
-    }
+    work(&options, &progress, format, settings.switch("dry-run"))
 }
 
 fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let inputs = job::look(&options.run)?;
+    job::check_compare(options)?;
+    job::check(&options.run)?;
+    let inputs = job::look(&options.run, &cancel)?;
     tell_plan(&options.run, &inputs, format)?;
     if dry_run {
         return Ok(Exit::Done);
@@ -48,6 +43,6 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     if format == LogFormat::Json {
         tell_end(&compared.run, exit);
     }
-    say(&comparison(&compared.comparison, &compared.run, &options.run.out)).context("cannot print the comparison")?;
+    tell(&comparison(&compared.comparison, &compared.run, &options.run.out));
     Ok(exit)
 }

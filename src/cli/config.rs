@@ -14,16 +14,20 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::options;
+use super::{log, options};
 use crate::error::{Error, Result, did_you_mean};
 use crate::job::options::{Settings, Value, Verb, read_text};
 
-/// Reads a configuration file and checks what can be checked of it alone.
+/// Reads a configuration file and checks what can be checked of it alone. `listens`: it may say the form of log lines.
 ///
 /// # Errors
 /// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
-pub fn read(verb: Verb, path: &Path) -> Result<Settings> {
-    parse(verb, &path.display().to_string(), &read_text("config", path)?)
+pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Settings> {
+    let text = read_text("config", path)?;
+    if listens {
+        log::listen_to_config(&text);
+    }
+    parse(verb, &path.display().to_string(), &text)
 }
 
 fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
@@ -125,12 +129,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
-        let message = read(Verb::Run, &path).unwrap_err().to_string();
+        let message = read(Verb::Run, &path, false).unwrap_err().to_string();
         assert!(
             message.contains("nightly.toml, line 1: --threads: expected a whole number from 1 to 1024"),
             "{message}"
         );
-        let message = read(Verb::Run, &folder.path().join("none.toml")).unwrap_err().to_string();
+        let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
         assert!(message.contains("none.toml: expected a file"), "{message}");
     }
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use super::args::EvaluateArguments;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say};
+use super::{Exit, log, tell};
 use crate::job::{self, Finished};
 use crate::report::evaluation;
 
@@ -26,6 +26,6 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     } else {
         evaluation(&report, &arguments.dir)
     };
-    say(&text).context("cannot print the evaluation")?;
+    tell(&text);
     Ok(Exit::Done)
 }

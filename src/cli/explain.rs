@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::args::ExplainArguments;
 use super::run::cancel_on_signal;
-use super::{Exit, log, say};
+use super::{Exit, log, say, say_styled};
 use crate::job::{self, Finished};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 
@@ -25,12 +25,15 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let options = finished.options(&settings)?;
     let asked = [arguments.a, arguments.b];
     let explained = job::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"
+    let screen = screen(arguments.full);
+    let printed = if arguments.json {
+        say(&(serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"))
+    } else if screen.colours {
+        say_styled(&explanation(&explained, screen))
     } else {
-        explanation(&explained, screen(arguments.full))
+        say(&explanation(&explained, screen))
     };
-    say(&text).context("cannot print the explanation")?;
+    printed.context("cannot print the explanation")?;
     Ok(Exit::Done)
 }
 

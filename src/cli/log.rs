@@ -2,11 +2,18 @@
 //!
 //! A line goes through [`Progress::suspend`]: the bars step aside, the line is written whole, the bars come back. Stderr that
 //! is closed is no reason to end a run.
+//!
+//! With `--log-format json` every line of stderr is JSON, also of errors of the command line and of the configuration file. So
+//! the form is looked for before either is understood.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock};
 
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::output::{escaped, one_line};
 use crate::job::Progress;
 use crate::job::options::Settings;
 
@@ -19,6 +26,56 @@ pub enum LogFormat {
     Json,
 }
 
+/// Whether lines are JSON in this process.
+static JSON: AtomicBool = AtomicBool::new(false);
+/// The bars that step aside.
+static BARS: RwLock<Option<Progress>> = RwLock::new(None);
+
+/// Whether lines are JSON, as far as is known by now.
+pub fn is_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
+
+/// Looks for the form among the words of the command line, whatever else they are, and sees to it that a panic is told in it.
+pub fn listen(typed: impl Iterator<Item = OsString>) {
+    if types_json(typed) {
+        send(LogFormat::Json);
+    }
+    let told = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if is_json() {
+            tracing::error!("{}", panic.to_string().replace('\n', " "));
+        } else {
+            told(panic);
+        }
+    }));
+}
+
+fn types_json(mut typed: impl Iterator<Item = OsString>) -> bool {
+    let mut words = typed.by_ref().take_while(|word| word != "--");
+    while let Some(word) = words.next() {
+        let value = match word.to_str() {
+            Some("--log-format") => words.next(),
+            Some(word) => word.strip_prefix("--log-format=").map(OsString::from),
+            None => None,
+        };
+        if let Some(value) = value {
+            return value == "json";
+        }
+    }
+    false
+}
+
+/// Looks for the form in a configuration file that may be broken elsewhere.
+pub fn listen_to_config(text: &str) {
+    let is = |line: &str| {
+        line.split_once('=').is_some_and(|(key, value)| key.trim() == "log-format" && value.contains("json"))
+    };
+    if text.lines().any(is) {
+        send(LogFormat::Json);
+    }
+}
+
 /// What progress looks like: bars where there is a terminal, log lines where a machine reads, else nothing.
 fn progress(wanted: bool, format: LogFormat) -> Progress {
     match (wanted, io::stderr().is_terminal(), format) {
@@ -28,58 +85,108 @@ fn progress(wanted: bool, format: LogFormat) -> Progress {
     }
 }
 
-/// Sends log lines of this process to stderr in the form that was asked for, beside what shows the progress. Only the lines of
-/// the first call have an effect.
+/// Sends log lines of this process to stderr in the form that was asked for, beside what shows the progress.
 pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     let format = if settings.text("log-format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
     let progress = progress(!settings.switch("no-progress"), format);
-    send(format, &progress);
+    *BARS.write().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
+    send(format);
     (format, progress)
 }
 
-fn send(format: LogFormat, progress: &Progress) {
+/// Sends log lines to stderr. Only the first call has an effect.
+pub fn send(format: LogFormat) {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let colours = terminal && !plain && format == LogFormat::Text;
     // A machine gets a line for each stage; a person gets bars and the summary.
     let level = if format == LogFormat::Json { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let lines = tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(BesideBars(progress.clone()))
-        .with_ansi(terminal && !plain)
+        .with_writer(BesideBars { format, colours })
+        .with_ansi(colours)
         .with_target(false)
         // Its last resort is to print to stderr, which is what has just failed.
         .log_internal_errors(false);
     // An error means that lines have a way out already.
-    let _ = match format {
+    let sent = match format {
         LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
         // Who sits at the terminal knows the time; a file of log lines does not.
         LogFormat::Text if terminal => lines.compact().without_time().try_init(),
         LogFormat::Text => lines.compact().try_init(),
     };
-}
-
-#[derive(Clone)]
-struct BesideBars(Progress);
-
-struct Line<'p>(&'p Progress);
-
-impl<'p> MakeWriter<'p> for BesideBars {
-    type Writer = Line<'p>;
-
-    fn make_writer(&'p self) -> Line<'p> {
-        Line(&self.0)
+    if sent.is_ok() {
+        JSON.store(format == LogFormat::Json, Ordering::Relaxed);
     }
 }
 
-impl Write for Line<'_> {
+#[derive(Clone, Copy)]
+struct BesideBars {
+    format: LogFormat,
+    colours: bool,
+}
+
+impl<'w> MakeWriter<'w> for BesideBars {
+    type Writer = BesideBars;
+
+    fn make_writer(&'w self) -> BesideBars {
+        *self
+    }
+}
+
+impl BesideBars {
+    /// A line as it may be sent, see [`escaped`]. Colours are the formatter's own, which spells escapes of what it is given.
+    fn shown(self, line: &str) -> String {
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        let shown = match self {
+            BesideBars { colours: true, .. } => {
+                line.split('\u{1b}').map(|part| one_line(part)).collect::<Vec<_>>().join("\u{1b}")
+            }
+            BesideBars { format: LogFormat::Json, .. } => escaped(line).into_owned(),
+            BesideBars { .. } => one_line(line).into_owned(),
+        };
+        shown + "\n"
+    }
+}
+
+impl Write for BesideBars {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.0.suspend(|| {
-            let _ = io::stderr().lock().write_all(line);
-        });
+        let shown = self.shown(&String::from_utf8_lossy(line));
+        let write = || {
+            let _ = io::stderr().lock().write_all(shown.as_bytes());
+        };
+        match &*BARS.read().unwrap_or_else(PoisonError::into_inner) {
+            Some(bars) => bars.suspend(write),
+            None => write(),
+        }
         Ok(line.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_is_found_among_words_that_make_no_sense() {
+        let json = |line: &str| types_json(line.split(' ').map(OsString::from));
+        assert!(json("dupsift rum --log-format json") && json("dupsift run --log-format=json --nonsense"));
+        assert!(!json("dupsift run a") && !json("dupsift run --log-format text") && !json("dupsift run --log-format"));
+        assert!(!json("dupsift run -- --log-format=json"));
+    }
+
+    #[test]
+    fn lines_are_one_line_each() {
+        let writer = |format, colours| BesideBars { format, colours };
+        assert_eq!(writer(LogFormat::Text, false).shown("a\nb\u{1b}\n"), "a\\nb\\u001b\n");
+        assert_eq!(writer(LogFormat::Json, false).shown("{\"a\":\"\u{9b}\"}\n"), "{\"a\":\"\\u009b\"}\n");
+        assert_eq!(
+            writer(LogFormat::Text, true).shown("\u{1b}[33mWARN\u{1b}[0m a\rb\n"),
+            "\u{1b}[33mWARN\u{1b}[0m a\\u000db\n"
+        );
     }
 }

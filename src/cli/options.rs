@@ -35,7 +35,8 @@ impl<const VERB: usize> Options<VERB> {
             }
         }
         if let Some(path) = &self.config {
-            settings = settings.or(config::read(verb, path)?);
+            let listens = settings.value("log-format").is_none();
+            settings = settings.or(config::read(verb, path, listens)?);
         }
         settings.with_defaults(verb)
     }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::PurifyArguments;
-use super::log::LogFormat;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, whole_story};
+use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, PagesOptions, Progress};
 use crate::report::{pages, training};
@@ -15,7 +14,7 @@ use crate::report::{pages, training};
 /// Runs the verb.
 ///
 /// # Errors
-/// Whatever kept the work from being finished, unless it has been told as a JSON log line already.
+/// What kept the work from being finished.
 pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let columns = match settings.text("columns") {
@@ -31,15 +30,8 @@ pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
         stats: settings.path("stats").map(Path::to_path_buf),
         model: settings.path("model").map(Path::to_path_buf),
     };
-    let (format, progress) = log::start(&settings);
-    match work(options, settings.text("train"), &progress) {
-        Err(error) if format == LogFormat::Json => {
-            let exit = Exit::of_error(&error);
-            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
-            Ok(exit)
-        }
-        other => other,
-    }
+    let (_, progress) = log::start(&settings);
+    work(options, settings.text("train"), &progress)
 }
 
 fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Result<Exit> {
@@ -48,10 +40,10 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     let out = options.run.out.clone();
     if let Some(column) = train {
         let report = job::train(options.run, column, progress, &cancel)?;
-        say(&training(&report, &out)).context("cannot print the summary")?;
+        tell(&training(&report, &out));
         return Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()));
     }
     let report = job::purify(options, progress, &cancel)?;
-    say(&pages(&report, &out)).context("cannot print the summary")?;
+    tell(&pages(&report, &out));
     Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
 }

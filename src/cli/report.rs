@@ -1,10 +1,10 @@
 //! `dupsift report`: the page of a finished run, written again.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::ReportArguments;
 use super::run::cancel_on_signal;
-use super::{Exit, log, say};
+use super::{Exit, log, tell};
 use crate::job::{self, Finished, PAGE, RunOptions};
 use crate::report::page;
 
@@ -23,6 +23,6 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     if let Some(why) = no_texts {
         tracing::warn!("the page shows no texts: {why}");
     }
-    say(&format!("{}\n", arguments.dir.join(PAGE).display())).context("cannot print the path")?;
+    tell(&format!("{}\n", arguments.dir.join(PAGE).display()));
     Ok(Exit::Done)
 }

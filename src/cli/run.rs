@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use super::args::RunArguments;
 use super::log::LogFormat;
-use super::{Exit, log, say, whole_story};
+use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};
 use crate::report::{page, summary};
@@ -15,26 +15,19 @@ use crate::report::{page, summary};
 /// Runs the verb.
 ///
 /// # Errors
-/// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
+/// What kept the run from being finished.
 pub fn run(arguments: RunArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let options = resolve(arguments.inputs, &settings)?;
     let (format, progress) = log::start(&settings);
-    match work(&options, &progress, format, settings.switch("dry-run")) {
-        Err(error) if format == LogFormat::Json => {
-            // A stream of JSON lines ends with one, too.
-            let exit = Exit::of_error(&error);
-            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
-            Ok(exit)
-        }
-        other => other,
-    }
+    work(&options, &progress, format, settings.switch("dry-run"))
 }
 
 fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let inputs = job::look(options)?;
+    job::check(options)?;
+    let inputs = job::look(options, &cancel)?;
     tell_plan(options, &inputs, format)?;
     if dry_run {
         return Ok(Exit::Done);
@@ -44,7 +37,7 @@ fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: b
     if format == LogFormat::Json {
         tell_end(&report, exit);
     }
-    say(&summary(&report, &options.out)).context("cannot print the summary")?;
+    tell(&summary(&report, &options.out));
     Ok(exit)
 }
 

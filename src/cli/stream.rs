@@ -6,9 +6,8 @@ use anyhow::{Context, Result};
 use bytesize::ByteSize;
 
 use super::args::StreamArguments;
-use super::log::LogFormat;
 use super::run::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, say, whole_story};
+use super::{Exit, log, say, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
 use crate::report::{counted, guarded, rejections, thousands};
@@ -16,7 +15,7 @@ use crate::report::{counted, guarded, rejections, thousands};
 /// Runs the verb.
 ///
 /// # Errors
-/// Whatever kept the run from being finished, unless it has been told as a JSON log line already.
+/// What kept the run from being finished.
 pub fn stream(arguments: StreamArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let options = StreamOptions {
@@ -25,30 +24,25 @@ pub fn stream(arguments: StreamArguments) -> Result<Exit> {
         keys: settings.number("keys"),
         rate: settings.real("rate").unwrap_or_default(),
     };
-    let (format, progress) = log::start(&settings);
-    match work(&options, settings.texts("forget").to_vec(), &progress, settings.switch("dry-run")) {
-        Err(error) if format == LogFormat::Json => {
-            let exit = Exit::of_error(&error);
-            tracing::error!(exit_code = exit.code(), "{}", whole_story(&error));
-            Ok(exit)
-        }
-        other => other,
-    }
+    let (_, progress) = log::start(&settings);
+    work(&options, settings.texts("forget").to_vec(), &progress, settings.switch("dry-run"))
 }
 
 fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let inputs = job::look(&options.run)?;
+    job::check_stream(options)?;
+    job::check(&options.run)?;
+    let inputs = job::look(&options.run, &cancel)?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
-    let old = if old.inputs.is_empty() { None } else { Some(job::look(&old)?) };
+    let old = if old.inputs.is_empty() { None } else { Some(job::look(&old, &cancel)?) };
     if dry_run {
-        job::check_stream(options, &inputs)?;
+        job::check_filter(options, &inputs)?;
         say("nothing stands against this run; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }
     let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
-    say(&summary(&report, options)).context("cannot print the summary")?;
+    tell(&summary(&report, options));
     Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
 }
 

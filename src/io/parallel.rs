@@ -11,17 +11,23 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
     }
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((at, item)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
-                {
-                    let result = work(item);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
-                }
-            });
+    let take = || {
+        while let Some((at, item)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, items.get(at)?)))
+        {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
         }
+    };
+    std::thread::scope(|scope| {
+        for started in 1..threads {
+            if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, take) {
+                tracing::warn!("{started} of {threads} threads open the files, no other can be started: {error}");
+                break;
+            }
+        }
+        // This thread is one of them.
+        take();
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);

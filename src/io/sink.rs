@@ -28,6 +28,19 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// Checks that the output can be begun, and changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where `out` is there and may not be replaced, or has no place to be.
+    pub fn check(out: &Path, overwrite: bool) -> Result<()> {
+        let place = Place::of(out)?;
+        if let Some(there) = place.parent.ancestors().find(|above| above.exists()).filter(|above| !above.is_dir()) {
+            let (out, there) = (out.display(), there.display());
+            return Err(Error::Usage(format!("--out {out}: {there} is no folder; expected a path of folders")));
+        }
+        overwrite::check(&place.path, overwrite)
+    }
+
     /// Makes the hidden folder beside `out`, and clears away what runs that died left there.
     ///
     /// # Errors
@@ -199,6 +212,19 @@ mod tests {
         run(&out, true, "3").expect("replaced");
         assert_eq!(fs::read(out.join("run.json")).expect("there"), b"3");
         assert_eq!(names(&folder.path().join("deep")), ["out"]);
+    }
+
+    #[test]
+    fn what_cannot_be_begun_is_told_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("file"), b"user").expect("a file");
+        assert!(Stage::check(&folder.path().join("new/deep"), false).is_ok());
+        assert_eq!(names(folder.path()), ["file"]);
+        for out in ["file", "file/out", "file/deep/out"] {
+            let message = Stage::check(&folder.path().join(out), true).expect_err(out).to_string();
+            assert!(message.contains("--out"), "{message}");
+        }
+        assert!(Stage::check(folder.path(), false).is_err());
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::check::check;
 use super::guards;
+use super::heard::heard;
 use super::inputs::{look_into, notes};
 use super::options::RunOptions;
 use super::progress::{Progress, Unit};
@@ -98,8 +100,10 @@ pub fn train(
 ) -> Result<TrainingReport> {
     let mut options = options;
     options.other_columns = vec![label_column.to_owned()];
+    check(&options)?;
     let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned() };
-    let inputs = look_into(&options, find_all(&options.inputs, options.taking())?, vec![labels])?;
+    let run = options.clone();
+    let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))
 }
 

@@ -49,7 +49,8 @@ impl Clock {
     pub fn start() -> Clock {
         let sampler = Arc::new(Sampler::default());
         let seen = sampler.clone();
-        let thread = std::thread::spawn(move || {
+        // Without it memory is sampled at the ends of stages only.
+        let thread = std::thread::Builder::new().spawn(move || {
             while !seen.ended.load(Ordering::Relaxed) {
                 seen.sample();
                 std::thread::park_timeout(SAMPLE_EVERY);
@@ -59,7 +60,7 @@ impl Clock {
             started: Instant::now(),
             cpu_at_start: cpu_seconds(),
             sampler,
-            thread: Some(thread),
+            thread: thread.ok(),
             stages: Mutex::new(Vec::new()),
         }
     }

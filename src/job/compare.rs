@@ -59,6 +59,20 @@ pub struct Compared {
     pub comparison: ComparisonReport,
 }
 
+/// Checks what can be known before an input is opened, beside what [`super::check()`] checks of every run.
+///
+/// # Errors
+/// More algorithms than can be pooled.
+pub fn check(options: &CompareOptions) -> Result<()> {
+    let algorithms = options.run.recipe.algorithms.len();
+    if algorithms > MOST_POOLED {
+        return Err(Error::Usage(format!(
+            "--algorithms names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once"
+        )));
+    }
+    Ok(())
+}
+
 /// Runs and compares; `page` makes report.html.
 ///
 /// # Errors
@@ -70,12 +84,7 @@ pub fn compare(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Compared> {
-    let algorithms = options.run.recipe.algorithms.len();
-    if algorithms > MOST_POOLED {
-        return Err(Error::Usage(format!(
-            "--algorithms names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once"
-        )));
-    }
+    check(options)?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
         let mut run = attempt(job, stage, bad)?;
         let comparison = study(job, options, stage, &run)?;

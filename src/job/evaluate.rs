@@ -13,9 +13,11 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
+use super::check::check_resources;
 use super::evaluated_clusters::EvaluatedClusters;
 use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport};
 use super::finished::Finished;
+use super::heard::heard;
 use super::means::work_again;
 use super::options::RunOptions;
 use super::progress::Progress;
@@ -45,8 +47,10 @@ pub fn evaluate(
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<EvaluationReport> {
-    let files = TruthFiles::find(truth)?;
-    let inputs = finished.corpus(options)?;
+    check_resources(options)?;
+    let truth = truth.to_vec();
+    let files = heard(cancel, move || TruthFiles::find(&truth))?;
+    let inputs = finished.corpus(options, cancel)?;
     let stage = Stage::begin(&finished.dir().join("evaluation"), true)?;
     let report = work_again(options, &inputs.source, progress, cancel, |job| {
         let truth = Truth::new(job, resolve(job, finished, &files)?)?;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use super::check::check_resources;
 use super::document::View;
 use super::explanation::*;
 use super::finished::Finished;
@@ -36,7 +37,8 @@ pub fn explain(
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<Explanation> {
-    let inputs = finished.corpus(options)?;
+    check_resources(options)?;
+    let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |job| {
         let docs = seek(job, asked, by_number)?;
         let stats = recall::statistics(job, finished)?;

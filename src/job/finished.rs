@@ -4,7 +4,9 @@
 //! the same today and in a year. Tables are read a batch at a time, in their order.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use super::heard::heard;
 use super::inputs::{Inputs, look_into};
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
@@ -80,18 +82,21 @@ impl Finished {
     /// The corpus of the run, opened again with the options of its record.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did.
-    pub fn corpus(&self, options: &RunOptions) -> Result<Inputs> {
-        let mut found = find_all(&options.inputs, options.taking())?;
-        // Those that turned out to be of another format then are left out now.
-        let was_read = |path: &Path| self.report.inputs.iter().any(|known| Path::new(&known.path) == path);
-        found.files.retain(|file| !file.is_guess || was_read(&file.path));
-        // Files are called as the run called them: on its name depends which columns the folders of a file give it.
-        if found.files.len() == self.report.inputs.len() {
-            let named = found.files.into_iter().zip(&self.report.inputs);
-            found.files = named.map(|(file, known)| file.called(&known.file)).collect();
-        }
-        let inputs = look_into(options, found, Vec::new())?;
+    /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did; a request to stop.
+    pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+        let (run, called) = (options.clone(), self.report.inputs.clone());
+        let inputs = heard(cancel, move || {
+            let mut found = find_all(&run.inputs, run.taking())?;
+            // Those that turned out to be of another format then are left out now.
+            let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
+            found.files.retain(|file| !file.is_guess || was_read(&file.path));
+            // Files are called as the run called them: on its name depends which columns the folders of a file give it.
+            if found.files.len() == called.len() {
+                let named = found.files.into_iter().zip(&called);
+                found.files = named.map(|(file, known)| file.called(&known.file)).collect();
+            }
+            look_into(&run, found, Vec::new())
+        })?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
         let same = files.len() == known.len()
             && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)

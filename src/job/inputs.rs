@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
+use super::heard::heard;
 use super::input_notes;
 use super::options::RunOptions;
 use super::review::SOURCE_COLUMNS;
@@ -20,9 +22,10 @@ pub struct Inputs {
 /// Finds and opens the input files; reads no documents.
 ///
 /// # Errors
-/// Inputs that are not there, and columns that no file has.
-pub fn look(options: &RunOptions) -> Result<Inputs> {
-    look_into(options, find_all(&options.inputs, options.taking())?, Vec::new())
+/// Inputs that are not there, and columns that no file has; a request to stop.
+pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+    let options = options.clone();
+    heard(cancel, move || look_into(&options, find_all(&options.inputs, options.taking())?, Vec::new()))
 }
 
 /// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
 
 use super::budget::Budget;
 use super::clock::Clock;
@@ -15,6 +16,11 @@ use crate::io::Source;
 use crate::purify::Purifier;
 use crate::shuffle::Memory;
 use crate::text::Pipeline;
+
+/// How often one thread is asked for, where several could not be started.
+const ATTEMPTS: usize = 3;
+/// What threads take to end, with much to spare.
+const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// What options ask for, made once.
 pub struct Means {
@@ -30,9 +36,7 @@ impl Means {
         let clock = Clock::start();
         let budget = Budget::new(options.memory, options.threads)?;
         let pipeline = Pipeline::new(&options.recipe.text)?;
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
-        let pool = threads.map_err(Error::table("start the threads"))?;
-        Ok(Means { clock, budget, pipeline, pool })
+        Ok(Means { clock, budget, pipeline, pool: pool(options.threads)? })
     }
 
     /// A job on a corpus.
@@ -64,6 +68,31 @@ impl Means {
     }
 }
 
+/// So many threads, or as many as the system lets this process start.
+fn pool(asked: usize) -> Result<rayon::ThreadPool> {
+    let (mut threads, mut alone) = (asked, 0);
+    loop {
+        match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+            Ok(pool) if threads < asked => {
+                tracing::warn!(
+                    "--threads {asked}: only {threads} can be started; is there a limit of processes (ulimit -u)?"
+                );
+                return Ok(pool);
+            }
+            Ok(pool) => return Ok(pool),
+            Err(error) if alone == ATTEMPTS => {
+                return Err(Error::table("start a thread (is there a limit of processes, ulimit -u?)")(error));
+            }
+            Err(_) => {
+                // Those that were started have to end before others are.
+                std::thread::sleep(A_MOMENT);
+                alone += usize::from(threads == 1);
+                threads = (threads / 2).max(1);
+            }
+        }
+    }
+}
+
 /// Does work on the corpus of a run that is done, with the threads and the memory of the options, and a folder of work
 /// files that goes afterwards.
 ///
@@ -86,7 +115,6 @@ pub fn work_again<T>(
 /// killed run left is cleared with that, unless `--work` names another place.
 pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<tempfile::TempDir> {
     let parent = options.work.as_deref().unwrap_or(staged);
-    std::fs::create_dir_all(parent).map_err(Error::io("create the work folder in", parent))?;
     let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
     folder.map_err(Error::io("create the work folder in", parent))
 }

@@ -5,6 +5,7 @@
 mod accept;
 mod budget;
 mod category;
+mod check;
 mod classes;
 mod clock;
 mod clusters;
@@ -29,6 +30,7 @@ mod forward;
 mod found;
 mod group;
 mod guards;
+mod heard;
 mod ids;
 mod input_notes;
 mod inputs;
@@ -73,7 +75,8 @@ mod workers;
 
 pub use accept::accept;
 pub use category::{TrainingReport, train};
-pub use compare::{CompareOptions, Compared, compare};
+pub use check::check;
+pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
 pub use estimate::{Estimate, estimate};
 pub use evaluate::evaluate;
@@ -96,7 +99,7 @@ pub use review::{
 };
 pub use run::run;
 pub use run_report::*;
-pub use stream::{StreamOptions, StreamReport, check as check_stream, stream};
+pub use stream::{StreamOptions, StreamReport, check as check_stream, check_filter, stream};
 
 /// The judge of `compare`, for who types its name.
 pub use crate::stage::judge::Judge;

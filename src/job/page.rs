@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use super::check::check_resources;
 use super::finished::Finished;
 use super::means::work_again;
 use super::options::RunOptions;
@@ -42,7 +43,7 @@ pub(super) fn write(job: &Job<'_>, stage: &Stage, mut report: RunReport, page: &
 /// returned.
 ///
 /// # Errors
-/// Tables that cannot be read; an interruption.
+/// Tables that cannot be read; resources that cannot be; an interruption.
 pub fn write_again(
     finished: &Finished,
     options: Result<RunOptions>,
@@ -50,12 +51,15 @@ pub fn write_again(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Option<String>> {
+    if let Ok(options) = &options {
+        check_resources(options)?;
+    }
     let dir = std::path::absolute(finished.dir()).map_err(Error::io("find", finished.dir()))?;
     let beside = dir.parent().unwrap_or(Path::new("/"));
     let folder = tempfile::Builder::new().prefix(".dupsift-report-").tempdir_in(beside);
     let folder = folder.map_err(Error::io("create a folder in", beside))?;
     let with_texts = options.and_then(|options| {
-        let inputs = finished.corpus(&options)?;
+        let inputs = finished.corpus(&options, cancel)?;
         work_again(&options, &inputs.source, progress, cancel, |job| review(finished, Some(job), job.dir))
     });
     let seen = match with_texts {

@@ -12,7 +12,9 @@ use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::RunOptions;
+use super::check::check;
 use super::guards;
+use super::heard::heard;
 use super::ids::Ids;
 use super::inputs::look_into;
 use super::page_elements::{Elements, Spelled};
@@ -58,10 +60,16 @@ const A_TABLE: u64 = 32 << 20;
 /// Columns that cannot stand beside the page's, and whatever keeps a run from its end.
 pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
-    let found = find_all(&options.run.inputs, options.run.taking())?;
-    let own = own(&options, &found.files)?;
+    check(&options.run)?;
+    let asked = options.clone();
+    let (found, own) = heard(cancel, move || {
+        let found = find_all(&asked.run.inputs, asked.run.taking())?;
+        let own = own(&asked, &found.files)?;
+        Ok((found, own))
+    })?;
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
-    let inputs = look_into(&options.run, found, Vec::new())?;
+    let run = options.run.clone();
+    let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
 }
 

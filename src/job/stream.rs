@@ -115,6 +115,7 @@ pub fn stream(
     cancel: &AtomicBool,
 ) -> Result<StreamReport> {
     let none = CorpusStats::none();
+    check(options)?;
     let bound = key(options, &none)?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
         attempt(options, job, stage, bad, &bound, forget)
@@ -152,17 +153,33 @@ fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, 
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Checks what can be known before documents are read: the algorithm, and the filter.
+/// Checks what can be known before an input is opened, beside what [`super::check()`] checks of every run: the algorithm, and the
+/// size of a new filter.
 ///
 /// # Errors
 /// As [`stream`].
-pub fn check(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
+pub fn check(options: &StreamOptions) -> Result<()> {
     let none = CorpusStats::none();
     key(options, &none)?;
+    let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
+    let budget = Budget::new(options.run.memory, options.run.threads)?;
+    stream_filter::has_room(keys, options.rate, options.run.memory, budget.rows)
+}
+
+/// Checks what can be known before documents are read: that the filter is one for such keys.
+///
+/// # Errors
+/// As [`stream`].
+pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
     let budget = Budget::new(options.run.memory, options.run.threads)?;
     let Some(path) = &options.filter else { return Ok(()) };
     let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());
     stream_filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
+}
+
+/// The keys that a new filter is made for.
+fn wanted_keys(options: &StreamOptions, job: &Job<'_>) -> u64 {
+    options.keys.unwrap_or(job.documents().saturating_mul(10))
 }
 
 fn attempt(
@@ -178,7 +195,7 @@ fn attempt(
     let (filter, mut held) = match &options.filter {
         Some(path) => stream_filter::read(path, &recipe, &identity, most_bytes)?,
         None => {
-            let keys = options.keys.unwrap_or(job.documents().saturating_mul(10));
+            let keys = wanted_keys(options, job);
             let (recipe, identity, rate) = (recipe.clone(), identity.clone(), options.rate);
             let held = Held { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
             (CountingBloom::new(keys, options.rate, most_bytes), held)
@@ -257,6 +274,9 @@ fn attempt(
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = filter.false_positives(held.keys);
+    if options.filter.is_none() {
+        report.warnings.extend(stream_filter::cut(wanted_keys(options, job), options.rate, &filter));
+    }
     if report.false_positives > 2.0 * held.rate {
         report.warnings.push(format!(
             "the filter holds {} keys in {} bytes: {:.2} % of new documents are flagged by chance; start again with a larger --keys or --memory",

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Write as _};
 use std::path::Path;
 
+use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 
 use crate::bloom::CountingBloom;
@@ -65,6 +66,34 @@ impl<R: Read> Iterator for Numbers<R> {
 }
 
 impl<R: Read> ExactSizeIterator for Numbers<R> {}
+
+/// Checks that a filter for so many keys is within the share of the memory that it may take.
+///
+/// # Errors
+/// [`Error::Usage`] with the number of keys that would do.
+pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<()> {
+    let bytes = CountingBloom::bytes_for(keys, rate);
+    if bytes <= most_bytes as u64 {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "--keys {keys}: the filter would take {}, and may take half of --memory {}; expected at most {} keys, or --memory of {}",
+        ByteSize(bytes),
+        ByteSize(memory),
+        CountingBloom::keys_within(most_bytes as u64, rate),
+        ByteSize(bytes.saturating_mul(2))
+    )))
+}
+
+/// What is said of a new filter that is smaller than so many keys would have it.
+pub fn cut(keys: u64, rate: f64, filter: &CountingBloom) -> Option<String> {
+    (CountingBloom::bytes_for(keys, rate) > filter.bytes()).then(|| {
+        format!(
+            "the filter is made for {} keys, not for {keys}, ten times the documents: --memory has no room for more",
+            CountingBloom::keys_within(filter.bytes(), rate)
+        )
+    })
+}
 
 /// Reads a filter that was left for the recipe of this identity.
 ///
@@ -130,6 +159,16 @@ pub fn write(path: &Path, filter: &CountingBloom, held: &Held) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_keys_than_there_is_room_for_are_refused_with_the_number_that_would_do() {
+        assert!(has_room(72_000, 1e-3, 1 << 20, 1 << 19).is_ok());
+        let message = has_room(1_000_000_000_000_000, 1e-3, 1 << 20, 1 << 19).unwrap_err().to_string();
+        assert!(message.contains("expected at most 72931 keys, or --memory of 12.8 PiB"), "{message}");
+        let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
+        assert!(cut(1_000_000, 1e-3, &filter).unwrap().contains("for 72931 keys, not for 1000000"));
+        assert_eq!(cut(1_000, 1e-3, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
+    }
 
     #[test]
     fn a_filter_comes_back_and_a_strange_one_is_refused() {

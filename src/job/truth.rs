@@ -55,10 +55,23 @@ impl Truth {
             sizes: array("true-sizes")?,
             report: resolved.report,
         };
+        if truth.report.rows == truth.report.null_rows {
+            return Err(Error::Usage(format!(
+                "the truth has no rows with two values ({} rows in all); expected labelled pairs or clusters",
+                truth.report.rows
+            )));
+        }
         if truth.report.form == "pairs" {
             truth.take_pairs(job, &resolved.rows)?;
         } else {
             truth.take_clusters(job, &resolved.rows)?;
+        }
+        if truth.report.form == "pairs" && truth.report.pairs == 0 {
+            return Err(Error::Usage(format!(
+                "the truth has no pair of two documents of the corpus: of {} rows {} name one document twice and {} name an id \
+                 that is not there; expected pairs of different documents",
+                truth.report.rows, truth.report.self_pairs, truth.report.unknown_rows
+            )));
         }
         truth.report.pages = truth.pages.count();
         Ok(truth)

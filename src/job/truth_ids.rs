@@ -76,7 +76,12 @@ impl TruthFiles {
                 )));
             }
         }
-        let columns = first.map_or(FORMS[0], |(_, columns)| columns);
+        let Some((_, columns)) = first else {
+            return Err(Error::Usage(format!(
+                "--truth {}: there is no row in it; expected labelled pairs or clusters",
+                truth.join(" ")
+            )));
+        };
         Ok(TruthFiles { files, columns })
     }
 

@@ -19,6 +19,9 @@ use crate::purify::PurifyOptions;
 use crate::row::Pair;
 use crate::text::{Analysis, Field, Pipeline, TextOptions};
 
+/// The longest label: with what is set before and behind it, it names folders and files, whose names have at most 255 bytes.
+const MOST_LABEL: usize = 100;
+
 /// One use of an algorithm.
 #[derive(Clone)]
 pub struct Chosen {
@@ -331,6 +334,13 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if label.is_empty() || !label.bytes().all(plain) {
         return Err(Error::Usage(format!("as={label:?} names a folder: letters, digits, _ and - only")));
+    }
+    if label.len() > MOST_LABEL {
+        let length = label.len();
+        return Err(Error::Usage(format!(
+            "as={}... names a folder and has {length} letters; expected at most {MOST_LABEL}",
+            &label[..20]
+        )));
     }
     Ok(Chosen { algorithm, label, params: Params::check(algorithm.name(), &specs(algorithm), &values)? })
 }

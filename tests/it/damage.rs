@@ -209,6 +209,7 @@ fn a_request_to_end_is_heard_and_leaves_nothing() {
 fn work_files_go_where_asked_and_are_gone_after_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let (work, out) = (folder.path().join("deep/work"), folder.path().join("out"));
+    std::fs::create_dir_all(&work).unwrap();
     let plain = done(samples(), &["--algorithms", ALL]);
     run(&[samples()], &out, &["--algorithms", ALL, "--work", &work.to_string_lossy()]).ends_with(0);
     assert_same_bytes(&plain.out(), &out, "--work");

@@ -41,7 +41,7 @@ fn bad_inputs(record: &serde_json::Value) -> Vec<String> {
 
 fn run_changed(docs: &Path, out: &Path, change: impl FnOnce()) -> serde_json::Value {
     let options = options(docs, out);
-    let inputs = look(&options).unwrap();
+    let inputs = look(&options, &AtomicBool::new(false)).unwrap();
     change();
     let page = |_: &RunReport, _: &Review| Ok(String::new());
     run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &page).unwrap();

@@ -9,6 +9,7 @@ mod table;
 mod value;
 mod words;
 
+pub(super) use machine::memory_allowed;
 pub use recorded::record;
 pub use settings::{Settings, resolve};
 pub use spec::{Default, Given, OptionSpec, Verb};

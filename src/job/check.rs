@@ -1,0 +1,79 @@
+//! What can be known to be wrong before an input is opened, beside the options themselves: the place of the output, the folder of
+//! work files, the memory.
+
+use std::path::Path;
+
+use bytesize::ByteSize;
+
+use super::budget::Budget;
+use super::options::{RunOptions, memory_allowed};
+use crate::error::{Error, Result};
+use crate::io::Stage;
+
+/// Checks all of it. What is asked for and can be had, but not wisely, is told.
+///
+/// # Errors
+/// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
+pub fn check(options: &RunOptions) -> Result<()> {
+    Stage::check(&options.out, options.overwrite)?;
+    check_resources(options)
+}
+
+/// The same of the resources alone, for a look at an output that stands.
+///
+/// # Errors
+/// As [`check`].
+pub(super) fn check_resources(options: &RunOptions) -> Result<()> {
+    Budget::new(options.memory, options.threads)?;
+    if let Some(work) = &options.work {
+        check_work(work)?;
+    }
+    if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
+        tracing::warn!(
+            "--memory {} is more than the {} that the machine or its cgroup allows; the system may end the run for it",
+            ByteSize(options.memory),
+            ByteSize(allowed)
+        );
+    }
+    Ok(())
+}
+
+/// The folder is not made: under a name that was mistyped, work files would fill another disk.
+fn check_work(work: &Path) -> Result<()> {
+    let shown = work.display();
+    let wrong = |what: String| {
+        Error::Usage(format!("--work {shown}: {what}; expected a folder that stands and can be written to"))
+    };
+    match work.metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(Error::Usage(format!(
+                "--work {shown} is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right"
+            )));
+        }
+        Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),
+        Ok(there) if !there.is_dir() => return Err(wrong("is a file".into())),
+        Ok(_) => {}
+    }
+    // Rights, quotas, read-only mounts: a folder that can be made tells of all of them.
+    let made = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(work);
+    made.and_then(tempfile::TempDir::close).map_err(|error| wrong(format!("nothing can be made in it: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_folder_has_to_stand() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        assert!(check_work(folder.path()).is_ok());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let fail = |path: &Path| check_work(path).unwrap_err().to_string();
+        assert!(fail(&at("wrok")).contains("is not there; expected a folder that stands: mkdir -p"));
+        assert!(!at("wrok").exists());
+        std::fs::write(at("file"), b"").unwrap();
+        assert!(fail(&at("file")).contains("is a file"));
+        assert!(fail(&at("file/in")).contains("--work"));
+    }
+}

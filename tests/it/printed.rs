@@ -1,0 +1,206 @@
+//! What the program prints, whatever it is given: log lines in one form, nothing that a terminal would obey, and an exit code that
+//! tells of the result and not of the printing.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::kit::{Ran, numbered, program, write_docs};
+
+/// Every line of stderr as JSON; the last one says the exit code.
+#[track_caller]
+fn json(typed: &[&str], folder: &Path, code: i32) -> Vec<Value> {
+    let ran = Ran::of(program().current_dir(folder).args(typed).output().unwrap()).ends_with(code);
+    let lines: Vec<Value> = ran
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line:?} of {typed:?}")))
+        .collect();
+    assert!(!lines.is_empty(), "{typed:?} says nothing");
+    if code > 0 {
+        let last = lines.last().unwrap();
+        assert_eq!((&last["level"], &last["exit_code"]), (&"ERROR".into(), &code.into()), "{typed:?}: {last}");
+    }
+    lines
+}
+
+#[test]
+fn with_log_format_json_every_line_is_json_whatever_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("key.toml", "log-format = 'json'\nthreds = 2\n");
+    write("broken.toml", "log-format = \"json\"\nout = \n");
+    write("good.toml", "log-format = 'json'\nout = 'out'\n");
+    write("a.jsonl", "{\"text\": \"One text of some words.\"}\n");
+    for typed in [
+        "rum a.jsonl --log-format json",
+        "run --log-format=json",
+        "run a.jsonl --out o --log-format json --thread 2",
+        "run a.jsonl --log-format json --chain drop",
+        "run a.jsonl --log-format json",
+        "run a.jsonl --out o --log-format json --threads 0",
+        "run a.jsonl --out o --log-format json --algorithms minhsh",
+        "run none.jsonl --out o --log-format json",
+        "run a.jsonl --config key.toml",
+        "run a.jsonl --config broken.toml",
+        "run none.jsonl --config good.toml",
+        "run a.jsonl --log-format json --config none.toml",
+        "compare none.jsonl --out o --log-format json",
+        "stream none.jsonl --out o --log-format json",
+        "purify none.warc --out o --log-format json",
+        "report none --log-format json",
+        "evaluate none --truth none --log-format json",
+        "explain none a b --log-format json",
+    ] {
+        json(&typed.split(' ').collect::<Vec<_>>(), folder.path(), 2);
+    }
+    let lines = json(&["run", "a.jsonl", "--config", "good.toml"], folder.path(), 0);
+    assert!(lines.iter().any(|line| line["message"] == "done"), "{lines:?}");
+    // What is typed wins.
+    let text = ["run", "a.jsonl", "--log-format", "text", "--config", "key.toml"];
+    let ran = Ran::of(program().current_dir(folder.path()).args(text).output().unwrap()).ends_with(2);
+    assert!(ran.stderr.starts_with("error: key.toml, line 2"), "{}", ran.stderr);
+}
+
+/// Fails where a terminal would obey something.
+#[track_caller]
+fn is_plain(ran: &Ran) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || ('\u{202a}'..='\u{202e}').contains(&c);
+        assert!(!text.contains(obeyed), "{text:?}");
+    }
+}
+
+const EVIL: &str = "\u{1b}[31mx\u{9b}2J\r\u{202e}\u{7}";
+
+#[test]
+fn nothing_that_a_terminal_obeys_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let typed = |words: &[&str]| {
+        let ran = Ran::of(program().current_dir(folder.path()).args(words).output().unwrap());
+        is_plain(&ran);
+        ran
+    };
+    std::fs::write(folder.path().join("truth.jsonl"), format!("{{\"{0}\": 1}}\n", "\\u001b[31m")).unwrap();
+    let flag = format!("--{EVIL}");
+    for words in [
+        &["report", EVIL][..],
+        &["explain", EVIL, "a", "b"],
+        &["evaluate", EVIL, "--truth", EVIL],
+        &["run", EVIL, "--out", "o"],
+        &["compare", EVIL, "--out", "o"],
+        &["stream", EVIL, "--out", "o"],
+        &["purify", EVIL, "--out", "o"],
+        &["algorithms", EVIL],
+        &["run", "x", &flag],
+        &["run", "x", "--chain", EVIL],
+        &["run", "x", "--config", EVIL],
+        &[EVIL],
+    ] {
+        assert_eq!(typed(words).code, 2);
+        assert_eq!(typed(&[words, &["--log-format", "json"]].concat()).code, 2);
+    }
+    let told = typed(&["report", EVIL]).stderr;
+    assert!(told.contains("\\u001b[31mx\\u009b2J\\u000d\\u202e\\u0007"), "{told:?}");
+
+    // Names of files, ids and values of a corpus: warnings, the summary, an explanation.
+    let docs = folder.path().join(format!("docs-{EVIL}"));
+    let mut texts = numbered(["One text of some words.", "One text of some words.", "Another text."]);
+    texts[0].id = EVIL.into();
+    write_docs(&docs.join(format!("{EVIL}\n.parquet")), &texts, 10);
+    std::fs::write(docs.join(format!("bad-{EVIL}.parquet")), b"no Parquet").unwrap();
+    let docs = docs.display().to_string();
+    let out = format!("out-{EVIL}");
+    let ran = typed(&["run", &docs, "--out", &out, "--threads", "2"]).ends_with(3);
+    assert!(ran.stderr.contains("bad-\\x1b[31m"), "{}", ran.stderr);
+    typed(&["explain", &out, EVIL, "d1"]).ends_with(0);
+    let json = typed(&["explain", &out, EVIL, "d1", "--json"]).ends_with(0);
+    let told: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(told["documents"][0]["id"], EVIL);
+    typed(&["report", &out]).ends_with(0);
+    typed(&["evaluate", &out, "--truth", "truth.jsonl"]).ends_with(2);
+    typed(&["stream", &docs, "--out", &format!("seen-{EVIL}"), "--threads", "2"]).ends_with(3);
+    typed(&["purify", &docs, "--html-column", "text", "--out", &format!("pages-{EVIL}"), "--threads", "2"])
+        .ends_with(3);
+}
+
+fn corpus(folder: &Path) -> PathBuf {
+    let docs = folder.join("docs");
+    let texts = ["One text of some words.", "One text of some words.", "Another text, of other words."];
+    write_docs(&docs.join("a.parquet"), &numbered(texts), 10);
+    docs
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    let into_full = |words: &[&str]| {
+        let mut command = program();
+        command.current_dir(folder.path()).arg(words[0]).arg(if words[0] == "evaluate" || words[0] == "report" {
+            Path::new("run")
+        } else {
+            &docs
+        });
+        command.args(&words[1..]).args(["--threads", "2"]).stdout(File::create("/dev/full").unwrap());
+        Ran::of(command.output().unwrap()).ends_with(0).says(&["is complete; what was to be printed about it is lost"]);
+    };
+    std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
+    into_full(&["run", "--out", "run"]);
+    into_full(&["compare", "--out", "compared", "--algorithms", "exact,minhash"]);
+    into_full(&["stream", "--out", "seen"]);
+    into_full(&["purify", "--html-column", "text", "--out", "pages"]);
+    into_full(&["evaluate", "--truth", "truth.jsonl"]);
+    into_full(&["report"]);
+    for name in ["run", "compared", "seen", "pages", "run/evaluation"] {
+        assert!(folder.path().join(name).join("_SUCCESS").is_file(), "{name}");
+    }
+}
+
+/// Root is not bound by the limit of processes, so another user runs the program there.
+#[cfg(target_os = "linux")]
+#[test]
+#[allow(unsafe_code)]
+fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    for at in 0..20 {
+        std::fs::copy(docs.join("a.parquet"), docs.join(format!("b{at}.parquet"))).unwrap();
+    }
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let binary = folder.path().join("dupsift");
+    std::fs::copy(env!("CARGO_BIN_EXE_dupsift"), &binary).unwrap();
+    for (at, limit) in [3, 6, 12].into_iter().enumerate() {
+        let mut command = Command::new(&binary);
+        let out = format!("out{limit}");
+        command
+            .args(["run", "docs", "--out", &out, "--threads", "16", "--memory", "512MiB"])
+            .current_dir(folder.path());
+        // SAFETY: it only reads who we are.
+        if unsafe { libc::geteuid() } == 0 {
+            command.uid(54_321 + at as u32);
+        }
+        let limited = move || {
+            let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
+            // SAFETY: one call of the system with a value that lives as long as the call.
+            match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        // SAFETY: between fork and exec nothing but that call is made.
+        unsafe { command.pre_exec(limited) };
+        let ran = Ran::of(command.output().unwrap());
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        match ran.code {
+            0 => assert!(ran.stderr.contains("WARN") && ran.stderr.contains("can be started"), "{}", ran.stderr),
+            code => assert!(code == 1 && ran.stderr.contains("error: "), "{code}: {}", ran.stderr),
+        }
+        assert!(limit < 12 || ran.code == 0, "{}", ran.stderr);
+    }
+}

@@ -1,0 +1,114 @@
+//! Wrong usage that needs no data is told before an input is opened: the inputs here are not even there, and no message says so.
+
+use std::path::Path;
+
+use crate::kit::{Ran, done, numbered, program, write_docs};
+
+#[track_caller]
+fn told(verb: &str, more: &[&str], parts: &[&str]) {
+    let ran = program().arg(verb).arg("not-there.jsonl.gz").args(more).arg("--no-progress").output().unwrap();
+    let ran = Ran::of(ran).ends_with(2).says(parts);
+    assert!(!ran.stderr.contains("not-there"), "{}", ran.stderr);
+}
+
+const MAKING: [&str; 4] = ["run", "compare", "stream", "purify"];
+
+#[test]
+fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::create_dir(at("stands")).unwrap();
+    std::fs::create_dir(at("users")).unwrap();
+    std::fs::write(at("users/notes"), b"mine").unwrap();
+    std::fs::write(at("file"), b"mine").unwrap();
+    for verb in MAKING {
+        told(verb, &["--out", &at("stands")], &["is already there", "--overwrite"]);
+        told(verb, &["--out", &at("users"), "--overwrite"], &["does not look like an earlier result"]);
+        told(verb, &["--out", &at("file/out")], &["is no folder"]);
+        told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["--memory 1.0 MiB is too small"]);
+    }
+    told("purify", &["--out", &at("stands"), "--train", "topic"], &["is already there"]);
+    assert!(!Path::new(&at("new")).exists());
+}
+
+#[test]
+fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("file"), b"mine").unwrap();
+    let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
+    for verb in MAKING {
+        told(verb, &["--out", &out, "--work", &wrok], &["--work", "is not there", "mkdir -p"]);
+        told(verb, &["--out", &out, "--work", &file], &["--work", "is a file"]);
+    }
+    // A look at a run that is done.
+    let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
+    std::fs::remove_dir_all(folder.path().join("docs")).unwrap();
+    let truth = at("truth.jsonl");
+    std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
+    for more in [&["explain", "d0", "d1"][..], &["evaluate", "--truth", &truth], &["report"]] {
+        let ran = program().arg(more[0]).arg(done.out()).args(&more[1..]).args(["--work", &wrok]).output().unwrap();
+        Ran::of(ran).ends_with(2).says(&["--work", "is not there"]);
+    }
+    assert!(!Path::new(&wrok).exists());
+}
+
+fn corpus(folder: &Path) -> std::path::PathBuf {
+    let docs = folder.join("docs");
+    let texts = ["One text, and no other like it.", "Another text of some words.", "One text, and no other like it."];
+    write_docs(&docs.join("a.parquet"), &numbered(texts), 10);
+    docs
+}
+
+#[test]
+fn verbs_check_their_own_options_before_the_inputs_are_opened() {
+    let label = "x".repeat(300);
+    let out = ["--out", "made-nowhere"];
+    let with = |more: &[&'static str]| [&out, more].concat();
+    let algorithms = format!("exact:as={label}");
+    for verb in ["run", "compare", "stream"] {
+        told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 letters; expected at most 100"]);
+    }
+    told(
+        "stream",
+        &with(&["--keys", "1000000000000000"]),
+        &["--keys 1000000000000000", "expected at most", "--memory"],
+    );
+    told("stream", &with(&["--algorithms", "exact,tf"]), &["takes one algorithm"]);
+    let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
+    told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
+    assert!(!Path::new("made-nowhere").exists());
+}
+
+#[test]
+fn a_truth_that_says_nothing_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
+    let truth = folder.path().join("truth.jsonl");
+    let evaluate = |rows: &str, parts: &[&str]| {
+        std::fs::write(&truth, rows).unwrap();
+        let ran = program().arg("evaluate").arg(done.out()).arg("--truth").arg(&truth).output().unwrap();
+        Ran::of(ran).ends_with(2).says(parts);
+        assert!(!done.out().join("evaluation").exists());
+    };
+    evaluate("", &["there is no row in it"]);
+    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 rows in all)"]);
+    evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
+    evaluate("{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n", &["no pair of two documents", "1 name one document twice"]);
+    evaluate(
+        "{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n",
+        &["no pair of two documents", "1 name an id that is not there"],
+    );
+    // That nothing is a duplicate of anything can be true.
+    std::fs::write(&truth, "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n").unwrap();
+    Ran::of(program().arg("evaluate").arg(done.out()).arg("--truth").arg(&truth).output().unwrap()).ends_with(0);
+}
+
+#[test]
+fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let more = ["--memory", "1024TiB", "--algorithms", "exact"];
+    let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
+    ran.says(&["--memory 1.0 PiB is more than the", "that the machine or its cgroup allows"]);
+}
