@@ -260,6 +260,32 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     assert!(night.at("out.held/_HELD").is_file() && night.at("out/mine.txt").is_file());
 }
 
+#[cfg(unix)]
+#[test]
+fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let night = Night::new();
+    // In place of cargo: what it would build is there.
+    let cargo = night.at("cargo");
+    let words = "#!/bin/sh\n[ \"$1\" = build ] && exit 0\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec";
+    std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dupsift"))).unwrap();
+    std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let make = || {
+        let mut make = std::process::Command::new("make");
+        make.args(["-C", env!("CARGO_MANIFEST_DIR"), "--no-print-directory", "dedup", "ALGORITHMS=exact"]);
+        make.arg(format!("CARGO={}", cargo.display())).arg("ARGS=--threads 2 --memory 256MiB");
+        make.env("CORPUS", night.at("corpus")).env("OUT", night.at("out")).env_remove("MAKEFLAGS");
+        Ran::of(make.output().unwrap())
+    };
+    make().ends_with(0);
+    night.broken(500, 5);
+    make().ends_with(0).says(&["notice: done, but rows"]);
+    let before = tree(&night.at("out"));
+    night.broken(500, 400);
+    make().ends_with(2).says(&["held back:", "accept", "Error 4"]);
+    assert!(before == tree(&night.at("out")) && night.at("out.held/_HELD").is_file());
+}
+
 #[test]
 fn every_verb_that_replaces_is_guarded() {
     let night = Night::new();
