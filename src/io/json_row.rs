@@ -74,11 +74,12 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Row<'de>, A::Error> {
-        let others = self.columns.others.len();
+        let Columns { text, id, others, .. } = self.columns;
+        let by_path = [text, id].into_iter().chain(others).any(|name| name.contains('.'));
         let mut filled = Filled {
             columns: self.columns,
-            row: Row { others: vec![Value::Null; others], ..Row::default() },
-            depths: vec![usize::MAX; 2 + others],
+            row: Row { others: vec![Value::Null; others.len()], ..Row::default() },
+            depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
         };
         filled.fields(map, "", 1)?;
         Ok(filled.row)
@@ -90,14 +91,15 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     row: Row<'l>,
     /// How deep the values of text, id and the others stand: a field whose own name has the dot wins over one in an object.
+    /// Empty where no name has a dot, so that no object is looked into.
     depths: Vec<usize>,
 }
 
 impl<'de> Filled<'_, 'de> {
     /// Takes the fields of an object; `before` is its path with a dot behind it.
     fn fields<A: MapAccess<'de>>(&mut self, mut map: A, before: &str, depth: usize) -> Result<(), A::Error> {
-        let columns = self.columns;
-        while let Some(field) = map.next_key_seed(FieldSeed { columns, before })? {
+        let (columns, by_path) = (self.columns, !self.depths.is_empty());
+        while let Some(field) = map.next_key_seed(FieldSeed { columns, before, by_path })? {
             match field {
                 Field::Text if self.wins(0, depth) => match map.next_value_seed(ScalarSeed)? {
                     Scalar::Text(text) => self.row.text = Some(text),
@@ -122,8 +124,9 @@ impl<'de> Filled<'_, 'de> {
     }
 
     fn wins(&mut self, at: usize, depth: usize) -> bool {
-        let wins = depth <= self.depths[at];
-        self.depths[at] = self.depths[at].min(depth);
+        let Some(known) = self.depths.get_mut(at) else { return true };
+        let wins = depth <= *known;
+        *known = depth.min(*known);
         wins
     }
 }
@@ -188,6 +191,8 @@ struct FieldSeed<'c> {
     columns: &'c Columns,
     /// The path of the object that the field stands in, with a dot behind it; empty for the line itself.
     before: &'c str,
+    /// Whether some field asked for may stand in an object.
+    by_path: bool,
 }
 
 impl<'de> DeserializeSeed<'de> for FieldSeed<'_> {
@@ -215,13 +220,12 @@ impl Visitor<'_> for FieldSeed<'_> {
         } else if let Some(at) = columns.others.iter().position(inside) {
             return Ok(Field::Other(at));
         }
-        let deeper = |asked: &&String| asked.strip_prefix(self.before).is_some_and(|asked| leads_to(name, asked));
-        let asked = [&columns.text, &columns.id].into_iter().chain(&columns.others);
-        Ok(if asked.filter(deeper).count() > 0 {
-            Field::Object(format!("{}{name}", self.before))
-        } else {
-            Field::Unknown
-        })
+        if !self.by_path {
+            return Ok(Field::Unknown);
+        }
+        let deeper = |asked: &String| asked.strip_prefix(self.before).is_some_and(|asked| leads_to(name, asked));
+        let mut asked = [&columns.text, &columns.id].into_iter().chain(&columns.others);
+        Ok(if asked.any(deeper) { Field::Object(format!("{}{name}", self.before)) } else { Field::Unknown })
     }
 }
 
