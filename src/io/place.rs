@@ -44,6 +44,21 @@ impl Place {
         Ok(Place { parent: parent.to_path_buf(), name: name.to_string_lossy().into_owned(), path: path.clone() })
     }
 
+    /// Checks that the folders above it stand or can be made.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where one of them is a file.
+    pub fn can_be(&self) -> Result<()> {
+        match self.parent.ancestors().find(|above| above.exists()).filter(|above| !above.is_dir()) {
+            None => Ok(()),
+            Some(there) => Err(Error::Usage(format!(
+                "--out {}: {} is no folder; expected a path of folders",
+                self.path.display(),
+                there.display()
+            ))),
+        }
+    }
+
     /// Where a result is held back that would have come here.
     pub fn held(&self) -> Place {
         let name = format!("{}.held", self.name);

@@ -34,10 +34,7 @@ impl Stage {
     /// [`Error::Usage`] where `out` is there and may not be replaced, or has no place to be.
     pub fn check(out: &Path, overwrite: bool) -> Result<()> {
         let place = Place::of(out)?;
-        if let Some(there) = place.parent.ancestors().find(|above| above.exists()).filter(|above| !above.is_dir()) {
-            let (out, there) = (out.display(), there.display());
-            return Err(Error::Usage(format!("--out {out}: {there} is no folder; expected a path of folders")));
-        }
+        place.can_be()?;
         overwrite::check(&place.path, overwrite)
     }
 
