@@ -11,7 +11,7 @@ use super::inputs::{Inputs, look_into};
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
 use crate::error::{Error, Result};
-use crate::io::{SUCCESS, TableReader, find_all};
+use crate::io::{HELD, SUCCESS, TableReader, find_all};
 
 /// An output folder with its record.
 pub struct Finished {
@@ -26,7 +26,8 @@ impl Finished {
     /// # Errors
     /// [`Error::Usage`] where the folder is none of a finished run; [`Error::BadFile`] where run.json cannot be understood.
     pub fn open(dir: &Path) -> Result<Finished> {
-        if !dir.join(SUCCESS).is_file() {
+        // Who decides about a result that was held back looks at it first.
+        if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::Usage(format!(
                 "{} is no output of a finished run: {SUCCESS} is not in it; expected the DIR of dupsift run --out DIR",
                 dir.display()

@@ -167,6 +167,8 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     night.broken(500, 400);
     night.held(&[]);
     let tables = tree(&night.at("out.held/removed"));
+    // It can be looked at before.
+    Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
     let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
     assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
     assert_eq!(night.names(), ["corpus", "out"]);
