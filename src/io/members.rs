@@ -116,6 +116,15 @@ impl Members {
         })
     }
 
+    /// The same members, of which so many unpacked bytes are held: more cost less a byte where a member is long, for what stands
+    /// at the end of a buffer is copied once more.
+    pub fn holding(mut self, bytes: usize) -> Members {
+        if !self.is_plain() {
+            self.out = vec![0; bytes];
+        }
+        self
+    }
+
     /// Whether the file is not compressed: then any place of it can be gone to.
     pub fn is_plain(&self) -> bool {
         matches!(self.codec, Codec::Plain)
@@ -152,7 +161,7 @@ impl Members {
             return self.input.fill();
         }
         while self.from == self.to && self.open {
-            self.step(OUT_BYTES)?;
+            self.step(self.out.len())?;
         }
         Ok(&self.out[self.from..self.to])
     }

@@ -5,6 +5,9 @@ use super::packing::Packing;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 
+/// Unpacked bytes that are held.
+const HELD_BYTES: usize = 256 << 10;
+
 /// The unpacked bytes of all members of a file, as one.
 ///
 /// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::note`].
@@ -21,7 +24,8 @@ impl Unpack {
     /// # Errors
     /// What the system says.
     pub fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
-        Ok(Unpack { members: Members::new(file, packing, window_bytes, 0)?, packing, inside: false, ended: false })
+        let members = Members::new(file, packing, window_bytes, 0)?.holding(HELD_BYTES);
+        Ok(Unpack { members, packing, inside: false, ended: false })
     }
 
     /// What was found behind the last member, once all was read.
