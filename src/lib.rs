@@ -1,9 +1,10 @@
 //! dupsift sifts duplicates out of document corpora; ARCHITECTURE.md tells the story, this crate is the house.
 //!
-//! Floors import downward only: `cpu encoding error guard row hash` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` /
+//! Floors import downward only: `allocator cpu encoding error guard row hash` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` /
 //! `job` / `cli report`. A test reads the `use` lines and holds that.
 
 pub mod algorithm;
+pub mod allocator;
 pub mod batch;
 pub mod bloom;
 pub mod cli;

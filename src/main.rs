@@ -12,11 +12,8 @@ use dupsift::cli::{
     version,
 };
 
-/// Gives memory back to the system after a stage; the budget of a run counts on that.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
+    dupsift::allocator::set_up();
     log::listen(std::env::args_os());
     dupsift::guard::quiet();
     let ended = match Arguments::try_parse() {

@@ -11,6 +11,7 @@ use super::options::RunOptions;
 use super::progress::Progress;
 use super::purified::Purified;
 use super::workers::Job;
+use crate::allocator;
 use crate::error::{Error, Result};
 use crate::io::Source;
 use crate::purify::Purifier;
@@ -35,6 +36,7 @@ impl Means {
     pub fn new(options: &RunOptions) -> Result<Means> {
         let clock = Clock::start();
         let budget = Budget::new(options.memory, options.threads)?;
+        allocator::for_threads(options.threads);
         let pipeline = Pipeline::new(&options.recipe.text)?;
         Ok(Means { clock, budget, pipeline, pool: pool(options.threads)? })
     }
