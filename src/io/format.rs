@@ -64,6 +64,15 @@ pub trait Format: Debug + Sync {
         Starts::default()
     }
 
+    /// What a reading of a part holds in memory of the file at a time, in stretches of rows that follow each other, each of which
+    /// can be read alone. `small` is what need not be looked into. Nothing where only a batch is held.
+    ///
+    /// # Errors
+    /// [`Reading::bad`] where the file is damaged.
+    fn stretches(&self, _file: File, _reading: &Reading<'_>, _small: u64) -> Result<Vec<Stretch>> {
+        Ok(Vec::new())
+    }
+
     /// Calls `each` with batches of the rows of a part, in order.
     ///
     /// # Errors
@@ -178,6 +187,19 @@ pub struct Part {
     pub to: u64,
     /// Rows of these pieces before the first one asked for.
     pub skip: u64,
+}
+
+/// Rows of a part that are read together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// How many.
+    pub rows: u64,
+    /// Bytes of the file that are in memory while they are read, unpacked ones and packed ones, at the most.
+    pub bytes: u64,
+    /// A value of that many bytes or more is among them, where that is known.
+    pub longest: u64,
+    /// The column that holds most of the bytes.
+    pub column: String,
 }
 
 /// A piece in its file, see [`Format::starts_within`].

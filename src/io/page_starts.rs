@@ -1,87 +1,26 @@
 //! Where the pages of a column begin, so that a row group is cut between two pages.
 //!
 //! A page is unpacked as a whole: a piece of work that ends within one makes the next piece unpack it again, and with pages
-//! of 3 MB and pieces of 10 that was a quarter of all unpacking. Only page headers are read, each once.
+//! of 3 MB and pieces of 10 that was a quarter of all unpacking.
 
-use super::format::Starts;
-use super::parquet::{Footer, guarded};
-use ::parquet::column::page::PageReader;
-use ::parquet::errors::{ParquetError, Result};
-use ::parquet::file::reader::{ChunkReader, Length};
-use ::parquet::file::serialized_reader::SerializedPageReader;
-use bytes::Bytes;
-use std::fs::File;
-use std::io::BufReader;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use super::page_headers::Page;
 
-/// A row group of more pages is cut anywhere: its pages are small, or its headers lie.
-const MOST_PAGES: usize = 1 << 12;
-
-/// A file of which so many headers are read and no more, of whatever they are.
-struct Headers {
-    file: File,
-    left: AtomicUsize,
+/// The rows of a row group, counted from its first, at which pages of data begin; ascending.
+pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
+    let data = pages.iter().filter(|page| page.rows > 0);
+    data.scan(0, |next, page| {
+        let start = *next;
+        *next += u64::from(page.rows);
+        Some(start)
+    })
+    .collect()
 }
 
-impl Length for Headers {
-    fn len(&self) -> u64 {
-        Length::len(&self.file)
-    }
-}
-
-impl ChunkReader for Headers {
-    type T = BufReader<File>;
-
-    fn get_read(&self, start: u64) -> Result<Self::T> {
-        let some = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-        some.map_err(|_| ParquetError::General("more pages than are looked at".to_owned()))?;
-        self.file.get_read(start)
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        self.file.get_bytes(start, length)
-    }
-}
-
-/// Where data pages of a plain column begin. Nothing where the headers cannot be read, which a reading will tell better, or
-/// do not hold the rows of the row group.
-pub(super) fn page_starts(file: File, footer: &Footer, group: usize, column: &str) -> Starts {
-    starts(file, footer, group, column).unwrap_or_default().into()
-}
-
-fn starts(file: File, footer: &Footer, group: usize, column: &str) -> Option<Vec<u64>> {
-    let group = footer.metadata.metadata().row_groups().get(group)?;
-    let chunk = group.columns().get(footer.place(column)?)?;
-    let rows = u64::try_from(group.num_rows()).ok()?;
-    let walk = || {
-        let headers = Headers { file, left: AtomicUsize::new(MOST_PAGES) };
-        let mut pages = SerializedPageReader::new(Arc::new(headers), chunk, rows as usize, None)?;
-        let (mut starts, mut next) = (Vec::new(), 0u64);
-        while let Some(page) = pages.peek_next_page()? {
-            if !page.is_dict {
-                starts.push(next);
-                // A plain column has a level for each row.
-                let count = page.num_rows.or(page.num_levels).unwrap_or(0);
-                next = next.saturating_add(count as u64);
-                if next > rows {
-                    break;
-                }
-            }
-            pages.skip_next_page()?;
-        }
-        Ok((starts, next))
-    };
-    let (starts, end) = guarded(walk).ok()?;
-    (end == rows).then_some(starts)
-}
-
-/// A row near `row` at which a page begins, at most `reach` rows away; `row` itself where none is so near.
-pub(super) fn nearest(starts: &[u64], row: u64, reach: u64) -> u64 {
+/// The row nearest to `row` at which a page begins; `row` itself where no page is known.
+pub(super) fn nearest(starts: &[u64], row: u64) -> u64 {
     let behind = starts.partition_point(|&start| start < row);
     let around = [behind.checked_sub(1), Some(behind)].into_iter().flatten().filter_map(|at| starts.get(at));
-    let near = around.copied().filter(|start| start.abs_diff(row) <= reach);
-    near.min_by_key(|start| start.abs_diff(row)).unwrap_or(row)
+    around.copied().min_by_key(|start| start.abs_diff(row)).unwrap_or(row)
 }
 
 #[cfg(test)]
@@ -90,6 +29,7 @@ mod tests {
     use super::*;
     use ::parquet::file::properties::WriterProperties;
     use arrow_array::{ArrayRef, StringArray};
+    use std::sync::Arc;
 
     #[test]
     fn a_row_group_is_cut_between_its_pages() {
@@ -106,8 +46,10 @@ mod tests {
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
             let splits = source.splits_between_pages(70_000);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
-            // Where ranges are hardly longer than pages, they are cut where they are even.
-            assert!(source.splits_between_pages(4_000).iter().any(|split| split.first_doc % 100 != 0));
+            // Where pieces would be smaller than pages, each page is a piece, for it is unpacked as a whole.
+            let splits = source.splits_between_pages(10);
+            assert!(splits.len() == 50 && splits.iter().all(|split| split.rows == 100), "{splits:?}");
+            assert!(source.splits(4_000).iter().any(|split| split.first_doc % 100 != 0));
         }
     }
 
@@ -133,18 +75,11 @@ mod tests {
     }
 
     #[test]
-    fn no_more_headers_are_read_than_are_allowed() {
-        let file = tempfile::tempfile().expect("a file");
-        let headers = Headers { file, left: AtomicUsize::new(2) };
-        assert_eq!([0, 0, 0].map(|start| headers.get_read(start).is_ok()), [true, true, false]);
-    }
-
-    #[test]
-    fn the_nearest_page_is_found_within_reach() {
+    fn the_nearest_page_is_found() {
         let starts = [0, 100, 180];
-        for (row, reach, expected) in [(110, 50, 100), (150, 50, 180), (140, 50, 100), (150, 9, 150), (999, 900, 180)] {
-            assert_eq!(nearest(&starts, row, reach), expected, "{row} {reach}");
+        for (row, expected) in [(0, 0), (110, 100), (150, 180), (140, 100), (999, 180)] {
+            assert_eq!(nearest(&starts, row), expected, "{row}");
         }
-        assert_eq!(nearest(&[], 7, 100), 7);
+        assert_eq!(nearest(&[], 7), 7);
     }
 }

@@ -3,8 +3,10 @@
 use crate::batch::Documents;
 use crate::error::{Error, Result};
 use crate::io::coding::Coding;
-use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Unusable, Within};
-use crate::io::page_starts::page_starts;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Stretch, Unusable, Within};
+use crate::io::page_headers::{self, Page};
+use crate::io::page_memory::{Column, stretches};
+use crate::io::page_starts::starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
 use crate::io::schema::{self, Columns, Shown};
@@ -13,7 +15,7 @@ use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::file::metadata::ParquetMetaData;
 use arrow_schema::DataType;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,9 @@ const BATCH_ROWS: usize = 8192;
 /// Footers kept; parts are read in order, so one a thread is enough.
 const FOOTERS_KEPT: usize = 32;
 
+/// Pages kept in mind, of 16 bytes each.
+const PAGES_KEPT: usize = 1 << 18;
+
 /// See above.
 #[derive(Debug)]
 pub(super) struct Parquet;
@@ -34,8 +39,8 @@ pub(super) struct Parquet;
 struct Kept {
     /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// Where the pages of texts begin, by file and row group, of those row groups that are cut.
-    pages: Mutex<BTreeMap<(PathBuf, u64), Starts>>,
+    /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
+    pages: Mutex<HashMap<(PathBuf, usize, usize), Arc<[Page]>>>,
 }
 
 impl Format for Parquet {
@@ -66,25 +71,28 @@ impl Format for Parquet {
     }
 
     fn starts_within(&self, file: File, piece: &Within<'_>) -> Starts {
-        let kept = piece.shared.of::<Kept>();
-        let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (piece.path.to_path_buf(), piece.start);
-        if let Some(known) = lock().get(&key) {
-            return known.clone();
-        }
-        let read = || {
-            let footer = footer(&file, piece.path, piece.columns, piece.shared)?;
-            let file = file.try_clone().map_err(|error| error.to_string())?;
-            Ok::<_, String>(page_starts(
-                file,
-                &footer,
-                usize::try_from(key.1).unwrap_or(usize::MAX),
-                &piece.columns.text,
-            ))
-        };
-        let starts = read().unwrap_or_default();
-        lock().insert(key, starts.clone());
-        starts
+        let Ok(footer) = footer(&file, piece.path, piece.columns, piece.shared) else { return Starts::default() };
+        let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
+        let leaf = footer.place(&piece.columns.text);
+        leaf.map_or_else(Starts::default, |leaf| {
+            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared)).into()
+        })
+    }
+
+    fn stretches(&self, file: File, reading: &Reading<'_>, small: u64) -> Result<Vec<Stretch>> {
+        let footer = footer(&file, reading.path, reading.columns, reading.shared).map_err(|why| reading.bad(why))?;
+        let (names, group) = (names(reading), |at: u64| usize::try_from(at).unwrap_or(usize::MAX));
+        let groups = footer.metadata.metadata().row_groups().iter().enumerate();
+        let groups = groups.skip(group(reading.part.from)).take(group(reading.part.to - reading.part.from));
+        let columns = groups.map(|(at, group)| {
+            let places = names.iter().filter_map(|name| footer.place(name));
+            let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
+            let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
+            let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
+            let column = |(leaf, chunk)| Column::new(chunk, if all <= small { Arc::default() } else { pages_of(leaf) });
+            asked.into_iter().map(column).collect()
+        });
+        Ok(stretches(columns.collect(), reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
@@ -196,6 +204,28 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     }
     footers.push((path.to_path_buf(), footer.clone()));
     Ok(footer)
+}
+
+/// The pages of a chunk, by their headers; none where these cannot be read, which a reading will tell better.
+fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Arc<[Page]> {
+    let kept = shared.of::<Kept>();
+    let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (path.to_path_buf(), group, leaf);
+    if let Some(known) = lock().get(&key) {
+        return known.clone();
+    }
+    let read = || {
+        let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
+        page_headers::pages(file.try_clone().ok()?, chunk)
+    };
+    let pages: Arc<[Page]> = read().unwrap_or_default().into();
+    let mut known = lock();
+    // Row groups are read in order, so those that are let go are hardly asked for again soon.
+    if known.values().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
+        known.clear();
+    }
+    known.insert(key, pages.clone());
+    pages
 }
 
 /// The names that a reading projects, in the order in which they stand in a batch.

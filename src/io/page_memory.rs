@@ -1,0 +1,163 @@
+//! What a reading of Parquet holds in memory: pages, two of them where they meet, and the dictionary where it is asked.
+
+use super::format::Stretch;
+use super::page_headers::Page;
+use super::page_starts::starts;
+use ::parquet::basic::Compression;
+use ::parquet::file::metadata::ColumnChunkMetaData;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Small pages are read together up to so many bytes.
+const TOGETHER: u64 = 8 << 20;
+
+/// A column of a row group.
+pub(super) struct Column {
+    name: String,
+    /// Of all pages, unpacked and packed.
+    bytes: u64,
+    /// Whether pages are unpacked into other memory than that into which they were read.
+    is_packed: bool,
+    /// None where they are not known.
+    pages: Arc<[Page]>,
+}
+
+impl Column {
+    /// Of a chunk whose pages are these; none where they are not known.
+    pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>) -> Column {
+        Column {
+            name: chunk.column_path().string(),
+            bytes: Column::bytes_of(chunk),
+            is_packed: chunk.compression() != Compression::UNCOMPRESSED,
+            pages,
+        }
+    }
+
+    /// The bytes of a chunk, unpacked and packed.
+    pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
+        let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
+        (unencoded.max(0) as u64).saturating_add(chunk.compressed_size().max(0) as u64)
+    }
+
+    fn packed(&self, page: &Page) -> u64 {
+        if self.is_packed { page.packed.into() } else { 0 }
+    }
+
+    /// The pages of data that hold some of the rows.
+    fn within(&self, rows: Range<u64>) -> impl Iterator<Item = &Page> {
+        let data = self.pages.iter().filter(|page| page.rows > 0);
+        let ranges = data.scan(0, |next, page| {
+            let start = *next;
+            *next += u64::from(page.rows);
+            Some((start..*next, page))
+        });
+        ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end).map(|(_, page)| page)
+    }
+
+    /// Bytes in memory while the rows are read: where a page ends, rows of it may still wait while the next one is unpacked.
+    fn held(&self, rows: Range<u64>) -> u64 {
+        if self.pages.is_empty() {
+            return self.bytes;
+        }
+        let (mut most, mut before, mut in_dictionary) = (0, 0, false);
+        for page in self.within(rows) {
+            most = most.max(before + u64::from(page.unpacked) + self.packed(page));
+            before = page.unpacked.into();
+            in_dictionary |= page.in_dictionary;
+        }
+        match self.pages.iter().find(|page| page.is_dictionary).filter(|_| in_dictionary) {
+            Some(dictionary) => u64::from(dictionary.unpacked) + most.max(self.packed(dictionary)),
+            None => most,
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
+    }
+}
+
+/// The stretches in which some rows of row groups are read, by the columns that are asked for of each of these.
+pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
+    let column = |columns: &[Column]| {
+        columns.iter().max_by_key(|column| column.largest()).map_or_else(String::new, |column| column.name.clone())
+    };
+    let [columns] = groups.as_slice() else {
+        // Pages of two row groups are in memory where one ends and the other begins.
+        let held: Vec<u64> = groups.iter().map(|columns| held(columns, 0..u64::MAX)).collect();
+        let bytes = held.windows(2).map(|two| two.iter().sum()).max().unwrap_or(0);
+        let column = groups.first().map_or_else(String::new, |columns| column(columns));
+        return vec![Stretch { rows: rows.end - rows.start, bytes, longest: 0, column }];
+    };
+    let whole = held(columns, rows.clone()) <= small;
+    let stretch = |rows: Range<u64>| Stretch {
+        rows: rows.end - rows.start,
+        bytes: held(columns, rows.clone()),
+        longest: longest(columns, rows),
+        column: column(columns),
+    };
+    if whole { vec![stretch(rows)] } else { cuts(columns, rows).into_iter().map(stretch).collect() }
+}
+
+fn held(columns: &[Column], rows: Range<u64>) -> u64 {
+    columns.iter().map(|column| column.held(rows.clone())).fold(0, u64::saturating_add)
+}
+
+/// A page of so many rows has a value of its even share or more.
+fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
+    let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.rows);
+    columns.iter().flat_map(|column| column.within(rows.clone()).map(of_page)).max().unwrap_or(0)
+}
+
+/// Cuts rows where pages of the column with the largest ones begin.
+fn cuts(columns: &[Column], rows: Range<u64>) -> Vec<Range<u64>> {
+    let Some(widest) = columns.iter().max_by_key(|column| column.largest()) else { return vec![rows] };
+    let mut cuts = vec![rows.start];
+    let mut gathered = 0;
+    let data = widest.pages.iter().filter(|page| page.rows > 0);
+    for (start, page) in starts(&widest.pages).into_iter().zip(data) {
+        let bytes = u64::from(page.unpacked);
+        if start > rows.start && start < rows.end && gathered + bytes > TOGETHER {
+            cuts.push(start);
+            gathered = 0;
+        }
+        if start + u64::from(page.rows) > rows.start {
+            gathered += bytes;
+        }
+    }
+    let ends = cuts.iter().skip(1).copied().chain([rows.end]);
+    cuts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(rows: u32, unpacked: u32, packed: u32) -> Page {
+        Page { rows, unpacked, packed, ..Page::default() }
+    }
+
+    fn column(pages: Vec<Page>) -> Column {
+        Column { name: "text".into(), bytes: 1 << 40, is_packed: true, pages: pages.into() }
+    }
+
+    #[test]
+    fn what_is_held_is_two_pages_where_they_meet_and_the_dictionary_where_it_is_asked() {
+        let dictionary = Page { is_dictionary: true, ..page(0, 1000, 400) };
+        let places = Page { in_dictionary: true, ..page(10, 20, 9) };
+        let column = column(vec![dictionary, places, page(10, 500, 300), page(5, 900, 100)]);
+        let held = |rows| column.held(rows);
+        assert_eq!([held(0..10), held(10..20), held(20..25)], [1400, 800, 1000]);
+        assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2500]);
+        assert_eq!(longest(&[column], 10..25), 180);
+    }
+
+    #[test]
+    fn each_large_page_is_a_segment_and_small_ones_go_together() {
+        let large = TOGETHER as u32 / 2 + 1;
+        let pages = vec![page(10, 5, 1), page(10, large, 1), page(10, large, 1), page(10, 5, 1), page(10, 5, 1)];
+        let column = [column(pages)];
+        assert_eq!(cuts(&column, 0..50), [0..20, 20..50]);
+        assert_eq!(cuts(&column, 12..45), [12..20, 20..45]);
+        assert_eq!(cuts(&column, 31..38), [31..38]);
+    }
+}

@@ -1,0 +1,146 @@
+//! Pieces in segments: what a reading holds in memory at a time, for the caller to give leave.
+//!
+//! A page of Parquet is unpacked as a whole, beside its bytes in the file, and what is read of it refers to it. Writers look at
+//! the size of a page once in so many rows: 1,024 documents of 100 kB are a page of 100 MB. So a piece with large pages is
+//! read in segments, each with one of them alone.
+
+use super::format::{Part, Reading, Stretch};
+use super::source::Source;
+use super::split::Split;
+use super::want::Want;
+use crate::error::Result;
+use std::path::PathBuf;
+
+/// A part of a piece.
+#[derive(Clone, Debug)]
+pub struct Segment {
+    /// What is read.
+    pub split: Split,
+    /// Bytes of the file that are in memory while it is read, unpacked ones and packed ones, at the most.
+    pub bytes: u64,
+    /// A value of that many bytes or more is in it, where that is known.
+    pub longest: u64,
+    /// The column that holds most of the bytes.
+    pub column: String,
+}
+
+/// A page that is larger than what may be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LargePage {
+    /// The file.
+    pub path: PathBuf,
+    /// The column.
+    pub column: String,
+    /// As [`Segment::bytes`].
+    pub bytes: u64,
+    /// As [`Segment::longest`].
+    pub longest: u64,
+}
+
+impl Source {
+    /// The segments of a piece in order; what has at most `small` bytes is not looked into.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`](crate::error::Error::BadFile) where the file cannot be read any more.
+    pub fn segments(&self, split: &Split, want: &Want, small: u64) -> Result<Vec<Segment>> {
+        let input = &self.files[split.file];
+        let reading = Reading {
+            path: &input.path,
+            packing: input.packing,
+            part: split.part,
+            first_doc: split.first_doc,
+            rows: split.rows,
+            chosen: None,
+            has_id: input.id.is_some(),
+            columns: &self.columns,
+            want,
+            shared: &self.shared,
+        };
+        let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
+        if stretches.len() <= 1 {
+            let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_default();
+            return Ok(vec![Segment { split: split.clone(), bytes, longest, column }]);
+        }
+        let segment = |before: &mut u64, Stretch { rows, bytes, longest, column }: Stretch| {
+            let part = Part { skip: split.part.skip + *before, ..split.part };
+            let text_bytes = (u128::from(split.text_bytes) * u128::from(rows) / u128::from(split.rows.max(1))) as u64;
+            let split = Split { file: split.file, first_doc: split.first_doc + *before, rows, text_bytes, part };
+            *before += rows;
+            Some(Segment { split, bytes, longest, column })
+        };
+        Ok(stretches.into_iter().scan(0, segment).collect())
+    }
+
+    /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest value known to be in it.
+    /// Small pieces are not looked into.
+    ///
+    /// # Errors
+    /// As [`Source::segments`].
+    pub fn beyond(&self, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
+        let want = Want { id: true, others: self.columns.others.clone(), ..Want::default() };
+        let mut largest: Option<LargePage> = None;
+        for (at, file) in self.files.iter().enumerate() {
+            let ends = file.pieces.iter().skip(1).map(|next| next.start).chain([u64::MAX]);
+            for (piece, to) in file.pieces.iter().zip(ends) {
+                // Packed bytes are hardly ever more than unpacked ones.
+                if fits(piece.bytes.saturating_mul(2), 0) {
+                    continue;
+                }
+                let part = Part { from: piece.start, to, skip: 0 };
+                let split =
+                    Split { file: at, first_doc: file.first_doc, rows: piece.rows, text_bytes: piece.bytes, part };
+                for Segment { bytes, longest, column, .. } in self.segments(&split, &want, 0)? {
+                    if !fits(bytes, longest) && largest.as_ref().is_none_or(|known| bytes > known.bytes) {
+                        largest = Some(LargePage { path: file.path.clone(), column, bytes, longest });
+                    }
+                }
+            }
+        }
+        Ok(largest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testkit::{batch, open, read, whole, write_parquet};
+    use ::parquet::basic::ZstdLevel;
+    use ::parquet::file::properties::WriterProperties;
+    use arrow_array::{ArrayRef, StringArray};
+    use std::sync::Arc;
+
+    #[test]
+    fn segments_give_the_rows_of_their_piece_and_say_what_they_hold() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let texts = (0..60).map(|row| format!("{row} ").repeat(100_000 + row % 7));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(4 << 20)
+            .set_write_batch_size(1)
+            .set_compression(::parquet::basic::Compression::ZSTD(ZstdLevel::default()));
+        write_parquet(&path, &batch(vec![("text", texts)]), properties.build());
+        let (source, _) = open(&[&path]).expect("opened");
+        let splits = source.splits(usize::MAX);
+        let segments = source.segments(&splits[0], &whole(), 1 << 20).expect("the footer is there");
+        assert!(segments.len() > 1 && segments.iter().all(|segment| segment.bytes < 13 << 20), "{segments:?}");
+        assert!(segments.iter().all(|segment| (200_000..320_000).contains(&segment.longest)), "{segments:?}");
+        let mut rows = Vec::new();
+        for segment in segments {
+            source
+                .read(&segment.split, &whole(), &mut |documents| {
+                    Ok(rows.extend((0..documents.len()).map(|row| documents.doc(row))))
+                })
+                .expect("read");
+        }
+        assert!(rows.iter().copied().eq(0..60));
+        assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), 60);
+        // Small ones are read as they are, without a look at headers.
+        let whole_piece = source.segments(&splits[0], &whole(), u64::MAX).expect("the footer is there");
+        assert!(whole_piece.len() == 1 && whole_piece[0].bytes > 16 << 20, "{whole_piece:?}");
+        let beyond = |most: u64| source.beyond(&move |bytes, _| bytes <= most).expect("the footer is there");
+        assert_eq!(beyond(1 << 40), None);
+        let large = beyond(1 << 20).expect("pages of 4 MB");
+        assert_eq!((large.column.as_str(), large.bytes > 4 << 20), ("text", true));
+    }
+}
