@@ -10,6 +10,10 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED: libc::c_int = 32 << 20;
 
+/// A heap grows by so many bytes more than it has to: each time is a call to the system. What is not used takes no memory.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const GROWN: libc::c_int = 2 << 20;
+
 /// Free bytes at the end of all heaps together that are not given back, about.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: usize = 64 << 20;
@@ -19,6 +23,7 @@ pub fn set_up() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         set(libc::M_MMAP_THRESHOLD, MAPPED);
+        set(libc::M_TOP_PAD, GROWN);
         for_threads(1);
     }
 }

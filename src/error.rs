@@ -56,6 +56,25 @@ pub enum Error {
         least: String,
     },
 
+    /// A page of a file is more than what may be read at a time.
+    #[error(
+        "{}: a page of column {column:?} takes {bytes} while it is read, more than --memory {asked} allows; the least that \
+         would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)",
+        path.display()
+    )]
+    LargePage {
+        /// The input file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What the page takes, as the user reads sizes.
+        bytes: String,
+        /// What was asked for.
+        asked: String,
+        /// The least budget that is accepted.
+        least: String,
+    },
+
     /// A work file does not hold what was written to it.
     #[error("work file {} is damaged: {why}; is the disk of --work sound? Start the run again", path.display())]
     Damaged {

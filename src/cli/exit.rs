@@ -57,7 +57,7 @@ impl Exit {
     /// The end of a run that was not.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>() {
-            Some(Error::Usage(_) | Error::Memory { .. }) => Exit::Usage,
+            Some(Error::Usage(_) | Error::Memory { .. } | Error::LargePage { .. }) => Exit::Usage,
             _ => Exit::Failed,
         }
     }

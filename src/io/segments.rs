@@ -68,7 +68,11 @@ impl Source {
             *before += rows;
             Some(Segment { split, bytes, longest, column })
         };
-        Ok(stretches.into_iter().scan(0, segment).collect())
+        let segments = stretches.into_iter().scan(0, segment);
+        // Nobody has to wait for a page of which nothing is asked.
+        let asked =
+            |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
+        Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
     /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest value known to be in it.

@@ -1,8 +1,10 @@
 //! How `--memory` is divided, the least that would do, and what a run will take.
 //!
-//! The promise (design.md 5): anonymous memory stays under the budget + 150 MB (code, dictionary) + 30 times the longest
-//! document. Half of the budget holds rows before they go to disk, the rest is shared by the threads for sorting and
-//! counting. Arrays that grow with the number of documents live in memory-mapped work files and are not anonymous.
+//! The promise: anonymous memory stays under the budget + 150 MB (what the program is, and what the allocator keeps) + 30
+//! times the longest document, once, whatever the threads. Half of the budget holds rows before they go to disk, the rest is
+//! shared by the threads for sorting and counting. Pages of files that are read take of the half of the rows, which
+//! go to disk for them, and of 32 MiB besides. Arrays that grow with the number of documents live in memory-mapped work files
+//! and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -17,9 +19,22 @@ const LEAST: u64 = 16 << 20;
 /// A partition of so many bytes is sorted without many trips to memory.
 const CACHED: u64 = 2 << 20;
 
+/// What readers may hold of pages before rows have to make way for them.
+const PAGES: u64 = 32 << 20;
+
+/// What a page that is read alone may have of the 150 MB: the rest is the program's own.
+const OF_THE_CONSTANT: u64 = 110_000_000;
+
+/// What is promised for each byte of the longest document.
+const A_DOCUMENT: u64 = 30;
+
 /// The shares of the budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
+    /// All of it.
+    pub memory: u64,
+    /// The threads that share it.
+    pub threads: usize,
     /// Rows waiting in memory, for all shuffles of the job together.
     pub rows: usize,
     /// Sorting or counting, for each thread.
@@ -39,7 +54,50 @@ impl Budget {
             return Err(Error::Memory { asked: ByteSize(memory).to_string(), least: ByteSize(least).to_string() });
         }
         let a_thread = (memory as f64 * 0.4) as usize / threads;
-        Ok(Budget { rows: (memory / 2) as usize, a_thread, batch: (a_thread / 4).clamp(1 << 20, 4 << 20) })
+        let (rows, batch) = ((memory / 2) as usize, (a_thread / 4).clamp(1 << 20, 4 << 20));
+        Ok(Budget { memory, threads, rows, a_thread, batch })
+    }
+
+    /// What all readers together may hold of pages; a larger page is read while no other is.
+    pub fn pages(&self) -> u64 {
+        self.rows as u64 + PAGES
+    }
+
+    /// What a reader may hold of pages without taking it from the rows.
+    pub fn free_pages(&self) -> u64 {
+        PAGES / self.threads as u64
+    }
+
+    /// What a piece may have of pages without a look at each.
+    pub fn small_piece(&self) -> u64 {
+        self.pages() / (2 * self.threads as u64)
+    }
+
+    /// Whether a page of so many bytes can be read at all, a value of that many bytes or more being in it. It has what is
+    /// the rows' and a part of what is promised besides; its longest document is worked on when its packed bytes are
+    /// gone.
+    pub fn fits(&self, bytes: u64, longest: u64) -> bool {
+        let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
+        bytes.saturating_sub(besides) <= self.memory / 10 * 6
+    }
+
+    /// The least budget that would do for such a page.
+    pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
+        let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
+        let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
+        // As it is written: in whole MiB.
+        needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
+    }
+
+    /// Documents of more bytes than these are long: each takes some twenty times its bytes while it is worked on, and
+    /// only as many of them are at a time as [`Budget::long_documents`] says.
+    pub fn short_document(&self) -> u64 {
+        (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
+    }
+
+    /// Bytes of long documents that are worked on at a time; a longer one alone.
+    pub fn long_documents(&self) -> u64 {
+        (self.memory / 128).max(self.short_document())
     }
 
     /// Partitions for about so many bytes of rows: each is sorted in memory by one thread, and where few partitions do
@@ -67,6 +125,18 @@ mod tests {
         assert_eq!(message, "--memory 1.0 MiB is too small for this work; the least that would do is 48.0 MiB");
         let budget = Budget::new(64 << 20, 2).unwrap();
         assert!(budget.rows + 2 * budget.a_thread <= 64 << 20);
+    }
+
+    #[test]
+    fn a_page_that_is_too_large_says_what_would_do() {
+        let budget = Budget::new(160 << 20, 8).unwrap();
+        assert!(budget.fits(200_000_000, 0) && !budget.fits(211_000_000, 0) && budget.fits(500_000_000, 10_000_000));
+        for (bytes, longest) in [(300_000_000, 0), (3_000_000_000, 1000), (u64::MAX / 40, 7)] {
+            let least = budget.least_for(bytes, longest);
+            assert!(!budget.fits(bytes, longest) && Budget::new(least, 8).unwrap().fits(bytes, longest), "{bytes}");
+        }
+        assert_eq!(budget.least_for(211_000_000, 0), 161 << 20);
+        assert!(budget.pages() < 128 << 20 && budget.short_document() < budget.long_documents());
     }
 
     #[test]

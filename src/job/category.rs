@@ -18,7 +18,7 @@ use super::run::carry_out;
 use super::run_report::{BadInputReport, GuardReport, RejectionsReport, SCHEMA_VERSION, StageReport};
 use super::workers::Job;
 use crate::batch::{
-    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, RejectReason, categories_found, category_schema,
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, RejectReason, categories_found, category_schema,
 };
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
@@ -118,13 +118,14 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
     let splits = job.source.splits(PIECE_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < job.documents()).collect();
     let bar = job.progress.stage("train", job.documents(), Unit::Documents);
+    let room = job.room();
     let counts = job.work(
         splits.len(),
         || Ok((PurifyReport::default(), 0u64, RejectionsReport::default())),
         |(purified, unlabelled, rejections), piece| {
-            job.source.read(&splits[piece], &want, &mut |batch| {
+            let mut each = |batch: &Documents| {
                 let labels = batch.spelled_column(label_column)?;
-                each_page(job, &purifier, &batch, purified, |row, seen| {
+                each_page(job, &purifier, batch, purified, |row, seen| {
                     let page = match seen {
                         Seen::Page(page) => page,
                         Seen::Null => return Ok(rejections.add(RejectReason::NullText, 1)),
@@ -141,7 +142,8 @@ fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -
                 })?;
                 bar.add(batch.len() as u64);
                 Ok(())
-            })
+            };
+            job.read_piece(&room, &splits[piece], &want, &mut each)
         },
         Ok,
     )?;

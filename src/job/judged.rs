@@ -63,6 +63,7 @@ impl Texts {
                 for row in 0..batch.len() {
                     let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                     *count += 1;
+                    let _long = job.long_document(text.len())?;
                     taking.take(doc, numbers, |numbers| {
                         let at = numbers.len();
                         numbers.push(0);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::budget::Budget;
 use super::clock::Clock;
+use super::gate::Gate;
 use super::options::RunOptions;
 use super::progress::Progress;
 use super::purified::Purified;
@@ -29,6 +30,7 @@ pub struct Means {
     budget: Budget,
     pipeline: Pipeline,
     pool: rayon::ThreadPool,
+    long_documents: Gate,
 }
 
 impl Means {
@@ -38,7 +40,8 @@ impl Means {
         let budget = Budget::new(options.memory, options.threads)?;
         allocator::for_threads(options.threads);
         let pipeline = Pipeline::new(&options.recipe.text)?;
-        Ok(Means { clock, budget, pipeline, pool: pool(options.threads)? })
+        let long_documents = Gate::new(budget.long_documents());
+        Ok(Means { clock, budget, pipeline, pool: pool(options.threads)?, long_documents })
     }
 
     /// A job on a corpus.
@@ -64,6 +67,7 @@ impl Means {
             progress,
             cancel,
             clock: &self.clock,
+            long_documents: &self.long_documents,
             segmented: AtomicU64::new(0),
             bad: Mutex::default(),
         }
@@ -110,7 +114,9 @@ pub fn work_again<T>(
     let means = Means::new(options)?;
     let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = work_folder(options, beside)?;
-    work(&means.job(options, source, folder.path(), progress, cancel))
+    let job = means.job(options, source, folder.path(), progress, cancel);
+    job.check_pages()?;
+    work(&job)
 }
 
 /// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a

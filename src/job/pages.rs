@@ -141,6 +141,7 @@ fn attempt(
         ..Want::default()
     });
     let threads = (options.run.memory / A_TABLE).max(1) as usize;
+    let room = job.room();
     let found = job.work_on(
         threads,
         splits.len(),
@@ -157,9 +158,9 @@ fn attempt(
         |found, piece| {
             let path = stage.path().join(format!("pages/part-{piece:05}.parquet"));
             let mut writer = TableWriter::create(&path, schema.clone())?;
-            job.source.read(&splits[piece], &want, &mut |batch| {
+            job.read_piece(&room, &splits[piece], &want, &mut |batch| {
                 let part = Part { job, purifier: &purifier, elements: &elements, own, schema: &schema };
-                writer.write(&part.table(found, &rejecter, &batch)?)?;
+                writer.write(&part.table(found, &rejecter, batch)?)?;
                 bar.add(batch.len() as u64);
                 Ok(())
             })?;

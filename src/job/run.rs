@@ -84,7 +84,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         }
         let folder = work_folder(options, stage.path())?;
         let job = means.job(options, &source, folder.path(), progress, cancel);
-        match attempt(&job, &stage, &bad) {
+        match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {
             Ok(report) => {
                 let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_bytes("run.json", &json)?;

@@ -230,9 +230,11 @@ fn attempt(
             progress: job.progress,
             cancel: job.cancel,
             clock: job.clock,
+            long_documents: job.long_documents,
             segmented: AtomicU64::new(0),
             bad: Mutex::default(),
         };
+        old.check_pages()?;
         let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
             // Half of the old versions taken out would be worse than none: the filter must stay what it was.
             Error::BadFile { path, why } => {
@@ -335,6 +337,7 @@ fn read(job: &Job<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
                     }
                 };
                 scratch.clear();
+                let _long = job.long_document(text.len())?;
                 bound.signer.sign(&view.document(doc, text, &columns, row), scratch);
                 if let Some(reason) = scratch.reason() {
                     *unsigned.entry(reason).or_insert(0) += 1;

@@ -7,13 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::budget::Budget;
 use super::clock::Clock;
+use super::gate::{Gate, Permit};
 use super::options::RunOptions;
 use super::progress::{Bar, Progress, Unit};
 use super::purified::{Purified, Reading};
 use super::purify_report::PurifyReport;
+use super::room::Room;
+use bytesize::ByteSize;
+
 use crate::batch::Documents;
 use crate::error::{Error, Result};
-use crate::io::{RowFilter, Source, Want};
+use crate::io::{RowFilter, Segment, Source, Split, Want};
 use crate::shuffle::{Memory, Order, Shuffle, Spec};
 use crate::text::{Field, Pipeline, free_spare_lists};
 
@@ -54,6 +58,8 @@ pub struct Job<'j> {
     pub cancel: &'j AtomicBool,
     /// The stages so far.
     pub clock: &'j Clock,
+    /// Leave to work on long documents.
+    pub long_documents: &'j Gate,
     /// Han characters that went through the dictionary.
     pub segmented: AtomicU64,
     /// Files whose damage showed while they were read.
@@ -218,21 +224,31 @@ impl Job<'_> {
         let reading = self.purified.reading(self, want)?;
         let want = self.within_limit(want);
         let told = Mutex::new(PurifyReport::default());
+        let room = self.room();
+        let done = |(state, purified): &mut (S, PurifyReport), batch: Documents| {
+            self.go_on()?;
+            let batch = self.purified.texts(self, batch, &reading, purified)?;
+            each(state, &batch)?;
+            bar.add(batch.len() as u64);
+            Ok(())
+        };
         let results = self.work(
             splits.len(),
             || Ok((init()?, PurifyReport::default())),
-            |(state, purified), piece| {
+            |thread, piece| {
                 let file = &self.source.files[splits[piece].file];
                 let asks = self.purified.asks(self, file, &want, &reading);
-                self.source.read(&splits[piece], &asks, &mut |batch| {
-                    self.go_on()?;
-                    let batch = self.purified.texts(self, batch, &reading, purified)?;
-                    each(state, &batch)?;
-                    bar.add(batch.len() as u64);
-                    Ok(())
+                let segments = self.source.segments(&splits[piece], &asks, self.budget.small_piece())?;
+                segments.iter().try_for_each(|Segment { split, bytes, .. }| {
+                    room.hold(thread, *bytes, &|| self.go_on(), &done, |thread, reader| {
+                        let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
+                        self.source.read(split, &asks, &mut hand)
+                    })
                 })
             },
-            |(state, purified)| {
+            |mut thread| {
+                room.help(&mut thread, &done);
+                let (state, purified) = thread;
                 free_spare_lists();
                 told.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
                 end(state)
@@ -243,6 +259,52 @@ impl Job<'_> {
             self.purified.keep(filling, told.into_inner().unwrap_or_else(PoisonError::into_inner))?;
         }
         Ok(results)
+    }
+
+    /// Room for the pages of one reading.
+    pub fn room(&self) -> Room<Documents> {
+        Room::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
+    }
+
+    /// Reads a piece in order on this thread alone, with room for its pages.
+    ///
+    /// # Errors
+    /// What `each` returns, and files that are damaged.
+    pub fn read_piece(
+        &self,
+        room: &Room<Documents>,
+        split: &Split,
+        want: &Want,
+        each: &mut dyn FnMut(&Documents) -> Result<()>,
+    ) -> Result<()> {
+        self.source.segments(split, want, self.budget.small_piece())?.iter().try_for_each(|segment| {
+            room.hold(&mut (), segment.bytes, &|| self.go_on(), &|(), _| Ok(()), |(), _| {
+                self.source.read(&segment.split, want, &mut |batch| each(&batch))
+            })
+        })
+    }
+
+    /// Checks that no page is more than what may be read at a time.
+    ///
+    /// # Errors
+    /// [`Error::LargePage`] with the least memory that would do.
+    pub fn check_pages(&self) -> Result<()> {
+        let Some(page) = self.source.beyond(&|bytes, longest| self.budget.fits(bytes, longest))? else { return Ok(()) };
+        let size = |bytes| ByteSize(bytes).to_string();
+        let least = size(self.budget.least_for(page.bytes, page.longest));
+        let (bytes, asked) = (size(page.bytes), size(self.budget.memory));
+        Err(Error::LargePage { path: page.path, column: page.column, bytes, asked, least })
+    }
+
+    /// Leave to work on a document of so many bytes, where it is a long one: of very long ones one is worked on at a time.
+    /// A thread asks for one at a time.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] once the run is to stop.
+    pub fn long_document(&self, bytes: usize) -> Result<Option<Permit<'_>>> {
+        let bytes = bytes as u64;
+        let is_long = bytes > self.budget.short_document();
+        is_long.then(|| self.long_documents.enter(bytes, || self.go_on())).transpose()
     }
 
     /// The same of the documents within `--limit`.

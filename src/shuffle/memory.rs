@@ -17,6 +17,19 @@ pub struct Memory {
     ledger: Arc<Ledger>,
 }
 
+/// Bytes of a ledger that something else than rows takes, until it is dropped.
+#[derive(Debug)]
+pub struct Loan {
+    memory: Memory,
+    bytes: usize,
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        self.memory.release(self.bytes);
+    }
+}
+
 #[derive(Debug)]
 struct Ledger {
     limit: usize,
@@ -64,6 +77,17 @@ impl Memory {
         self.ledger.used.fetch_sub(bytes, Relaxed);
     }
 
+    /// Takes bytes for something else than rows, above the limit if need be: rows go to disk until the limit holds.
+    ///
+    /// # Errors
+    /// A work file that cannot be written.
+    pub fn lend(&self, bytes: usize) -> Result<Loan> {
+        self.charge(bytes);
+        let loan = Loan { memory: self.clone(), bytes };
+        while self.used() > self.limit() && self.spill_fullest()? {}
+        Ok(loan)
+    }
+
     /// Sends (a part of) the fullest partition of any shuffle to disk; false if nobody holds anything that could go.
     ///
     /// The fullest one, because blocks then come out about twice as long as the mean holding, and partitions with few rows
@@ -100,5 +124,9 @@ mod tests {
         memory.charge(70);
         assert_eq!((memory.used(), clone.limit()), (110, 100));
         assert!(!memory.spill_fullest().expect("nothing to write"));
+        let loan = memory.lend(1000).expect("nothing to write");
+        assert_eq!(memory.used(), 1110);
+        drop(loan);
+        assert_eq!(memory.used(), 110);
     }
 }

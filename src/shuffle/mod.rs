@@ -33,7 +33,7 @@ mod tournament;
 mod writer;
 
 pub use mapped::{AtomicBits, AtomicCells, FrozenHeap, Heap, Mapped, Ranks};
-pub use memory::Memory;
+pub use memory::{Loan, Memory};
 pub use records::Records;
 pub use sorted::Sorted;
 pub use spec::{MAX_PARTITIONS, Order, Spec, WIDTHS};
