@@ -10,6 +10,7 @@
 #   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
+#   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
@@ -25,11 +26,11 @@ VENV_PYTHON := $(CURDIR)/.venv/bin/python
 PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON
+export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality family study golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality family study hostile golden venv clean
 .NOTPARALLEL:
 
 help:
@@ -101,6 +102,10 @@ study: venv
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/study.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+
+hostile: venv
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/hostile.py "$${DIR:-out/hostile}" --dupsift "$(PROGRAM)" $(ARGS)
 
 golden:
 	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release

@@ -172,6 +172,11 @@ impl Counts {
         self.slots = slots;
     }
 
+    /// Terms that may be counted between two drains: a document of more is better a part of its own.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Whether the memory is used up, or a 32-bit partial count could be, so that the counts must be drained.
     pub fn is_full(&self) -> bool {
         self.terms >= self.limit || self.occurrences >= 1 << 31

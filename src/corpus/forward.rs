@@ -174,6 +174,13 @@ impl<'r> Records<'r> {
         self.rest.is_empty()
     }
 
+    /// Bytes of the text of the next document.
+    pub fn text_bytes(&self) -> Option<u64> {
+        let mut ahead = Records { rest: self.rest, first_lines: false, numbers: Vec::new() };
+        ahead.number()?;
+        ahead.number()
+    }
+
     /// The next document; none where the bytes are not those of documents with this vocabulary.
     pub fn next<'v>(&mut self, words: &Words<'v>) -> Option<Record<'v>> {
         let (doc, text_bytes) = (self.number()?, self.number()?);

@@ -1,6 +1,7 @@
 //! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
 
 use super::cuts::{Cuts, CutsWriter};
+use super::evidence;
 use super::forward::{Forward, ForwardThread, ForwardWriter};
 use super::workers::Job;
 use crate::algorithm::{Features, Stats};
@@ -74,11 +75,28 @@ impl<'j> Counting<'j> {
     /// Counts a document.
     pub fn count(&self, thread: &mut CountingThread<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
         let CountingThread { tally, words, features, forward, scratch } = thread;
-        tally.add(document);
         scratch.clear();
         if let Some(cuts) = &self.cuts {
             cuts.push(doc, document, scratch)?;
         }
+        let limit = tally.words.as_ref().map_or(usize::MAX, Counts::limit);
+        if document.word_count() > limit && document.counted().len() > limit {
+            // More words than the table has room for: it is drained, and these words pass it by.
+            drain(&mut tally.words, words)?;
+            tally.add_but_words(document);
+            if let Some(writer) = words {
+                let rows = document.counted().iter().map(|one| encode_count(one.word.hash, 1, one.tf));
+                rows.into_iter().try_for_each(|row| writer.push(&row))?;
+            }
+            if let Some(forward) = forward {
+                forward.drain()?;
+                let known = self.cuts.is_some().then(|| CutsWriter::bits(scratch));
+                forward.push_alone(doc, document, known)?;
+            }
+            evidence::let_go(scratch);
+            return self.drain_features(tally, features);
+        }
+        tally.add(document);
         let mut full = false;
         if let (Some(forward), Some(counts)) = (forward.as_mut(), &mut tally.words) {
             let known = self.cuts.is_some().then(|| CutsWriter::bits(scratch));
@@ -89,6 +107,11 @@ impl<'j> Counting<'j> {
             drain(&mut tally.words, words)?;
             forward.as_mut().map_or(Ok(()), ForwardThread::drain)?;
         }
+        evidence::let_go(scratch);
+        self.drain_features(tally, features)
+    }
+
+    fn drain_features(&self, tally: &mut Tally<'_>, features: &mut Option<Writer<'_>>) -> Result<()> {
         if tally.features.as_ref().is_some_and(Counts::is_full) {
             drain(&mut tally.features, features)?;
         }

@@ -36,12 +36,32 @@ impl Taking {
         write(numbers);
         numbers[0] = numbers.len() as u64 - 1;
         self.begins.store(rank, self.heap.append(bytemuck::cast_slice(numbers))? + 1);
+        let_go(numbers);
+        Ok(())
+    }
+
+    /// Keeps the numbers of a document that takes part.
+    pub fn take_all(&self, doc: u64, numbers: &[u64]) -> Result<()> {
+        let Some(rank) = place(&self.met, doc) else { return Ok(()) };
+        let length = [numbers.len() as u64];
+        let begin = self.heap.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(numbers))?;
+        self.begins.store(rank, begin + 1);
         Ok(())
     }
 
     /// Ends the taking.
     pub fn end(self) -> Result<Evidence> {
         Ok(Evidence { numbers: self.heap.freeze()?, met: self.met, begins: self.begins })
+    }
+}
+
+/// A list of more bytes is not kept for the next document.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Frees a list that a long document has made long.
+pub fn let_go<T>(list: &mut Vec<T>) {
+    if list.capacity() * size_of::<T>() > KEPT_BYTES {
+        *list = Vec::new();
     }
 }
 

@@ -104,6 +104,28 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
+    /// Takes down a document that is a part of its own, and whose words no table has numbered: they are counted through.
+    pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
+        self.documents += 1;
+        let mut next = 0;
+        let numbers = self.all(document, &mut next);
+        write_document(doc, document, &numbers, &mut self.records);
+        if self.to.first_lines {
+            let line = document.first_line_by(known);
+            let numbers = line.as_ref().map_or_else(Vec::new, |line| self.all(line, &mut next));
+            write_first_line(line.as_ref(), &numbers, &mut self.records);
+        }
+        self.drain()
+    }
+
+    /// Gives the words of a document the next numbers.
+    fn all(&mut self, document: &Analysis<'_>, next: &mut u32) -> Vec<u32> {
+        let counted = document.counted();
+        counted.iter().for_each(|one| self.vocabulary.push(document, &one.word));
+        let begin = std::mem::replace(next, *next + counted.len() as u32);
+        (begin..*next).collect()
+    }
+
     fn fresh(&mut self, document: &Analysis<'_>, counts: &Counts) {
         for &place in counts.fresh() {
             self.vocabulary.push(document, &document.counted()[place as usize].word);
@@ -113,6 +135,9 @@ impl ForwardThread<'_> {
     fn end_block(&mut self) -> Result<()> {
         self.blocks.push(self.to.append(&self.records)?);
         self.records.clear();
+        if self.records.capacity() > 4 * BLOCK {
+            self.records = Vec::new();
+        }
         Ok(())
     }
 
@@ -164,7 +189,8 @@ impl Forward {
         let documents = self.parts.iter().map(|part| part.documents).sum();
         let bar = job.progress.stage("recall kept words", documents, Unit::Documents);
         let mut tallies = Vec::new();
-        for parts in self.parts.chunks(job.pool.current_num_threads()) {
+        let most = job.budget.a_thread * job.pool.current_num_threads();
+        for parts in together(&self.parts, job.pool.current_num_threads(), most) {
             let words = job.work(
                 parts.len(),
                 || Ok(Vec::new()),
@@ -188,6 +214,8 @@ impl Forward {
                     let mut records = Records::new(self.get(block), self.first_lines);
                     while !records.is_empty() {
                         job.go_on()?;
+                        let text_bytes = records.text_bytes().ok_or_else(damaged)?;
+                        let _long = job.long_document(text_bytes.try_into().unwrap_or(usize::MAX))?;
                         let record = records.next(words).ok_or_else(damaged)?;
                         bar.add(1);
                         if !signing.leaves_out(record.doc) {
@@ -205,6 +233,24 @@ impl Forward {
         }
         Ok(tallies)
     }
+}
+
+/// Parts whose words are held beside each other: at most so many, and of at most so many bytes but for a single one.
+fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
+    let mut all = Vec::new();
+    let mut rest = parts;
+    while !rest.is_empty() {
+        let mut held = 0;
+        // The length of a word takes 4 bytes in the file, and what is known of it up to 64 in memory.
+        let fits = rest.iter().take(many.max(1)).take_while(|part| {
+            held += 16 * part.lengths.bytes;
+            held <= bytes
+        });
+        let (now, later) = rest.split_at(fits.count().max(1));
+        all.push(now);
+        rest = later;
+    }
+    all
 }
 
 /// The work file is ours, and nobody else has its name: only a broken disk gives other bytes back.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::classes::Classes;
-use super::evidence::{Evidence, Taking};
+use super::evidence::{Evidence, Taking, let_go};
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{RowLayout, Signatures};
@@ -105,7 +105,6 @@ pub struct SigningThread<'w> {
     rows: Vec<Writer<'w>>,
     tallies: Vec<SignTally>,
     scratch: (Signatures, Vec<u64>),
-    numbers: Vec<u64>,
     record: Vec<u8>,
 }
 
@@ -140,7 +139,6 @@ impl<'s> Signing<'s> {
             rows: self.outputs.iter().map(|output| output.rows.writer()).collect(),
             tallies: vec![SignTally::default(); self.bound.len()],
             scratch: Default::default(),
-            numbers: Vec::new(),
             record: Vec::new(),
         }
     }
@@ -153,7 +151,7 @@ impl<'s> Signing<'s> {
     /// Signs a document, whose text has so many bytes.
     pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
         let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
-        let SigningThread { rows, tallies, scratch, numbers, record } = thread;
+        let SigningThread { rows, tallies, scratch, record } = thread;
         sign(self.bound, document, scratch, |number, out, evidence| {
             let output = &self.outputs[number];
             tallies[number].add(out, alike);
@@ -162,7 +160,7 @@ impl<'s> Signing<'s> {
             }
             output.signed.set(doc as usize);
             if let Some(taking) = &output.taking {
-                taking.take(doc, numbers, |numbers| numbers.extend_from_slice(evidence))?;
+                taking.take_all(doc, evidence)?;
             }
             for row in out.rows(doc) {
                 if self.sieve.is_some_and(|sieve| !sieve.keeps(number, &row)) {
@@ -175,6 +173,7 @@ impl<'s> Signing<'s> {
             }
             Ok(())
         })?;
+        let_go(&mut scratch.1);
         if doc.is_multiple_of(self.timed) {
             self.time(document, bytes, &mut scratch.0, tallies);
         }

@@ -34,15 +34,20 @@ impl Tally<'_> {
 
     /// Counts one document; one without words does not count at all.
     pub fn add(&mut self, document: &Analysis<'_>) {
+        if let Some(counts) = self.words.as_mut().filter(|_| !document.words().is_empty()) {
+            counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
+        }
+        self.add_but_words(document);
+    }
+
+    /// The same without the counts of its words, which are another's to keep.
+    pub fn add_but_words(&mut self, document: &Analysis<'_>) {
         let words = document.words();
         if words.is_empty() {
             return;
         }
         self.documents += 1;
         self.tokens += words.len() as u64;
-        if let Some(counts) = &mut self.words {
-            counts.add_counted(document.counted().iter().map(|counted| (counted.word.hash, counted.tf)));
-        }
         if let Some(counts) = &mut self.features {
             self.scratch.clear();
             self.kinds.iter().for_each(|kind| kind.of(document, &mut self.scratch));

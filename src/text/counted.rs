@@ -12,8 +12,12 @@ use super::spare;
 pub fn count(words: &[Word]) -> Vec<Counted> {
     /// Words for which room is made at a time.
     const AT_ONCE: usize = 64;
+    /// Words of a long document.
+    const LONG: usize = 1 << 17;
     let Some(&any) = words.first() else { return Vec::new() };
-    let mut counted = spare::take(|spare| &mut spare.counted, words.len() / 2);
+    // Room for a long document is made at once: what is not used of it is never touched, and nothing is copied.
+    let room = if words.len() > LONG { words.len() + 1 } else { words.len() / 2 };
+    let mut counted = spare::take(|spare| &mut spare.counted, room);
     let mut slots = spare::take(|spare| &mut spare.slots, 0);
     let size = (words.len() * 2).next_power_of_two();
     slots.resize(size, 0);

@@ -20,6 +20,7 @@ mod invariants;
 mod kit;
 mod long_documents;
 mod margin;
+mod memory;
 mod one_reading;
 mod oracle;
 mod pages;

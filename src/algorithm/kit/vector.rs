@@ -56,12 +56,20 @@ impl Weighing<'_> {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|term| term.hash &= !1);
         if self.head > 0.0 && !terms.is_empty() {
-            let mut head = document.first_line().map_or_else(|| terms.clone(), |line| self.weighed(line));
-            head.iter_mut().for_each(|term| term.hash = combine(HEAD, term.hash & !1) | 1);
-            let share = if head.is_empty() { 0.0 } else { self.head };
-            scale(&mut terms, 1.0 - share);
-            scale(&mut head, share);
-            terms.append(&mut head);
+            // A text of one line is its own: its terms are weighed once, and stand twice.
+            let line = document.first_line().map(|line| self.weighed(line));
+            let text = terms.len();
+            terms.reserve_exact(line.as_ref().map_or(text, Vec::len));
+            let head = |term: Term| Term { hash: combine(HEAD, term.hash & !1) | 1, ..term };
+            match line {
+                Some(mut line) => terms.append(&mut line),
+                None => terms.extend_from_within(..),
+            }
+            let (body, line) = terms.split_at_mut(text);
+            line.iter_mut().for_each(|term| *term = head(*term));
+            let share = if line.is_empty() { 0.0 } else { self.head };
+            scale(body, 1.0 - share);
+            scale(line, share);
         } else {
             scale(&mut terms, 1.0);
         }
@@ -82,6 +90,7 @@ impl Weighing<'_> {
     /// The vector in numbers: the length of its part of the text, then two numbers a term.
     pub fn evidence(terms: &[Term], out: &mut Vec<u64>) {
         let text = terms.iter().filter(|term| !is_head(term.hash)).map(|term| term.weight * term.weight).sum::<f64>();
+        out.reserve_exact(2 * terms.len() + 1);
         out.push(text.sqrt().to_bits());
         out.extend(terms.iter().flat_map(|term| {
             let df = u64::from(u32::try_from(term.df).unwrap_or(u32::MAX));

@@ -43,19 +43,30 @@ impl Heap {
     /// # Errors
     /// [`Error::Io`] if the disk does not take them, or others that were appended before; the heap is then of no use.
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
+        self.append_both(bytes, &[])
+    }
+
+    /// Appends two pieces, one behind the other, and says where the first begins: what is long need not be copied together.
+    ///
+    /// # Errors
+    /// As [`Heap::append`].
+    pub fn append_both(&self, first: &[u8], second: &[u8]) -> Result<u64> {
+        let bytes = first.len() + second.len();
         let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let offset = tail.offset + tail.gathered.len() as u64;
-        if tail.gathered.len() + bytes.len() <= GATHERED_BYTES {
-            tail.gathered.extend_from_slice(bytes);
+        if tail.gathered.len() + bytes <= GATHERED_BYTES {
+            tail.gathered.extend_from_slice(first);
+            tail.gathered.extend_from_slice(second);
             return Ok(offset);
         }
         // The places are taken under the lock; the writing goes on beside the next callers.
         let before = Tail { offset: tail.offset, gathered: std::mem::take(&mut tail.gathered) };
-        tail.offset = offset + bytes.len() as u64;
+        tail.offset = offset + bytes as u64;
         tail.gathered.reserve_exact(GATHERED_BYTES);
         drop(tail);
         self.write(&before.gathered, before.offset)?;
-        self.write(bytes, offset)?;
+        self.write(first, offset)?;
+        self.write(second, offset + first.len() as u64)?;
         Ok(offset)
     }
 

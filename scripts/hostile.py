@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""Makes corpora of hostile shapes and runs the program on them: what is promised is held, or the exit code is 1.
+
+    scripts/hostile.py DIR --dupsift target/release/dupsift
+    scripts/hostile.py DIR --dupsift PROGRAM --small --threads 1,8 --shapes pages,lines
+
+For each shape, verb and number of threads: the exit code, and the highest anonymous memory (RssAnon of /proc, looked at every
+5 ms, and what the program itself recorded in run.json) beside the promise: --memory + 150 MB + 30 times the longest document.
+The same seed gives the same bytes. DIR is made, and what was made in it is removed, shape by shape. Linux only. --small makes
+corpora of some 30 MB with the same faults, for tests.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+CONSTANT, A_DOCUMENT = 150_000_000, 30
+MIB = 1 << 20
+# The least --memory is 16 MiB, and 16 MiB a thread.
+LEAST = 16
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+HANG_SECONDS = 900
+
+
+def words(rng, many):
+    return ["".join(rng.choices(LETTERS, k=rng.randint(3, 9))) for _ in range(many)]
+
+
+def text(rng, vocabulary, length):
+    return " ".join(rng.choices(vocabulary, k=length // 6 + 8))[:length]
+
+
+def different(length, first):
+    """A text whose words all differ, also from those of a text that begins elsewhere."""
+    out, size, number = [], 0, first
+    while size < length:
+        word = f"{number * 2654435761 % (1 << 20):x}{number:x}"
+        out.append(word)
+        size += len(word) + 1
+        number += 1
+    return " ".join(out)[:length]
+
+
+def parquet(path, texts, **options):
+    table = pa.table({"id": [f"d{row}" for row in range(len(texts))], "text": texts})
+    pq.write_table(table, path, **options)
+
+
+def json_lines(open_file, texts):
+    with open_file as out:
+        for row, one in enumerate(texts):
+            out.write(json.dumps({"id": f"d{row}", "text": one}, ensure_ascii=False).encode() + b"\n")
+
+
+def good(folder):
+    """A file that every program reads: what is beside it must not change what becomes of it."""
+    rng = random.Random(1)
+    vocabulary = words(rng, 500)
+    parquet(folder / "good.parquet", [text(rng, vocabulary, 300) for _ in range(200)])
+
+
+# Each shape writes its files and returns the bytes of its longest document.
+
+
+def pages(folder, rng, small):
+    """Large pages: pyarrow looks at the size of a page once in 1,024 rows."""
+    length = 25_000 if small else 100_000
+    vocabulary = words(rng, 50_000)
+    parquet(folder / "a.parquet", [text(rng, vocabulary, length) for _ in range(2048 if small else 4096)])
+    return length
+
+
+def packed_pages(folder, rng, small):
+    """The same in Zstandard, without a dictionary, of two columns with large pages."""
+    length = 20_000 if small else 80_000
+    vocabulary = words(rng, 50_000)
+    texts = [text(rng, vocabulary, length) for _ in range(2048)]
+    table = pa.table({"id": [one[: length // 8] + str(row) for row, one in enumerate(texts)], "text": texts})
+    pq.write_table(table, folder / "a.parquet", compression="zstd", use_dictionary=False)
+    return length
+
+
+def long_documents(folder, rng, small):
+    """16 long documents in one row group and one page."""
+    length = 1_500_000 if small else 10_000_000
+    vocabulary = words(rng, 50_000)
+    parquet(folder / "a.parquet", [text(rng, vocabulary, length) for _ in range(16)])
+    return length
+
+
+def all_different(folder, rng, small):
+    """16 documents whose words all differ."""
+    length = 1_500_000 if small else 8_000_000
+    parquet(folder / "a.parquet", [different(length, row * length) for row in range(8 if small else 16)])
+    return length
+
+
+def one_different(folder, rng, small):
+    """One document whose words all differ, in one line."""
+    length = 4_000_000 if small else 8_000_000
+    parquet(folder / "a.parquet", [different(length, 0)])
+    return length
+
+
+def lines(folder, rng, small):
+    """Long lines of JSON."""
+    length = 1_500_000 if small else 10_000_000
+    vocabulary = words(rng, 50_000)
+    json_lines(open(folder / "a.jsonl", "wb"), [text(rng, vocabulary, length) for _ in range(16)])
+    return length
+
+
+def line_80(folder, rng, small):
+    """One line of 80 MB of few words."""
+    length = 4_000_000 if small else 80_000_000
+    vocabulary = words(rng, 500)
+    json_lines(open(folder / "a.jsonl", "wb"), [text(rng, vocabulary, length)])
+    return length
+
+
+def gzip_bomb(folder, rng, small):
+    """A line of 3 GB in a file of 3 MB."""
+    good(folder)
+    with gzip.open(folder / "a.jsonl.gz", "wb", compresslevel=9) as out:
+        block = b"a" * MIB
+        out.write(b'{"text": "')
+        for _ in range(300 if small else 3000):
+            out.write(block)
+        out.write(b'"}\n')
+    return 0
+
+
+def zstd_window(folder, rng, small):
+    """A frame of Zstandard that asks for a window of 2 GiB, made by hand: magic, a window of 2^31, raw blocks of nothing."""
+    good(folder)
+    blocks = 400 if small else 4000
+    block = b" " * (128 << 10)
+    with open(folder / "a.jsonl.zst", "wb") as out:
+        out.write(b"\x28\xb5\x2f\xfd" + bytes([0, (31 - 10) << 3]))
+        for number in range(blocks):
+            out.write((len(block) << 3 | int(number == blocks - 1)).to_bytes(3, "little") + block)
+    return 0
+
+
+def endless(folder, rng, small):
+    """A pipe that no one writes to, and a link to /dev/zero."""
+    good(folder)
+    os.mkfifo(folder / "a.jsonl")
+    os.symlink("/dev/zero", folder / "b.jsonl")
+    return 0
+
+
+def garbage(folder, rng, small):
+    """Bytes that are no gzip behind the last member."""
+    good(folder)
+    vocabulary = words(rng, 500)
+    json_lines(gzip.open(folder / "a.jsonl.gz", "wb"), [text(rng, vocabulary, 300) for _ in range(500)])
+    with open(folder / "a.jsonl.gz", "ab") as out:
+        out.write(b"\0" * 100 + b"garbage")
+    return 300
+
+
+def gbk(folder, rng, small):
+    """JSON lines in GBK."""
+    good(folder)
+    with open(folder / "a.jsonl", "wb") as out:
+        for row in range(500):
+            one = "".join(chr(rng.randint(0x4E00, 0x9FA5)) for _ in range(100))
+            out.write(json.dumps({"id": row, "text": one}, ensure_ascii=False).encode("gbk", "ignore") + b"\n")
+    return 400
+
+
+def cut_off(folder, rng, small):
+    """A Parquet file whose second half is missing, one of 0 bytes, and one with a damaged page."""
+    good(folder)
+    whole = (folder / "good.parquet").read_bytes()
+    (folder / "a.parquet").write_bytes(whole[: len(whole) // 2])
+    (folder / "b.parquet").write_bytes(b"")
+    middle = len(whole) // 3
+    (folder / "c.parquet").write_bytes(whole[:middle] + b"\xff" * 200 + whole[middle + 200 :])
+    return 300
+
+
+ALL = ("exact", "minhash", "balanced", "stream", "compare", "evaluate", "explain", "purify")
+SOME = ("exact", "minhash", "balanced", "stream")
+EXACT = ("exact",)
+# Verbs, MiB of memory at the least (for a page alone where that is large), MiB with --small, exit codes.
+SHAPES = {
+    pages: (ALL, 160, 64, {0}),
+    packed_pages: (SOME, 160, 64, {0}),
+    long_documents: (ALL, 160, 48, {0}),
+    all_different: (ALL, 160, 48, {0}),
+    one_different: (SOME, 48, 48, {0}),
+    lines: (ALL, 160, 48, {0}),
+    line_80: (SOME, 160, 48, {0}),
+    gzip_bomb: (EXACT, 48, 48, {3}),
+    zstd_window: (EXACT, 48, 48, {3}),
+    endless: (EXACT, 48, 48, {0, 3}),
+    garbage: (EXACT, 48, 48, {3}),
+    gbk: (EXACT, 48, 48, {0, 3, 4}),
+    cut_off: (EXACT, 48, 48, {3}),
+}
+
+
+def watched(command):
+    """The exit code, and the highest anonymous memory in bytes. One that hangs is ended, and has the code -9."""
+    with open(os.devnull, "w") as nothing:
+        child = subprocess.Popen(command, stdout=nothing, stderr=subprocess.PIPE, text=True)
+        peak, begun = 0, time.monotonic()
+        os.set_blocking(child.stderr.fileno(), False)
+        said = ""
+        while child.poll() is None:
+            try:
+                status = Path(f"/proc/{child.pid}/status").read_text()
+            except OSError:
+                break
+            peak = max([peak] + [int(line.split()[1]) * 1024 for line in status.splitlines() if "RssAnon" in line])
+            said += child.stderr.read() or ""
+            if time.monotonic() - begun > HANG_SECONDS:
+                child.kill()
+            time.sleep(0.005)
+        child.wait()
+        said += child.stderr.read() or ""
+    return child.returncode, peak, said
+
+
+def commands(verb, program, corpus, work, options):
+    """What has to be there first, what is watched, and where it leaves its record."""
+    out, before = work / "out", work / "before"
+    names = {"balanced": "exact,cosine:preset=versions"}
+    algorithms = ["--algorithms", names.get(verb, verb if verb in ("exact", "minhash") else "exact,minhash")]
+    target = ["--out", str(out), "--overwrite", "--no-progress", *options]
+    run = [program, "run", str(corpus), *algorithms]
+    if verb in ("exact", "minhash", "balanced"):
+        return None, [*run, *target], out
+    if verb == "stream":
+        return None, [program, "stream", str(corpus), "--algorithms", "exact", *target], out
+    if verb == "compare":
+        return None, [program, "compare", str(corpus), *algorithms, *target], out
+    if verb == "purify":
+        return None, [program, "purify", str(corpus), "--html-column", "text", *target], out
+    first = [*run, "--out", str(before), "--overwrite", "--no-progress", *options]
+    if verb == "explain":
+        return first, [program, "explain", str(before), "d0", "d1", "--no-progress", *options], before
+    truth = work / "truth.parquet"
+    pq.write_table(pa.table({"id_a": ["d0", "d1"], "id_b": ["d1", "d2"]}), truth)
+    return first, [program, "evaluate", str(before), "--truth", str(truth), "--no-progress", *options], before
+
+
+def run(shape, verb, threads, longest, arguments, corpus, work):
+    _, least, small_least, codes = SHAPES[shape]
+    mebibytes = max(small_least if arguments.small else least, LEAST * (threads + 1))
+    options = ["--memory", f"{mebibytes}MiB", "--threads", str(threads)]
+    first, command, out = commands(verb, arguments.dupsift, corpus, work, options)
+    if first:
+        watched(first)
+    code, peak, said = watched(command)
+    record = out / "run.json"
+    if verb not in ("explain", "evaluate") and record.is_file():
+        peak = max(peak, json.loads(record.read_text()).get("peak_memory_bytes", 0))
+    promised = mebibytes * MIB + CONSTANT + A_DOCUMENT * longest
+    wanted = codes if verb != "explain" or len(os.listdir(corpus)) > 1 else codes | {0}
+    is_held = code in wanted and peak <= promised
+    print(
+        f"| {shape.__name__} | {verb} | {threads} | {mebibytes} | {peak / 1e6:.0f} | {promised / 1e6:.0f} | {code} | "
+        f"{'held' if is_held else 'BROKEN'} |",
+        flush=True,
+    )
+    if code not in wanted:
+        print(f"  exit code {code}, expected one of {sorted(wanted)}: {said[-600:].strip()}", file=sys.stderr)
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.rmtree(work / "before", ignore_errors=True)
+    return is_held
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--dupsift", required=True)
+    parser.add_argument("--threads", default="1,2,4,8")
+    parser.add_argument("--shapes", default=",".join(shape.__name__ for shape in SHAPES))
+    parser.add_argument("--verbs", default=",".join(ALL))
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--make-only", action="store_true", help="make the corpora, run nothing, remove nothing")
+    arguments = parser.parse_args()
+    known = {shape.__name__: shape for shape in SHAPES}
+    chosen, verbs = arguments.shapes.split(","), arguments.verbs.split(",")
+    if unknown := [name for name in chosen if name not in known] + [verb for verb in verbs if verb not in ALL]:
+        parser.error(f"unknown: {', '.join(unknown)}; shapes are {', '.join(known)}, verbs {', '.join(ALL)}")
+    broken = 0
+    print("| shape | verb | threads | --memory, MiB | peak, MB | promised, MB | exit | |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    for name in chosen:
+        shape, work = known[name], arguments.folder / name
+        shutil.rmtree(work, ignore_errors=True)
+        corpus = work / "corpus"
+        corpus.mkdir(parents=True)
+        longest = shape(corpus, random.Random(7), arguments.small)
+        if arguments.make_only:
+            continue
+        for verb in (verb for verb in SHAPES[shape][0] if verb in verbs):
+            for threads in map(int, arguments.threads.split(",")):
+                broken += not run(shape, verb, threads, longest, arguments, corpus, work)
+        shutil.rmtree(work)
+    if broken:
+        print(f"{broken} broken", file=sys.stderr)
+    sys.exit(1 if broken else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+//! The memory promise on hostile shapes, made small: the highest anonymous memory of a child process, for every verb that reads.
+
+use std::path::Path;
+
+use crate::kit::python;
+
+/// Runs `scripts/hostile.py` on some of its shapes; it ends with 0 where every promise is held.
+fn held(shapes: &str, verbs: &str, threads: &str) {
+    if !Path::new("/proc/self/status").is_file() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = python("scripts/hostile.py");
+    command.arg(folder.path()).args(["--dupsift", env!("CARGO_BIN_EXE_dupsift"), "--small"]);
+    command.args(["--shapes", shapes, "--verbs", verbs, "--threads", threads]);
+    let output = command.output().unwrap();
+    let (table, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{table}\n{said}");
+    let rows = table.lines().filter(|line| line.ends_with("| held |")).count();
+    assert!(rows >= shapes.split(',').count() * threads.split(',').count(), "{table}");
+}
+
+#[test]
+fn large_pages_keep_the_promise_for_every_verb() {
+    held("pages", "exact,minhash,balanced,stream,compare,evaluate,explain,purify", "8");
+    held("pages", "minhash", "1,2,4");
+}
+
+#[test]
+fn large_pages_of_two_columns_keep_the_promise() {
+    held("packed_pages", "exact,balanced", "2,8");
+}
+
+#[test]
+fn long_documents_keep_the_promise_for_every_verb() {
+    held("long_documents", "minhash,balanced,stream,compare,evaluate,explain,purify", "8");
+    held("long_documents", "balanced", "1,2,4");
+}
+
+#[test]
+fn documents_of_different_words_keep_the_promise() {
+    held("all_different", "balanced", "1,2,4,8");
+    held("one_different", "balanced", "1,8");
+}
