@@ -200,6 +200,7 @@ pub(super) fn each_page(
             Err(why) => each(row, Seen::Bad(why))?,
             Ok(None) => each(row, Seen::Null)?,
             Ok(Some(bytes)) => {
+                let _long = job.long_document(bytes.len())?;
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
                 match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
