@@ -22,6 +22,7 @@ import random
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -218,24 +219,21 @@ SHAPES = {
 
 def watched(command):
     """The exit code, and the highest anonymous memory in bytes. One that hangs is ended, and has the code -9."""
-    with open(os.devnull, "w") as nothing:
-        child = subprocess.Popen(command, stdout=nothing, stderr=subprocess.PIPE, text=True)
+    with tempfile.TemporaryFile() as told:
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told)
         peak, begun = 0, time.monotonic()
-        os.set_blocking(child.stderr.fileno(), False)
-        said = ""
         while child.poll() is None:
             try:
                 status = Path(f"/proc/{child.pid}/status").read_text()
             except OSError:
                 break
             peak = max([peak] + [int(line.split()[1]) * 1024 for line in status.splitlines() if "RssAnon" in line])
-            said += child.stderr.read() or ""
             if time.monotonic() - begun > HANG_SECONDS:
                 child.kill()
             time.sleep(0.005)
         child.wait()
-        said += child.stderr.read() or ""
-    return child.returncode, peak, said
+        told.seek(0)
+        return child.returncode, peak, told.read().decode(errors="replace")
 
 
 def commands(verb, program, corpus, work, options):

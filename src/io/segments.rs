@@ -11,6 +11,9 @@ use super::want::Want;
 use crate::error::Result;
 use std::path::PathBuf;
 
+/// A line of more bytes is looked at when it is asked how many are read at a time.
+const LONG_LINE: u64 = 1 << 20;
+
 /// A part of a piece.
 #[derive(Clone, Debug)]
 pub struct Segment {
@@ -46,7 +49,9 @@ impl Source {
         let input = &self.files[split.file];
         let reading = Reading {
             path: &input.path,
-            packing: input.packing,
+            coding: input.coding,
+            longest: input.longest,
+            label: &input.label,
             part: split.part,
             first_doc: split.first_doc,
             rows: split.rows,
@@ -58,7 +63,12 @@ impl Source {
         };
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_default();
+            // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double.
+            let lines = || {
+                let bytes = if input.longest > LONG_LINE { 4 * input.longest } else { 0 };
+                Stretch { bytes, longest: input.longest, column: self.columns.text.clone(), ..Stretch::default() }
+            };
+            let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_else(lines);
             return Ok(vec![Segment { split: split.clone(), bytes, longest, column }]);
         }
         let segment = |before: &mut u64, Stretch { rows, bytes, longest, column }: Stretch| {
