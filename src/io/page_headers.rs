@@ -13,6 +13,8 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 pub(super) struct Page {
     /// 0 for what is no page of data.
     pub rows: u32,
+    /// Values, of a dictionary too.
+    pub values: u32,
     /// Bytes in memory.
     pub unpacked: u32,
     /// Bytes in the file.
@@ -69,6 +71,10 @@ fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
                 (2, INTEGER) => Ok(encoding = header.integer()?),
                 _ => header.skip(of),
             })?,
+            (7, STRUCT) => header.each_field(&mut |header, field, of| match (field, of) {
+                (1, INTEGER) => Ok(page.values = length(header.integer()?)?),
+                _ => header.skip(of),
+            })?,
             (8, STRUCT) => header.each_field(&mut |header, field, of| match (field, of) {
                 (3, INTEGER) => Ok(rows = Some(length(header.integer()?)?)),
                 (4, INTEGER) => Ok(encoding = header.integer()?),
@@ -87,6 +93,7 @@ fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
         DATA_V2 => rows.ok_or_else(odd)?,
         _ => 0,
     };
+    page.values = page.values.max(page.rows);
     Ok(page)
 }
 

@@ -102,10 +102,16 @@ fn held(columns: &[Column], rows: Range<u64>) -> u64 {
     columns.iter().map(|column| column.held(rows.clone())).fold(0, u64::saturating_add)
 }
 
-/// A page of so many rows has a value of its even share or more.
+/// A page, or a dictionary, of so many values has one of their even share or more.
 fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
-    let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.rows);
-    columns.iter().flat_map(|column| column.within(rows.clone()).map(of_page)).max().unwrap_or(0)
+    let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.values.max(1));
+    let of_column = |column: &Column| {
+        let pages = || column.within(rows.clone());
+        let dictionary = column.pages.iter().find(|page| page.is_dictionary);
+        let dictionary = dictionary.filter(|_| pages().any(|page| page.in_dictionary));
+        pages().chain(dictionary).map(of_page).max()
+    };
+    columns.iter().filter_map(of_column).max().unwrap_or(0)
 }
 
 /// Cuts rows where pages of the column with the largest ones begin.
@@ -133,7 +139,7 @@ mod tests {
     use super::*;
 
     fn page(rows: u32, unpacked: u32, packed: u32) -> Page {
-        Page { rows, unpacked, packed, ..Page::default() }
+        Page { rows, values: rows, unpacked, packed, ..Page::default() }
     }
 
     fn column(pages: Vec<Page>) -> Column {
@@ -142,13 +148,14 @@ mod tests {
 
     #[test]
     fn what_is_held_is_two_pages_where_they_meet_and_the_dictionary_where_it_is_asked() {
-        let dictionary = Page { is_dictionary: true, ..page(0, 1000, 400) };
+        let dictionary = Page { is_dictionary: true, values: 4, ..page(0, 1000, 400) };
         let places = Page { in_dictionary: true, ..page(10, 20, 9) };
         let column = column(vec![dictionary, places, page(10, 500, 300), page(5, 900, 100)]);
         let held = |rows| column.held(rows);
         assert_eq!([held(0..10), held(10..20), held(20..25)], [1400, 800, 1000]);
         assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2500]);
-        assert_eq!(longest(&[column], 10..25), 180);
+        let columns = [column];
+        assert_eq!([longest(&columns, 10..25), longest(&columns, 9..25)], [180, 250]);
     }
 
     #[test]

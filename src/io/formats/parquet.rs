@@ -27,7 +27,7 @@ const BATCH_ROWS: usize = 8192;
 /// Footers kept; parts are read in order, so one a thread is enough.
 const FOOTERS_KEPT: usize = 32;
 
-/// Pages kept in mind, of 16 bytes each.
+/// Pages kept in mind, of 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
 
 /// See above.
