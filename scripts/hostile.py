@@ -211,7 +211,7 @@ SHAPES = {
     gzip_bomb: (EXACT, 48, 48, {3}),
     zstd_window: (EXACT, 48, 48, {3}),
     endless: (EXACT, 48, 48, {0, 3}),
-    garbage: (EXACT, 48, 48, {3}),
+    garbage: (EXACT, 48, 48, {0}),
     gbk: (EXACT, 48, 48, {0, 3, 4}),
     cut_off: (EXACT, 48, 48, {3}),
 }
