@@ -36,16 +36,6 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Gives back all that is free, in the middle of heaps too.
-pub fn give_back() {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    #[allow(unsafe_code)]
-    // SAFETY: malloc_trim takes the locks of the heaps by itself and touches free memory alone.
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
-
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {

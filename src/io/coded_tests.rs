@@ -39,7 +39,8 @@ fn json_lines_of_every_encoding_read_the_same() {
     };
     let chinese = "这是一个关于汉字编码的例子，我们用它来试验程序。".repeat(20);
     let russian = "Съешь ещё этих мягких французских булок, да выпей чаю. ".repeat(20);
-    let cases: [(&str, &str, &dyn Fn(&str) -> Vec<u8>); 6] = [
+    type Encode<'e> = &'e dyn Fn(&str) -> Vec<u8>;
+    let cases: [(&str, &str, Encode<'_>); 6] = [
         ("gbk", &chinese, &named(b"gbk")),
         ("big5", "這是一個關於漢字編碼的例子，我們用它來試驗程序。", &named(b"big5")),
         ("windows-1251", &russian, &named(b"windows-1251")),

@@ -165,6 +165,6 @@ mod tests {
         let column = [column(pages)];
         assert_eq!(cuts(&column, 0..50), [0..20, 20..50]);
         assert_eq!(cuts(&column, 12..45), [12..20, 20..45]);
-        assert_eq!(cuts(&column, 31..38), [31..38]);
+        assert_eq!(cuts(&column, 31..38), vec![31..38]);
     }
 }

@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_last_member_is_left_out_and_told() {
-        let cases: [(Packing, &dyn Fn(&[u8]) -> Vec<u8>); 2] =
-            [(Packing::Gzip, &gz), (Packing::Zstd, &|bytes| zst(bytes, b""))];
+        type Pack<'p> = &'p dyn Fn(&[u8]) -> Vec<u8>;
+        let cases: [(Packing, Pack<'_>); 2] = [(Packing::Gzip, &gz), (Packing::Zstd, &|bytes| zst(bytes, b""))];
         for (packing, pack) in cases {
             let members = [pack(b"one "), pack(b""), pack(b"two")].concat();
             assert_eq!((all(&members, packing).0.unwrap(), all(&members, packing).1), ("one two".to_owned(), None));

@@ -9,7 +9,7 @@ use crate::kit::{Ran, numbered, pairs, program, record, write_docs};
 
 /// Two words in an order of their own: as much in common as any two such texts, and nothing that tells them apart early.
 fn words(seed: u64) -> String {
-    (0..600_000).map(|at| if splitmix64(seed, at) % 2 == 0 { "да " } else { "нет " }).collect()
+    (0..600_000).map(|at| if splitmix64(seed, at).is_multiple_of(2) { "да " } else { "нет " }).collect()
 }
 
 #[test]

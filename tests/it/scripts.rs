@@ -254,7 +254,7 @@ fn where_ids_repeat_exactly_the_removed_documents_go() {
     let path = |name: &str| folder.path().join(name);
     // A crawl keyed by address: each page was fetched twice, and of some the second text is another page's copy.
     let address = |n: usize| format!("http://x/{}", n % 20);
-    let content = |n: usize| format!("Text number {} of the crawl.", if n % 3 == 0 { n / 2 } else { n });
+    let content = |n: usize| format!("Text number {} of the crawl.", if n.is_multiple_of(3) { n / 2 } else { n });
     for (name, from) in [("a", 0), ("b", 20)] {
         let rows = from..from + 20;
         let ids: ArrayRef = Arc::new(rows.clone().map(|n| Some(address(n))).collect::<StringArray>());

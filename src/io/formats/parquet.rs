@@ -40,8 +40,11 @@ struct Kept {
     /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
     /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
-    pages: Mutex<HashMap<(PathBuf, usize, usize), Arc<[Page]>>>,
+    pages: Mutex<HashMap<Chunk, Arc<[Page]>>>,
 }
+
+/// File, row group and leaf.
+type Chunk = (PathBuf, usize, usize);
 
 impl Format for Parquet {
     fn name(&self) -> &'static str {
