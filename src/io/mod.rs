@@ -69,6 +69,7 @@ pub use format::{Archived, Format};
 pub use held::{HELD, Held};
 pub use id_rows::{column_names, read_ids};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
+pub use place::empty_folder;
 pub use segments::{LargePage, Segment};
 pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -140,6 +140,20 @@ pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
     std::io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
 }
 
+/// Removes all that is in a folder.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn empty_folder(folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
+        let path = entry.map_err(Error::io("list the folder", folder))?.path();
+        let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        let removed = if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.map_err(Error::io("remove", &path))?;
+    }
+    Ok(())
+}
+
 /// Makes the files and folders below durable, deepest first.
 pub(super) fn sync_below(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {

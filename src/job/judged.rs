@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Taking};
 use super::found::FoundList;
 use super::workers::Job;
 use crate::batch::Cell;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hash::{combine, hash64};
 use crate::io::{RowFilter, Want};
 use crate::measure::Undecided;
@@ -74,15 +74,7 @@ impl Texts {
                 Ok(())
             },
             |(_, count)| Ok(count),
-        );
-        let counts = counts.map_err(|error| match error {
-            // The tables stand already: this is not the time to begin again without the file.
-            Error::BadFile { path, why } => Error::Usage(format!(
-                "{}: {why}; it was read before in the same run, so it has changed: run again once it is at rest",
-                path.display()
-            )),
-            other => other,
-        })?;
+        )?;
         let (evidence, read) = (taking.end()?, counts.iter().sum());
         running.end(read, read, evidence.bytes());
         Ok(Texts { evidence, read })

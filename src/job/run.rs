@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Stage};
+use crate::io::{BadInput, Stage, empty_folder};
 use crate::shuffle::AtomicBits;
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
@@ -82,6 +82,8 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
                 why: format!("{} (none of the {} input files can be used)", first.why, bad.len()),
             });
         }
+        // A file may turn out to be damaged when tables have been written.
+        empty_folder(stage.path())?;
         let folder = work_folder(options, stage.path())?;
         let job = means.job(options, &source, folder.path(), progress, cancel);
         match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {

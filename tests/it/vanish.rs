@@ -2,11 +2,12 @@
 //! not join, and a note tells of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use dupsift::cli::args::{Arguments, Verb};
+use dupsift::error::Error;
 use dupsift::job::options::resolve;
 use dupsift::job::{Progress, Review, RunOptions, RunReport, look, run as run_job};
 
@@ -101,6 +102,26 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
     assert!(record["warnings"].to_string().contains("1 file came"), "{}", record["warnings"]);
 }
 
+/// The last reading of a run comes when its tables stand already: they are written again.
+#[test]
+fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path(), 300);
+    let out = folder.path().join("out");
+    let options = options(&docs, &out);
+    let inputs = look(&options, &AtomicBool::new(false)).unwrap();
+    let begun = AtomicBool::new(false);
+    let page = |_: &RunReport, _: &Review| {
+        if begun.swap(true, Ordering::Relaxed) {
+            return Ok(String::new());
+        }
+        Err(Error::BadFile { path: docs.join("c.parquet"), why: "gone".into() })
+    };
+    run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &page).unwrap();
+    let record = record(&out);
+    assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
+}
+
 /// Each verb, while a file is removed at some moment: all four files take part, or three do and the fourth is named.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
@@ -125,6 +146,7 @@ fn no_moment_of_removal_is_silent_in_any_verb() {
             std::thread::sleep(moment.saturating_sub(begun.elapsed()));
             std::fs::remove_file(docs.join("c.parquet")).unwrap();
             let ran = Ran::of(running.wait_with_output().unwrap());
+            assert!(out.join("run.json").exists(), "{verb:?} {moment:?}: {}\n{}", ran.code, ran.stderr);
             let record = record(&out);
             let rows = record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap();
             let known = (ran.code, rows, bad_inputs(&record).concat());
