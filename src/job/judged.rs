@@ -48,7 +48,7 @@ impl Texts {
     /// Reads the documents of these bits.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a file that was sound when the run read it and is not any more.
+    /// A damaged file, which is set aside before the work begins again.
     pub fn read(job: &Job<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
         let running = job.clock.stage("read judged");
         let taking = Taking::new(job.dir, "judged", met)?;

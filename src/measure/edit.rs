@@ -12,7 +12,7 @@ pub const MOST_STEPS: u64 = 700_000_000;
 /// 2 LCS / (|a| + |b|) of two sequences, where it reaches `threshold` (0 to 1); 1 for two empty ones.
 ///
 /// # Errors
-/// [`Undecided`](super::Undecided) for sequences so long, and so far apart, that the comparison takes more than [`MOST_STEPS`].
+/// [`Undecided`](super::Undecided) for sequences so long, and so far apart, that the comparison takes more than `MOST_STEPS`.
 pub fn lcs_similarity(a: &[u32], b: &[u32], threshold: f64) -> Decided<f64> {
     lcs_similarity_within(a, b, threshold, MOST_STEPS)
 }
