@@ -11,7 +11,7 @@ use crate::job;
 /// Runs the verb.
 ///
 /// # Errors
-/// A folder that is no result held back, and whatever keeps it from its name.
+/// A folder that is no result held back, and what keeps it from its name.
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     let mut time = String::new();
     SystemTime.format_time(&mut Writer::new(&mut time)).context("cannot tell the time")?;

@@ -79,7 +79,7 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // Nobody has to wait for a page of which nothing is asked.
+        // No thread waits for a page of which nothing is asked.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())

@@ -1,7 +1,7 @@
 //! How `--memory` is divided, the least that would do, and what a run will take.
 //!
 //! The promise: anonymous memory stays under the budget + 150 MB (what the program is, and what the allocator keeps) + 30
-//! times the longest document, once, whatever the threads. Half of the budget holds rows before they go to disk, the rest is
+//! times the longest document, once, for any number of threads. Half of the budget holds rows before they go to disk, the rest is
 //! shared by the threads for sorting and counting. Pages of files that are read take of the half of the rows, which
 //! go to disk for them, and of 32 MiB besides. Arrays that grow with the number of documents live in memory-mapped work files
 //! and are not anonymous.

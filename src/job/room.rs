@@ -1,7 +1,7 @@
 //! The room for what readers hold of their files, and the work that goes round while readers wait for it.
 //!
 //! A page is unpacked as a whole, so where pages are large only few of them fit beside each other, often one. The threads
-//! that wait do not idle: whoever reads hands batches over to them. So it is at the end of a reading too, when fewer pieces
+//! that wait do not idle: the thread that reads hands batches over to them. So it is at the end of a reading too, when fewer pieces
 //! are left than threads.
 
 use std::collections::VecDeque;
@@ -120,7 +120,7 @@ impl<T> Room<T> {
         }
     }
 
-    /// Helps until nobody reads any more.
+    /// Helps until no thread reads any more.
     pub fn help<S>(&self, thread: &mut S, each: &dyn Fn(&mut S, T) -> Result<()>) {
         self.help_until(thread, each, |state| state.readers == 0);
     }
