@@ -149,7 +149,7 @@ impl Documents {
         self
     }
 
-    /// Whether the texts are pages: HTML in whatever charset, see [`Documents::page`].
+    /// Whether the texts are pages: HTML in any charset, see [`Documents::page`].
     pub fn is_html(&self) -> bool {
         self.html
     }

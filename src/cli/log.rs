@@ -36,7 +36,7 @@ pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Looks for the form among the words of the command line, whatever else they are, and sees to it that a panic is told in it.
+/// Looks for the form among the words of the command line, and sees to it that a panic is told in it.
 pub fn listen(typed: impl Iterator<Item = OsString>) {
     if types_json(typed) {
         send(LogFormat::Json);

@@ -4,7 +4,7 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
-use super::unpack::Unpack;
+use super::unpack::{Unpack, read_buffered};
 use crate::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
@@ -189,11 +189,7 @@ impl Decoding {
 
 impl Read for Text {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let there = self.fill_buf()?;
-        let some = there.len().min(into.len());
-        into[..some].copy_from_slice(&there[..some]);
-        self.consume(some);
-        Ok(some)
+        read_buffered(self, into)
     }
 }
 

@@ -38,7 +38,7 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Whether its texts are pages whatever the columns say, see [`Documents::page`].
+    /// Whether its texts are always pages, see [`Documents::page`].
     fn has_pages(&self) -> bool {
         false
     }

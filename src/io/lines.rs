@@ -95,7 +95,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Steps over the next line that is not blank, whatever its length: the byte at which it begins; none at the end.
+    /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         loop {
             let start = self.offset;

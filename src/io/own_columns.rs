@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
-        // What every file of the folder has itself is no column of the folder, whatever its type.
+        // What every file of the folder has itself is no column of the folder, of any type.
         let inside = folder.path().join("day=2026-11-01/n=8");
         std::fs::create_dir_all(&inside).expect("a folder");
         let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));

@@ -97,7 +97,7 @@ impl Place {
     }
 
     /// Removes what dead runs left beside the place, and finishes or undoes a replacement that one was in. Only folders are
-    /// ours: a link is left alone, whatever its name.
+    /// ours: a link is left alone under any name.
     pub fn clear_away(&self) -> Result<()> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         for entry in fs::read_dir(&self.parent).map_err(Error::io("list the folder", &self.parent))? {

@@ -22,20 +22,7 @@ impl Source {
         let input = &self.files[split.file];
         let file = input.reopen()?;
         let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
-        let reading = Reading {
-            path: &input.path,
-            coding: input.coding,
-            longest: input.longest,
-            label: &input.label,
-            part: split.part,
-            first_doc: split.first_doc,
-            rows: split.rows,
-            chosen: chosen.as_deref(),
-            has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
-            columns: &self.columns,
-            want,
-            shared: &self.shared,
-        };
+        let reading = self.reading(split, want, chosen.as_deref());
         let read = if input.partitions.is_empty() {
             input.format.read(file, &reading, each)
         } else {
@@ -45,6 +32,26 @@ impl Source {
         match read {
             Ok(()) | Err(crate::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
             other => other,
+        }
+    }
+
+    /// What a format is told of a piece; only the chosen of its rows, where some are.
+    pub(super) fn reading<'r>(&'r self, split: &Split, want: &'r Want, chosen: Option<&'r [u64]>) -> Reading<'r> {
+        let input = &self.files[split.file];
+        Reading {
+            path: &input.path,
+            coding: input.coding,
+            longest: input.longest,
+            label: &input.label,
+            part: split.part,
+            first_doc: split.first_doc,
+            rows: split.rows,
+            chosen,
+            // Ids that stand in the names of folders are put in later.
+            has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
+            columns: &self.columns,
+            want,
+            shared: &self.shared,
         }
     }
 

@@ -10,7 +10,7 @@ use arrow_schema::DataType;
 pub struct Columns {
     /// The column of the texts.
     pub text: String,
-    /// Whether that column holds pages, HTML in whatever charset. Web archives hold nothing else.
+    /// Whether that column holds pages, HTML in any charset. Web archives hold nothing else.
     pub html: bool,
     /// The column of the ids.
     pub id: String,

@@ -4,7 +4,7 @@
 //! the size of a page once in so many rows: 1,024 documents of 100 kB are a page of 100 MB. So a piece with large pages is
 //! read in segments, each with one of them alone.
 
-use super::format::{Part, Reading, Stretch};
+use super::format::{Part, Stretch};
 use super::source::Source;
 use super::split::Split;
 use super::want::Want;
@@ -47,20 +47,7 @@ impl Source {
     /// [`Error::BadFile`](crate::error::Error::BadFile) where the file cannot be read any more.
     pub fn segments(&self, split: &Split, want: &Want, small: u64) -> Result<Vec<Segment>> {
         let input = &self.files[split.file];
-        let reading = Reading {
-            path: &input.path,
-            coding: input.coding,
-            longest: input.longest,
-            label: &input.label,
-            part: split.part,
-            first_doc: split.first_doc,
-            rows: split.rows,
-            chosen: None,
-            has_id: input.id.is_some(),
-            columns: &self.columns,
-            want,
-            shared: &self.shared,
-        };
+        let reading = self.reading(split, want, None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
             // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double.

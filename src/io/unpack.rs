@@ -56,13 +56,18 @@ impl Unpack {
     }
 }
 
+/// [`Read::read`] of a reader that has a buffer.
+pub(super) fn read_buffered(reader: &mut impl BufRead, into: &mut [u8]) -> io::Result<usize> {
+    let there = reader.fill_buf()?;
+    let some = there.len().min(into.len());
+    into[..some].copy_from_slice(&there[..some]);
+    reader.consume(some);
+    Ok(some)
+}
+
 impl Read for Unpack {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let there = self.fill_buf()?;
-        let some = there.len().min(into.len());
-        into[..some].copy_from_slice(&there[..some]);
-        self.consume(some);
-        Ok(some)
+        read_buffered(self, into)
     }
 }
 

@@ -80,7 +80,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// None where the two have fewer than `least` elements in common, in whatever order.
+    /// None where the two have fewer than `least` elements in common, in any order.
     fn new(
         first: &[u32],
         second: &[u32],

@@ -3,7 +3,7 @@
 /// A page as it came.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RawPage<'a> {
-    /// The bytes of the page, in whatever charset.
+    /// The bytes of the page, in any charset.
     pub bytes: &'a [u8],
     /// What a server or a column said of it: `text/html; charset=gbk`, or the name of a charset alone.
     pub content_type: Option<&'a str>,

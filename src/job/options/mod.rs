@@ -45,7 +45,7 @@ pub struct RunOptions {
     pub encoding: Encoding,
     /// The column of texts, or of pages.
     pub text_column: String,
-    /// Whether that column holds pages, HTML in whatever charset.
+    /// Whether that column holds pages, HTML in any charset.
     pub html: bool,
     /// The column that says what a server said of a page, for pages alone; a corpus need not have it.
     pub content_type_column: String,

@@ -130,10 +130,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| (!run.html).then(|| run.text_column.clone().into()),
         ),
     OptionSpec::new(FILES, MAKING, "html-column", "COLUMN", Kind::Column,
-        "Column of pages, HTML in whatever charset, in place of texts; of web archives it is not needed")
+        "Column of pages, HTML in any charset, in place of texts; of web archives it is not needed")
         .but(&[(
             Verb::Purify,
-            "Column of pages, HTML in whatever charset",
+            "Column of pages, HTML in any charset",
             told("html", "html; of web archives it is not needed"),
         )])
         .field(

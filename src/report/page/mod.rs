@@ -64,7 +64,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched and no script runs, whatever a corpus wrote into the page. Styles stand in the page itself.
+                // Nothing is fetched and no script runs, also none that a corpus wrote into the page. Styles stand in the page itself.
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "dupsift: " (headline::title(report)) }
