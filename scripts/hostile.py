@@ -125,6 +125,15 @@ def lines(folder, rng, small):
     return length
 
 
+def wide_rows(folder, rng, small):
+    """Short pages beside a column of long values."""
+    with gzip.open(folder / "a.jsonl.gz", "wb", compresslevel=1) as out:
+        for row in range(8_000 if small else 16_000):
+            page = f"<p>A page of few words, number {row}."
+            out.write(json.dumps({"id": f"d{row}", "text": page, "raw": f"{row} " * 10_000}).encode() + b"\n")
+    return 0
+
+
 def line_80(folder, rng, small):
     """One line of 80 MB of few words."""
     length = 4_000_000 if small else 80_000_000
@@ -207,6 +216,7 @@ SHAPES = {
     all_different: (ALL, 160, 48, {0}),
     one_different: (SOME, 48, 48, {0}),
     lines: (ALL, 160, 48, {0}),
+    wide_rows: (("exact", "purify"), 48, 48, {0}),
     line_80: (SOME, 160, 48, {0}),
     gzip_bomb: (EXACT, 48, 48, {3}),
     zstd_window: (EXACT, 48, 48, {3}),

@@ -16,8 +16,9 @@ use ::parquet::file::properties::WriterProperties;
 use ::parquet::schema::types::ColumnPath;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The version of an output table, in the file's metadata, of those whose schema names none by itself.
@@ -39,6 +40,8 @@ const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 const BLOCK_ROWS: usize = 8192;
 /// Bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
+/// The same of a table with views, whose values are as long as documents: a page of it ends where a block does.
+const VIEWS_BLOCK_BYTES: usize = 1 << 20;
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 18;
 /// Encoded bytes after which a row group ends; they are held in memory until then.
@@ -49,6 +52,7 @@ pub struct TableWriter {
     path: PathBuf,
     writer: ArrowWriter<File>,
     schema: SchemaRef,
+    block_bytes: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
     pending_bytes: usize,
@@ -73,7 +77,10 @@ impl TableWriter {
         let options = ArrowWriterOptions::new().with_properties(properties(&schema)).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(|e| failed(path, e))?;
         let path = path.to_path_buf();
-        Ok(TableWriter { path, writer, schema, pending: Vec::new(), pending_rows: 0, pending_bytes: 0, rows: 0 })
+        let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
+        let block_bytes = if schema.fields().iter().any(is_view) { VIEWS_BLOCK_BYTES } else { BLOCK_BYTES };
+        let (pending, pending_rows, pending_bytes, rows) = (Vec::new(), 0, 0, 0);
+        Ok(TableWriter { path, writer, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
     }
 
     /// Appends rows, a batch of the schema given.
@@ -82,17 +89,17 @@ impl TableWriter {
     /// [`Error::Io`] naming the file, where the disk is full or fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
-        let offsets: Vec<&[i32]> = batch.columns().iter().filter_map(|column| offsets(column)).collect();
+        let lengths = Lengths::of(batch);
         let mut from = 0;
         while from < batch.num_rows() {
-            let bytes = |to: usize| offsets.iter().map(|at| (at[to] - at[from]) as usize).sum::<usize>();
             let full = |to: usize| {
-                self.pending_rows + (to - from) >= BLOCK_ROWS || self.pending_bytes + bytes(to) >= BLOCK_BYTES
+                self.pending_rows + (to - from) >= BLOCK_ROWS
+                    || self.pending_bytes + lengths.bytes(from..to) >= self.block_bytes
             };
             // The rows that still fit, and the one that fills the block.
             let end = first(from + 1, batch.num_rows(), full);
             let ends = full(end);
-            let (rows, bytes) = (end - from, bytes(end));
+            let (rows, bytes) = (end - from, lengths.bytes(from..end));
             self.pending.push(batch.slice(from, rows));
             self.pending_rows += rows;
             self.pending_bytes += bytes;
@@ -168,12 +175,43 @@ fn properties(schema: &Schema) -> WriterProperties {
     properties.build()
 }
 
-/// Where the value of each row begins, and the last one ends, of a column whose values are of any length.
-fn offsets(column: &dyn Array) -> Option<&[i32]> {
-    match column.data_type() {
-        DataType::Utf8 => Some(column.as_string::<i32>().value_offsets()),
-        DataType::Binary => Some(column.as_binary::<i32>().value_offsets()),
-        _ => None,
+/// How many bytes the values of rows have, of the columns whose values are of any length.
+struct Lengths<'b> {
+    /// Where the value of each row begins, and the last one ends, of each column that has that.
+    offsets: Vec<&'b [i32]>,
+    /// The bytes of all other columns together before each row, and of all rows; empty where there are none.
+    before: Vec<usize>,
+}
+
+impl Lengths<'_> {
+    fn of(batch: &RecordBatch) -> Lengths<'_> {
+        let (mut offsets, mut before) = (Vec::new(), Vec::new());
+        for column in batch.columns() {
+            match column.data_type() {
+                DataType::Utf8 => offsets.push(column.as_string::<i32>().value_offsets()),
+                DataType::Binary => offsets.push(column.as_binary::<i32>().value_offsets()),
+                DataType::Utf8View => add(&mut before, column.as_string_view().lengths()),
+                DataType::BinaryView => add(&mut before, column.as_binary_view().lengths()),
+                _ => {}
+            }
+        }
+        Lengths { offsets, before }
+    }
+
+    fn bytes(&self, rows: Range<usize>) -> usize {
+        let of_offsets: usize = self.offsets.iter().map(|at| (at[rows.end] - at[rows.start]) as usize).sum();
+        let before = |row: usize| self.before.get(row).copied().unwrap_or(0);
+        of_offsets + before(rows.end) - before(rows.start)
+    }
+}
+
+/// Adds the lengths of a column to the sums before each row.
+fn add(before: &mut Vec<usize>, lengths: impl ExactSizeIterator<Item = u32>) {
+    before.resize(lengths.len() + 1, 0);
+    let mut sum = 0;
+    for (before, length) in before[1..].iter_mut().zip(lengths) {
+        sum += length as usize;
+        *before += sum;
     }
 }
 
@@ -203,7 +241,7 @@ mod tests {
     use super::*;
     use crate::batch::{IdType, PairColumns, pair_schema};
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-    use arrow_array::{Int64Array, StringArray};
+    use arrow_array::{Int64Array, StringArray, StringViewArray};
     use std::sync::Arc;
 
     /// Pairs whose ids are of very different lengths, so that blocks end by bytes too.
@@ -279,6 +317,28 @@ mod tests {
         let text: arrow_array::ArrayRef = Arc::new(StringArray::from(vec!["x"; 3]));
         let pages = RecordBatch::try_from_iter([("doc_a", text.clone()), ("id_b", text)]).expect("a table");
         assert_eq!(encoded("pages.parquet", &pages), [""; 0]);
+    }
+
+    #[test]
+    fn rows_of_long_views_do_not_wait_for_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let long = |rows: Range<usize>| {
+            let values = rows.map(|row| (row % 5 != 3).then(|| format!("{row} ").repeat(100_000 / (1 + row % 4))));
+            Arc::new(values.collect::<StringViewArray>())
+        };
+        let batch =
+            |rows| RecordBatch::try_from_iter_with_nullable([("body", long(rows) as _, true)]).expect("a table");
+        let written = |name: &str, rows_a_batch: usize| {
+            let path = folder.path().join(name);
+            let mut writer = TableWriter::create(&path, batch(0..1).schema()).expect("a file");
+            for row in (0..120).step_by(rows_a_batch) {
+                writer.write(&batch(row..row + rows_a_batch)).expect("written");
+                assert!(writer.memory() < 24 << 20, "{} in row {row}", writer.memory());
+            }
+            writer.close().expect("closed");
+            std::fs::read(path).expect("there")
+        };
+        assert!(written("a.parquet", 4) == written("b.parquet", 1));
     }
 
     #[test]

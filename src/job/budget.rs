@@ -25,6 +25,9 @@ const PAGES: u64 = 32 << 20;
 /// What a page that is read alone may have of the 150 MB: the rest is the program's own.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
+/// What a table of pages takes while it is made: an unfinished row group, rows not yet encoded, a batch, the tree of a page.
+const A_TABLE_OF_PAGES: u64 = 32 << 20;
+
 /// What is promised for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
@@ -89,6 +92,16 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
+    /// How many tables of pages are made at a time where a reader holds so many bytes of its file at the most: they have what
+    /// the readers together leave of the budget.
+    pub fn tables_of_pages(&self, a_reader: u64) -> usize {
+        let fit = |tables: u64| {
+            let readers = self.pages().max(a_reader).min(a_reader.saturating_mul(tables));
+            tables * A_TABLE_OF_PAGES + readers.saturating_sub(OF_THE_CONSTANT) <= self.memory
+        };
+        (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
+    }
+
     /// Documents of more bytes than these are long: each takes some twenty times its bytes while it is worked on, and
     /// only as many of them are at a time as [`Budget::long_documents`] says.
     pub fn short_document(&self) -> u64 {
@@ -137,6 +150,16 @@ mod tests {
         }
         assert_eq!(budget.least_for(211_000_000, 0), 161 << 20);
         assert!(budget.pages() < 128 << 20 && budget.short_document() < budget.long_documents());
+    }
+
+    #[test]
+    fn tables_of_pages_have_what_readers_leave() {
+        let tables = |mebibytes: u64, threads, a_reader| {
+            Budget::new(mebibytes << 20, threads).unwrap().tables_of_pages(a_reader)
+        };
+        assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
+        // A page of 100 MB, beside its bytes in the file: 168 MB - (205 - 110) are two tables.
+        assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
@@ -51,8 +52,6 @@ pub struct PagesOptions {
 
 /// Bytes of pages in one table, about.
 const PART_BYTES: usize = 64 << 20;
-/// What a thread holds of its table: an unfinished row group, rows not yet encoded, a batch, the tree of a page.
-const A_TABLE: u64 = 32 << 20;
 
 /// Purifies.
 ///
@@ -140,10 +139,9 @@ fn attempt(
         batch_bytes: job.budget.batch,
         ..Want::default()
     });
-    let threads = (options.run.memory / A_TABLE).max(1) as usize;
     let room = job.room();
     let found = job.work_on(
-        threads,
+        tables(job)?,
         splits.len(),
         || {
             Ok(Found {
@@ -195,6 +193,13 @@ fn attempt(
         report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report());
     report.guards = guards::of_reading(job, stage, bad, rows, &report.rejections)?;
     Ok(report)
+}
+
+/// How many tables are made at a time, beside what readers hold of the files.
+fn tables(job: &Job<'_>) -> Result<usize> {
+    let small = job.budget.free_pages();
+    let largest = job.source.beyond(&|bytes, _| bytes <= small)?.map_or(small, |page| page.bytes);
+    Ok(job.budget.tables_of_pages(largest))
 }
 
 /// The names that a reading asks for besides page and id.
@@ -281,5 +286,11 @@ fn own_column(batch: &Documents, own: &OwnColumn) -> Result<ArrayRef> {
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    Ok(there.unwrap_or_else(|| new_null_array(&own.data_type, batch.len())))
+    // Rows wait for their table when the pages of the file that they came from have to be gone.
+    Ok(match there {
+        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(strings.as_string_view().gc()),
+        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(bytes.as_binary_view().gc()),
+        Some(numbers) => numbers,
+        None => new_null_array(&own.data_type, batch.len()),
+    })
 }

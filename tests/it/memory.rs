@@ -38,6 +38,11 @@ fn long_documents_keep_the_promise_for_every_verb() {
 }
 
 #[test]
+fn long_values_beside_pages_keep_the_promise() {
+    held("wide_rows", "purify", "1,2");
+}
+
+#[test]
 fn documents_of_different_words_keep_the_promise() {
     held("all_different", "balanced", "1,2,4,8");
     held("one_different", "balanced", "1,8");
