@@ -24,6 +24,8 @@ fn main() -> ExitCode {
             return if told.use_stderr() { Exit::Usage } else { Exit::Done }.into();
         }
     };
+    // Unless the process is being ended already: then this does not return.
+    dupsift::job::ends_by_itself();
     ended.unwrap_or_else(|error| fail(&error)).into()
 }
 

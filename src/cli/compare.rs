@@ -4,7 +4,8 @@ use anyhow::Result;
 
 use super::args::CompareArguments;
 use super::log::LogFormat;
-use super::run::{cancel_on_signal, ignore_file_size_signal, tell_end, tell_plan};
+use super::run::{tell_end, tell_plan};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, CompareOptions, Judge, Progress};

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 use super::args::EvaluateArguments;
-use super::run::{cancel_on_signal, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::{self, Finished};
 use crate::report::evaluation;

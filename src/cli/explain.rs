@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, Result};
 
 use super::args::ExplainArguments;
-use super::run::cancel_on_signal;
+use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
 use crate::job::{self, Finished};
 use crate::report::{LEAST_WIDTH, Screen, explanation};

@@ -21,6 +21,7 @@ pub mod output;
 pub mod purify;
 pub mod report;
 pub mod run;
+pub mod signals;
 pub mod stream;
 pub mod version;
 

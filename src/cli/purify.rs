@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::args::PurifyArguments;
-use super::run::{cancel_on_signal, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, PagesOptions, Progress};

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::args::ReportArguments;
-use super::run::cancel_on_signal;
+use super::signals::cancel_on_signal;
 use super::{Exit, log, tell};
 use crate::job::{self, Finished, PAGE, RunOptions};
 use crate::report::page;

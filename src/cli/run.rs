@@ -1,12 +1,10 @@
 //! `dupsift run`: settings become options, the estimate is told, the driver works, the summary is printed.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::RunArguments;
 use super::log::LogFormat;
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};
@@ -68,32 +66,3 @@ pub(super) fn tell_end(report: &RunReport, exit: Exit) {
         "done"
     );
 }
-
-/// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. The second request is not asked
-/// to wait.
-pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancel);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Failed.code().into());
-        }
-        tracing::warn!("stopping after the batch at hand; ask again to end at once");
-    })
-    .context("cannot listen to Ctrl-C")?;
-    Ok(cancel)
-}
-
-/// Makes a file that grows beyond the limit of the process an error of the write, with its path, and not the end of the
-/// process without a word.
-#[cfg(unix)]
-#[allow(unsafe_code)]
-pub(super) fn ignore_file_size_signal() {
-    // SAFETY: SIG_IGN runs no code of ours in a signal handler, and no other thread has been started.
-    unsafe {
-        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn ignore_file_size_signal() {}

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use bytesize::ByteSize;
 
 use super::args::StreamArguments;
-use super::run::{cancel_on_signal, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};

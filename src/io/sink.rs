@@ -9,6 +9,7 @@
 use super::held;
 use super::overwrite;
 use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
+use super::unfinished::{Unfinished, publish, unless_ending};
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -21,7 +22,7 @@ pub const SUCCESS: &str = "_SUCCESS";
 #[derive(Debug)]
 pub struct Stage {
     place: Place,
-    staged: PathBuf,
+    staged: Unfinished,
     overwrite: bool,
     /// The folder itself, locked: nothing has to lie in a result for it, and it holds through the rename.
     _lock: File,
@@ -47,14 +48,14 @@ impl Stage {
         fs::create_dir_all(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
         place.clear_away()?;
         overwrite::check(&place.path, overwrite)?;
-        let staged = place.hidden(PARTIAL);
-        fs::create_dir(&staged).map_err(|error| {
+        let path = place.hidden(PARTIAL);
+        let staged = Unfinished::create(path.clone()).map_err(|error| {
             if error.kind() == ErrorKind::AlreadyExists {
                 return Error::Usage(format!("{} is being written by another run; give another --out", out.display()));
             }
-            Error::io("create the folder", &staged)(error)
+            Error::io("create the folder", &path)(error)
         })?;
-        let lock = File::open(&staged).map_err(Error::io("open the folder", &staged))?;
+        let lock = File::open(&path).map_err(Error::io("open the folder", &path))?;
         // Where a file system has no locks, the folder is only not cleared away after a crash.
         let _ = lock.try_lock();
         Ok(Stage { place, staged, overwrite, _lock: lock })
@@ -95,7 +96,7 @@ impl Stage {
 
     /// The folder being built; files are written below it.
     pub fn path(&self) -> &Path {
-        &self.staged
+        self.staged.path()
     }
 
     /// Where the folder will be.
@@ -119,9 +120,9 @@ impl Stage {
         if !inside || relative.is_empty() {
             return Err(Error::Usage(format!("{relative:?} is no path below the output folder")));
         }
-        let path = self.staged.join(relative);
+        let path = self.path().join(relative);
         if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+            unless_ending(|| fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
         Ok(path)
     }
@@ -131,12 +132,12 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
-    pub fn commit(mut self) -> Result<()> {
+    pub fn commit(self) -> Result<()> {
         self.seal(SUCCESS)?;
-        overwrite::check(&self.place.path, self.overwrite)?;
-        self.place.give_to(&self.staged)?;
-        // The result stands: the folder must not be removed when this value goes.
-        self.staged = PathBuf::new();
+        publish(|| {
+            overwrite::check(&self.place.path, self.overwrite)?;
+            self.place.give_to(self.path())
+        })?;
         let older = self.place.held();
         if held::older(&self.place).unwrap_or(false)
             && let Err(error) = fs::remove_dir_all(&older.path)
@@ -151,29 +152,21 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
-    pub fn hold(mut self) -> Result<PathBuf> {
+    pub fn hold(self) -> Result<PathBuf> {
         self.seal(held::HELD)?;
-        held::check(&self.place)?;
-        let folder = self.place.held();
-        folder.clear_away()?;
-        folder.give_to(&self.staged)?;
-        self.staged = PathBuf::new();
-        Ok(folder.path)
+        publish(|| {
+            held::check(&self.place)?;
+            let folder = self.place.held();
+            folder.clear_away()?;
+            folder.give_to(self.path())?;
+            Ok(folder.path)
+        })
     }
 
     fn seal(&self, name: &str) -> Result<()> {
-        sync_below(&self.staged)?;
-        write_durably(&self.staged.join(name), b"")?;
-        sync_folder(&self.staged)
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        if !self.staged.as_os_str().is_empty() {
-            // Nothing can be done about a failure here; the next run clears the folder away.
-            let _ = fs::remove_dir_all(&self.staged);
-        }
+        sync_below(self.path())?;
+        write_durably(&self.path().join(name), b"")?;
+        sync_folder(self.path())
     }
 }
 

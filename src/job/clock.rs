@@ -68,7 +68,9 @@ impl Clock {
     /// Starts a stage; stages follow one another.
     pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
         self.sampler.stage_peak.store(0, Ordering::Relaxed);
-        Running { clock: self, name: name.into(), started: Instant::now(), cpu: cpu_seconds() }
+        let name = name.into();
+        tracing::debug!(stage = %name, "stage begins");
+        Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds() }
     }
 
     /// The finished stages.

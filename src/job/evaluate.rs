@@ -10,7 +10,7 @@
 //! clusters, the pairs are all of these, and are counted from the clusters. Elsewhere what the pairs not written would
 //! change is not known, and null.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::check::check_resources;
@@ -57,6 +57,9 @@ pub fn evaluate(
         let algorithms = measure_all(job, finished, &truth)?;
         Ok(record(finished, truth, algorithms))
     })?;
+    if cancel.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
     let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
     stage.write_bytes("evaluation.json", &json)?;
     let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
@@ -115,6 +118,7 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
 fn measure_all(job: &Job<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());
+    let running = job.clock.stage("measure");
     let bar = job.bar("measure", algorithms.len());
     job.work(
         algorithms.len(),
@@ -131,6 +135,7 @@ fn measure_all(job: &Job<'_>, finished: &Finished, truth: &Truth) -> Result<Vec<
     job.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
+    running.end(algorithms.len() as u64, measured.len() as u64, 0);
     Ok(measured.into_iter().map(|(_, report)| report).collect())
 }
 

@@ -40,12 +40,15 @@ pub fn explain(
     check_resources(options)?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |job| {
+        let running = job.clock.stage("find documents");
         let docs = seek(job, asked, by_number)?;
+        running.end(job.documents(), 2, 0);
         let stats = recall::statistics(job, finished)?;
         let corpus = Corpus::new(job.documents(), &stats);
         let models = recall::models(job, finished, &corpus)?;
         let mut told: Option<Told> = None;
         let view = View::after_count(job, None, &stats);
+        let running = job.clock.stage("look at both");
         both(job, &view, docs, |first, second| {
             let texts = [first, second].map(|(batch, row)| text_of(job, batch, row));
             let [Ok(a), Ok(b)] = texts else {
@@ -81,6 +84,7 @@ pub fn explain(
             told = Some(Told { documents, same, looks, measures, swap });
             Ok(())
         })?;
+        running.end(2, 2, 0);
         let told = told.ok_or_else(|| Error::Usage("the documents cannot be read any more".into()))?;
         put_together(job, finished, told)
     })

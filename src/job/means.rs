@@ -14,7 +14,7 @@ use super::purified::Purified;
 use super::workers::Job;
 use crate::allocator;
 use crate::error::{Error, Result};
-use crate::io::Source;
+use crate::io::{Source, Unfinished};
 use crate::purify::Purifier;
 use crate::shuffle::Memory;
 use crate::text::Pipeline;
@@ -121,8 +121,8 @@ pub fn work_again<T>(
 
 /// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a
 /// killed run left is cleared with that, unless `--work` names another place.
-pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<tempfile::TempDir> {
+pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<Unfinished> {
     let parent = options.work.as_deref().unwrap_or(staged);
-    let folder = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(parent);
+    let folder = Unfinished::create_in(parent, ".dupsift-work-");
     folder.map_err(Error::io("create the work folder in", parent))
 }

@@ -103,6 +103,8 @@ pub use run::run;
 pub use run_report::*;
 pub use stream::{StreamOptions, StreamReport, check as check_stream, check_filter, stream};
 
+/// How a process ends that is asked to stop.
+pub use crate::io::unfinished::{end, ends_by_itself};
 /// The judge of `compare`, for who types its name.
 pub use crate::stage::judge::Judge;
 

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::check::check_resources;
+use super::clock::Clock;
 use super::finished::Finished;
 use super::means::work_again;
 use super::options::RunOptions;
@@ -14,7 +15,8 @@ use super::review::{Review, review};
 use super::run_report::RunReport;
 use super::workers::Job;
 use crate::error::{Error, Result};
-use crate::io::Stage;
+use crate::io::unfinished::publish;
+use crate::io::{Stage, Unfinished};
 
 /// The name of the page in the output folder.
 pub const PAGE: &str = "report.html";
@@ -30,7 +32,7 @@ pub(super) fn write(job: &Job<'_>, stage: &Stage, mut report: RunReport, page: &
     }
     let running = job.clock.stage("report");
     let finished = Finished::new(stage.path(), report.clone());
-    let seen = review(&finished, Some(job), job.dir)?;
+    let seen = review(&finished, Some(job), job.dir, &|| job.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
     // The page is made of the record as it is written, so that it can be made again from that.
     report.stages = job.clock.stages();
@@ -56,17 +58,20 @@ pub fn write_again(
     }
     let dir = std::path::absolute(finished.dir()).map_err(Error::io("find", finished.dir()))?;
     let beside = dir.parent().unwrap_or(Path::new("/"));
-    let folder = tempfile::Builder::new().prefix(".dupsift-report-").tempdir_in(beside);
+    let folder = Unfinished::create_in(beside, ".dupsift-report-");
     let folder = folder.map_err(Error::io("create a folder in", beside))?;
+    let clock = Clock::start();
+    let running = clock.stage("report");
+    let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     let with_texts = options.and_then(|options| {
         let inputs = finished.corpus(&options, cancel)?;
-        work_again(&options, &inputs.source, progress, cancel, |job| review(finished, Some(job), job.dir))
+        work_again(&options, &inputs.source, progress, cancel, |job| review(finished, Some(job), job.dir, &go_on))
     });
     let seen = match with_texts {
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         // Whatever is wrong with the tables comes up again here.
-        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path())? },
+        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path(), &go_on)? },
     };
     let text = page(&finished.report, &seen)?;
     let (written, place) = (folder.path().join(PAGE), dir.join(PAGE));
@@ -76,6 +81,8 @@ pub fn write_again(
         file.sync_all()
     };
     write().map_err(Error::io("write", &written))?;
-    std::fs::rename(&written, &place).map_err(Error::io("replace", &place))?;
+    go_on()?;
+    publish(|| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)))?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
     Ok(seen.no_texts)
 }

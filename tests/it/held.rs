@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kit::{Ran, names_in, program, record, run};
+use crate::kit::{Ran, names_in, program, python, record, run};
 
 /// A corpus and an output in a folder of their own, with a good result of 200 rows at `out`.
 struct Night {
@@ -224,6 +224,22 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
         night.run(&[]).ends_with(0);
         assert_eq!(night.names(), ["corpus", "out"], "step {at}");
     }
+}
+
+/// Dies at each of its system calls in turn: two files, the mark, both folders and all of the earlier result change between them.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
+    let night = Night::new();
+    night.broken(500, 400);
+    night.held(&[]);
+    let made = night.at("made");
+    std::fs::create_dir(&made).unwrap();
+    ["out", "out.held"].map(|name| std::fs::rename(night.at(name), made.join(name)).unwrap());
+    let ran = python("tests/killed.py").arg(env!("CARGO_BIN_EXE_dupsift")).arg(&made).output().unwrap();
+    let said = Ran::of(ran).ends_with(0).stdout;
+    let counts: Vec<usize> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
 }
 
 /// Does by hand what an acceptance does before the folder is renamed: the record, and the mark.

@@ -1,6 +1,6 @@
 //! A request to stop is heard wherever the program waits: nothing stands at the output then, and nothing is left beside it.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::kit::{done, numbered, program, write_docs};
+use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, program, write_docs};
 
 /// JSON lines that take minutes to be counted, in a few megabytes: a gzip file may have many members, and here they are all one.
 fn endless(path: &Path) {
@@ -25,8 +25,8 @@ fn endless(path: &Path) {
     }
 }
 
-fn end(child: &Child) {
-    let status = Command::new("kill").arg("-TERM").arg(child.id().to_string()).status().unwrap();
+fn ask(child: &Child, signal: &str) {
+    let status = Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
     assert!(status.success());
 }
 
@@ -36,7 +36,7 @@ fn ends(command: &mut Command, after: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(after);
     assert!(child.try_wait().unwrap().is_none(), "{command:?} ended before it was asked to");
-    end(&child);
+    ask(&child, "-TERM");
     let asked = Instant::now();
     while child.try_wait().unwrap().is_none() {
         assert!(asked.elapsed() < Duration::from_secs(20), "{command:?} does not hear");
@@ -78,4 +78,147 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["evaluate", &out, "--truth", "truth.jsonl"]);
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "{left:?}");
+}
+
+/// How often a stage is aimed at that may be over before the request comes.
+const TRIALS: usize = 8;
+
+/// Fails unless the program, asked to end once it says that this stage begins, ends in this stage with nothing left of it.
+#[track_caller]
+fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
+    let before = names_in(folder);
+    for trial in 0..TRIALS {
+        let mut command = program();
+        command.current_dir(folder).args(words).args(["--log-format", "json", "--threads", "2", "--memory", "512MiB"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !begun(&said).contains(&stage) {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "{command:?} never comes to {stage:?}\n{said}");
+        }
+        ask(&child, ["-TERM", "-INT"][trial % 2]);
+        let rest = std::thread::spawn(move || {
+            let mut rest = String::new();
+            lines.read_to_string(&mut rest).map(|_| rest)
+        });
+        // The promise is two seconds; others work on this machine.
+        let asked = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(asked.elapsed() < Duration::from_secs(10), "{command:?} does not hear in {stage:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        said += &rest.join().unwrap().unwrap();
+        if begun(&said).last() != Some(&stage) {
+            // It was over: what came then is no answer to the question.
+            let _ = std::fs::remove_dir_all(folder.join("out"));
+            continue;
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{stage}\n{said}");
+        assert_eq!(said.matches("interrupted; nothing was written").count(), 1, "{stage}\n{said}");
+        assert_eq!(names_in(folder), before, "{stage}");
+        return;
+    }
+    panic!("{stage:?} is over too soon to be stopped in {words:?}");
+}
+
+/// The stages that began, as the lines of the log name them.
+fn begun(said: &str) -> Vec<&str> {
+    let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
+    lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
+}
+
+/// Copies of a few texts: little to read, and millions of pairs.
+fn copies(folder: &Path) {
+    let texts = (0..12_000).map(|at| format!("Text number {}, and more of it that stands in many copies.", at % 12));
+    std::fs::write(folder.join("copies.jsonl"), json_lines(&numbered(texts))).unwrap();
+}
+
+#[test]
+fn a_run_is_stopped_in_its_first_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(20_000))).unwrap();
+    let stopped_in = |stage: &str, algorithms: &str| {
+        stopped_in(folder.path(), stage, &["run", "docs.jsonl", "--out", "out", "--algorithms", algorithms]);
+    };
+    stopped_in("count", "exact,tf_idf");
+    stopped_in("sign", "exact,minhash:bands=100");
+    stopped_in("recall kept words", "cosine,minhash");
+    stopped_in("take notes", "lsi");
+    stopped_in("learn lsi", "lsi:vocabulary=1000000,dimensions=248");
+    stopped_in("group shingles", "shingles");
+}
+
+#[test]
+fn a_run_is_stopped_while_it_checks_pairs() {
+    let folder = tempfile::tempdir().unwrap();
+    // Long texts of which each is like each.
+    let words = |at: usize| (0..12_000).map(move |word| if (word + at) % 19 == 0 { word * at } else { word });
+    let text = |at: usize| words(at).map(|word| format!("w{word} ")).collect::<String>();
+    write_docs(&folder.path().join("long.parquet"), &numbered((0..24).map(text)), 4);
+    let algorithms = "exact,cosine:threshold=0.1,verify=lcs:0.5";
+    for stage in ["read candidates", "verify cosine"] {
+        stopped_in(folder.path(), stage, &["run", "long.parquet", "--out", "out", "--algorithms", algorithms]);
+    }
+}
+
+#[test]
+fn a_run_and_a_comparison_are_stopped_in_their_last_stages() {
+    let folder = tempfile::tempdir().unwrap();
+    copies(folder.path());
+    for stage in ["expand tf", "write tables", "report"] {
+        stopped_in(folder.path(), stage, &["run", "copies.jsonl", "--out", "out", "--algorithms", "exact,tf"]);
+    }
+    let compare = ["compare", "copies.jsonl", "--out", "out", "--algorithms", "exact,tf", "--no-report"];
+    for stage in ["pool", "judge"] {
+        stopped_in(folder.path(), stage, &compare);
+    }
+}
+
+#[test]
+fn looks_at_a_run_that_is_done_are_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    copies(folder.path());
+    let run = ["run", "copies.jsonl", "--out", "done", "--algorithms", "exact,tf", "--no-report"];
+    // All but the first of each text are copies, of which a guard warns.
+    Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(3);
+    std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d12\"}\n").unwrap();
+    let done = folder.path().join("done");
+    let before = names_in(&done);
+    stopped_in(folder.path(), "measure", &["evaluate", "done", "--truth", "truth.jsonl"]);
+    stopped_in(folder.path(), "report", &["report", "done"]);
+    // Without the corpus no reading of documents looks at the flag.
+    std::fs::rename(folder.path().join("copies.jsonl"), folder.path().join("gone.jsonl")).unwrap();
+    stopped_in(folder.path(), "report", &["report", "done"]);
+    assert_eq!(names_in(&done), before);
+}
+
+#[test]
+fn an_explanation_of_two_long_documents_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |at: usize| (0..400_000).map(|word| format!("w{} ", word * at % 99_991)).collect::<String>();
+    let docs: Vec<Doc> = numbered([text(3), text(5)]);
+    std::fs::write(folder.path().join("long.jsonl"), json_lines(&docs)).unwrap();
+    let run = ["run", "long.jsonl", "--out", "done", "--algorithms", "exact,minhash", "--no-report"];
+    Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(0);
+    stopped_in(folder.path(), "look at both", &["explain", "done", "d0", "d1"]);
+}
+
+#[test]
+fn a_stream_and_a_purification_are_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(60_000))).unwrap();
+    stopped_in(folder.path(), "stream", &["stream", "docs.jsonl", "--out", "out"]);
+    let purify = ["purify", "docs.jsonl", "--out", "out", "--html-column", "text"];
+    stopped_in(folder.path(), "purify", &purify);
+}
+
+/// Steps that do not look at the flag are ended with the process: one document of 60 MB is one step of reading, and one of counting.
+#[test]
+fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = (0..6_000_000).map(|word| format!("слово{} ", word % 1_000_003)).collect();
+    write_docs(&folder.path().join("long.parquet"), &numbered([text]), 1);
+    for (stage, algorithms) in [("count", "cosine,tf_idf"), ("sign", "shingles,sim")] {
+        stopped_in(folder.path(), stage, &["run", "long.parquet", "--out", "out", "--algorithms", algorithms]);
+    }
 }

@@ -103,11 +103,15 @@ impl Rows for Sampled<'_> {
 
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()> {
         if at.is_multiple_of(1024) {
-            self.notes.go_on()?;
+            self.go_on()?;
         }
         let entries = self.notes.get(at).chunks_exact(2);
         out.extend(entries.filter_map(|entry| Some((self.places.of(entry[0])?, f64::from_bits(entry[1])))));
         Ok(())
+    }
+
+    fn go_on(&self) -> Result<()> {
+        self.notes.go_on()
     }
 }
 

@@ -7,7 +7,8 @@
 //!
 //! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) numbers of eight bytes.
 
-use nalgebra::{DMatrix, SymmetricEigen};
+use nalgebra::linalg::householder::clear_column_unchecked;
+use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};
 
 use crate::error::Result;
 use crate::hash::splitmix64;
@@ -31,6 +32,12 @@ pub trait Rows {
     /// # Errors
     /// Where the user ends the run.
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()>;
+
+    /// Whether to go on; asked again and again between the rows.
+    ///
+    /// # Errors
+    /// Where the user ends the run.
+    fn go_on(&self) -> Result<()>;
 }
 
 /// The greatest singular values with their vectors.
@@ -46,7 +53,7 @@ pub struct Svd {
 /// The first `wanted` singular values of the matrix.
 ///
 /// # Errors
-/// What [`Rows::row`] returns.
+/// What [`Rows::row`] and [`Rows::go_on`] return.
 pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> Result<Svd> {
     let columns = matrix.columns();
     let width = (wanted + OVERSAMPLED).min(columns).min(matrix.rows());
@@ -55,9 +62,9 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
     }
     let sign = |column: usize, at: usize| splitmix64(seed, (column * width + at) as u64) >> 63;
     let start = DMatrix::from_fn(columns, width, |column, at| sign(column, at) as f64 - 0.5);
-    let mut basis = start.qr().q().transpose();
+    let mut basis = orthonormal(start, &|| matrix.go_on())?.transpose();
     for _ in 0..passes {
-        basis = multiply(matrix, &basis)?.transpose().qr().q().transpose();
+        basis = orthonormal(multiply(matrix, &basis)?.transpose(), &|| matrix.go_on())?.transpose();
     }
     // Q^T A^T A Q: its eigenvalues are the squares of the singular values, as far as Q holds them.
     let small = &basis * multiply(matrix, &basis)?.transpose();
@@ -78,6 +85,23 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
         }
     }
     Ok(Svd { values: order.iter().map(|&at| value(at)).collect(), vectors: vectors.as_slice().to_vec() })
+}
+
+/// The factor Q of the QR decomposition, as nalgebra makes it, a column at a time: of a million words all columns take minutes.
+fn orthonormal(mut matrix: DMatrix<f64>, go_on: &dyn Fn() -> Result<()>) -> Result<DMatrix<f64>> {
+    let (rows, columns) = matrix.shape();
+    let mut norms = Vec::with_capacity(columns);
+    for column in 0..rows.min(columns) {
+        go_on()?;
+        norms.push(clear_column_unchecked(&mut matrix, column, 0, None));
+    }
+    let mut basis = DMatrix::identity(rows, norms.len());
+    for (column, norm) in norms.iter().enumerate().rev() {
+        go_on()?;
+        let mirror = Reflection::new(Unit::new_unchecked(matrix.view_range(column.., column)), 0.0);
+        mirror.reflect_with_sign(&mut basis.view_range_mut(column.., column..), ComplexField::signum(*norm));
+    }
+    Ok(basis)
 }
 
 /// A^T A Q, transposed as Q is: a column of the block for each column of A, so that what belongs together lies together.
@@ -121,6 +145,10 @@ mod tests {
             out.extend(self.0.row(at).iter().copied().enumerate().filter(|entry| entry.1 != 0.0));
             Ok(())
         }
+
+        fn go_on(&self) -> Result<()> {
+            Ok(())
+        }
     }
 
     #[test]
@@ -159,6 +187,30 @@ mod tests {
         let other = truncated(&matrix, 8, 12, 43).unwrap();
         assert!(svd.values.iter().zip(&other.values).all(|(a, b)| (a - b).abs() < 1e-6));
         assert_eq!(svd, truncated(&matrix, 8, 12, 42).unwrap());
+    }
+
+    #[test]
+    fn columns_at_right_angles_are_those_of_the_library_and_hear_between_two() {
+        // Tall, square, wide, of equal columns, and with a column of nothing.
+        let entry = |row: usize, column: usize| (splitmix64(9, (row * 31 + column) as u64) % 7) as f64 - 3.0;
+        for (rows, columns) in [(40, 9), (9, 9), (5, 8), (1, 1), (0, 3), (3, 0)] {
+            let made = DMatrix::from_fn(rows, columns, entry);
+            let equal = DMatrix::from_fn(rows, columns, |row, _| entry(row, 0));
+            let mut hollow = made.clone();
+            hollow.column_iter_mut().take(1).for_each(|mut column| column.fill(0.0));
+            for matrix in [made, equal, hollow] {
+                let bits = |matrix: &DMatrix<f64>| matrix.iter().map(|one| one.to_bits()).collect::<Vec<_>>();
+                let whole = matrix.clone().qr().q();
+                assert_eq!(bits(&orthonormal(matrix, &|| Ok(())).unwrap()), bits(&whole), "{rows} x {columns}");
+            }
+        }
+        let asked = std::cell::Cell::new(0);
+        let go_on = || match asked.replace(asked.get() + 1) {
+            12 => Err(crate::error::Error::Interrupted),
+            _ => Ok(()),
+        };
+        let begun = orthonormal(DMatrix::from_fn(40, 9, entry), &go_on);
+        assert!(matches!(begun, Err(crate::error::Error::Interrupted)) && asked.get() == 13);
     }
 
     #[test]

@@ -76,13 +76,18 @@ const LEAST: usize = 10;
 /// Clusters shown.
 const LARGE: usize = 10;
 
-/// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files.
+/// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files, `go_on` is asked again and
+/// again.
 ///
 /// # Errors
 /// Tables or a corpus that cannot be read; an interruption.
-pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Result<Review> {
+pub fn review(
+    finished: &Finished,
+    corpus: Option<&Job<'_>>,
+    dir: &Path,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Review> {
     let report = &finished.report;
-    let go_on = || corpus.map_or(Ok(()), Job::go_on);
     let deciding: Vec<bool> = report.algorithms.iter().map(|one| decides(report, &one.label)).collect();
     let sources = match corpus {
         Some(job) => sources::read(job, dir)?,
@@ -123,8 +128,11 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
     }
     count(&gathered, &mut files, &sources, &mut by_source, &paired);
     for (tally, one) in rest.iter_mut().zip(&report.algorithms[pooled..]) {
-        for pair in finished.pairs(&one.label)? {
+        for (at, pair) in finished.pairs(&one.label)?.enumerate() {
             tally.add(&pair?);
+            if at % GATHERED == 0 {
+                go_on()?;
+            }
         }
     }
     for doc in paired.iter() {
@@ -136,8 +144,10 @@ pub fn review(finished: &Finished, corpus: Option<&Job<'_>>, dir: &Path) -> Resu
 
     let mut clusters = Vec::new();
     for one in &report.algorithms {
-        go_on()?;
-        clusters.push(clusters::read(finished.clusters(&one.label)?, LARGE)?);
+        let documents = finished.clusters(&one.label)?.enumerate();
+        let documents =
+            documents.map(|(at, document)| if at % GATHERED == 0 { go_on().and(document) } else { document });
+        clusters.push(clusters::read(documents, LARGE)?);
     }
     let large = clusters::largest(&clusters, &deciding, LARGE);
     let least = tally::least(&tallies, LEAST);
