@@ -235,7 +235,9 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     night.held(&[]);
     let made = night.at("made");
     std::fs::create_dir(&made).unwrap();
-    ["out", "out.held"].map(|name| std::fs::rename(night.at(name), made.join(name)).unwrap());
+    for name in ["out", "out.held"] {
+        std::fs::rename(night.at(name), made.join(name)).unwrap();
+    }
     let ran = python("tests/killed.py").arg(env!("CARGO_BIN_EXE_dupsift")).arg(&made).output().unwrap();
     let said = Ran::of(ran).ends_with(0).stdout;
     let counts: Vec<usize> = said.split(' ').filter_map(|word| word.parse().ok()).collect();
