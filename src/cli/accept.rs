@@ -5,8 +5,10 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::args::AcceptArguments;
-use super::{Exit, tell};
+use super::log::LogFormat;
+use super::{Exit, log, tell};
 use crate::job;
+use crate::report::accepted_page;
 
 /// Runs the verb.
 ///
@@ -15,7 +17,8 @@ use crate::job;
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     let mut time = String::new();
     SystemTime.format_time(&mut Writer::new(&mut time)).context("cannot tell the time")?;
-    let out = job::accept(&arguments.dir, time, arguments.reason)?;
+    log::send(LogFormat::Text);
+    let out = job::accept(&arguments.dir, time, arguments.reason, &accepted_page)?;
     tell(&format!("{}\n", out.display()));
     Ok(Exit::Done)
 }

@@ -2,7 +2,7 @@
 //! in place of `_SUCCESS`.
 //!
 //! ```text
-//! run.json says who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
+//! run.json and report.html say who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
 //! A process may end between any two of these steps: the folder is still known as a held one then, and the same call goes on.
@@ -18,8 +18,6 @@ use std::path::{Path, PathBuf};
 pub const HELD: &str = "_HELD";
 /// How the name of such a folder ends.
 const ENDING: &str = ".held";
-/// The record while it is being written.
-const NEW_RECORD: &str = ".run.json.dupsift-accept";
 
 /// A folder with a result that was held back.
 #[derive(Debug)]
@@ -90,14 +88,14 @@ impl Held {
         self.folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
     }
 
-    /// Replaces the record in one step.
+    /// Replaces the record or the page in one step.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write_record(&self, json: &[u8]) -> Result<()> {
-        let (new, record) = (self.folder.path.join(NEW_RECORD), self.folder.path.join("run.json"));
-        write_durably(&new, json)?;
-        fs::rename(&new, &record).map_err(Error::io("replace", &record))?;
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let (new, old) = (self.folder.path.join(format!(".{name}.dupsift-accept")), self.folder.path.join(name));
+        write_durably(&new, bytes)?;
+        fs::rename(&new, &old).map_err(Error::io("replace", &old))?;
         sync_folder(&self.folder.path)
     }
 

@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user.
-const OUTPUT_FILES: [&str; 22] = [
+const OUTPUT_FILES: [&str; 23] = [
     "_HELD",
     "_SUCCESS",
+    ".report.html.dupsift-accept",
     ".run.json.dupsift-accept",
     "clusters/algorithm=*/part-#.parquet",
     "compare/comparison.json",

@@ -2,26 +2,52 @@
 
 use std::path::{Path, PathBuf};
 
-use super::run_report::AcceptedReport;
+use super::page::PAGE;
+use super::run_report::{AcceptedReport, RunReport};
 use crate::error::{Error, Result};
 use crate::io::Held;
 
+/// From the text of a page and the record of an accepted result to the text of its page; none where the page is of another version.
+pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
+
 /// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME; what stands there is removed last.
+/// `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
 /// Gives the place where it stands now.
 ///
 /// It may be ended at any moment: until the result has its name, the earlier output stands, and the same call goes on.
 ///
 /// # Errors
 /// [`Error::Usage`] where the folder holds no such result, or something else than an output stands under the name.
-pub fn accept(folder: &Path, time: String, reason: Option<String>) -> Result<PathBuf> {
+pub fn accept(folder: &Path, time: String, reason: Option<String>, page: &AcceptedPage<'_>) -> Result<PathBuf> {
     let held = Held::open(folder)?;
     if !held.is_accepted() {
         let path = held.path().join("run.json");
         let json = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
         let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
-        held.write_record(with_accepted(&json, &accepted).map_err(|why| Error::BadFile { path, why })?.as_bytes())?;
+        let record = with_accepted(&json, &accepted).map_err(|why| Error::BadFile { path, why })?;
+        held.replace("run.json", record.as_bytes())?;
+        write_page(&held, &record, page)?;
     }
     held.publish()
+}
+
+/// Lets the page say what the record says, where there is one.
+fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> {
+    let path = held.path().join(PAGE);
+    if !path.is_file() {
+        return Ok(());
+    }
+    let text = std::fs::read_to_string(&path).map_err(Error::io("read", &path))?;
+    let record: Option<RunReport> = serde_json::from_str(record).ok();
+    match record.and_then(|record| page(&text, &record)) {
+        Some(text) => held.replace(PAGE, text.as_bytes()),
+        None => {
+            tracing::warn!(
+                "{PAGE} is of another version and still says that the result is held back; dupsift report DIR writes it again"
+            );
+            Ok(())
+        }
+    }
 }
 
 /// The record with one entry more, at its end; an entry that an acceptance left which was ended is renewed.

@@ -75,7 +75,7 @@ mod verdicts;
 mod verify;
 mod workers;
 
-pub use accept::accept;
+pub use accept::{AcceptedPage, accept};
 pub use category::{TrainingReport, train};
 pub use check::check;
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};

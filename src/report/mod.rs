@@ -16,7 +16,7 @@ pub use columns::{LEAST_WIDTH, Screen};
 pub use comparison::comparison;
 pub use evaluation::evaluation;
 pub use explanation::explanation;
-pub use page::page;
+pub use page::{accepted_page, page};
 pub use pages::{pages, training};
 pub use summary::summary;
 

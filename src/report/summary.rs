@@ -109,10 +109,13 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
-    remarks.extend(report.guards.iter().map(guard));
+    match report.accepted {
+        Some(_) => remarks.extend(report.guards.iter().map(|fired| format!("guard: {}", fired.sentence))),
+        None => remarks.extend(report.guards.iter().map(guard)),
+    }
     remarks.extend(report.accepted.iter().map(|accepted| {
         let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
-        format!("guard: accepted all the same at {}: {reason}", accepted.time)
+        format!("guard: held back for this, and accepted all the same at {}: {reason}", accepted.time)
     }));
     remarks
 }

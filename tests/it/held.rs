@@ -167,10 +167,14 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     night.broken(500, 400);
     night.held(&[]);
     let tables = tree(&night.at("out.held/removed"));
-    // It can be looked at before.
+    // It can be looked at before, and the page needs no corpus to tell of the acceptance.
     Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
+    let before = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
+    assert!(before.contains("(held back)") && !before.contains("accepted all the same"));
+    std::fs::rename(night.at("corpus"), night.at("corpora")).unwrap();
     let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
     assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
+    std::fs::rename(night.at("corpora"), night.at("corpus")).unwrap();
     assert_eq!(night.names(), ["corpus", "out"]);
     assert_eq!(
         names_in(&night.at("out")),
@@ -180,9 +184,14 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     assert_eq!((&accepted["reason"], &accepted["output"]), (&"the \"new\" crawler".into(), &"out".into()));
     assert!(accepted["time"].as_str().unwrap().ends_with('Z'));
     assert_eq!(tables.len(), tree(&night.at("out/removed")).len());
+    let page = || std::fs::read_to_string(night.at("out/report.html")).unwrap();
+    let accepted = page();
+    assert!(accepted.contains("accepted all the same") && !accepted.contains("(held back)"), "the page tells of it");
+    let texts = |page: &str| page.matches("of this night").count();
+    assert!(texts(&accepted) == texts(&before), "the rest of the page is as it was");
     Ran::of(program().arg("report").arg(night.at("out")).output().unwrap()).ends_with(0);
-    let page = std::fs::read_to_string(night.at("out/report.html")).unwrap();
-    assert!(page.contains("accepted all the same"), "the page tells of it");
+    let remarks = |page: &str| page.split("remarks-->").nth(1).map(str::to_owned).unwrap();
+    assert_eq!(remarks(&page()), remarks(&accepted));
     night.accept(&[]).ends_with(2).says(&["there is no such folder"]);
     // The next good run replaces it.
     night.good();
@@ -191,10 +200,14 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
 
 #[test]
 fn an_acceptance_that_was_ended_goes_on_from_every_step() {
-    let steps: [&dyn Fn(&Night); 4] = [
+    let steps: [&dyn Fn(&Night); 5] = [
         // The new record is half written; it is written.
         &|night| std::fs::write(night.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
         &|night| accept_until(night, false),
+        &|night| {
+            accept_until(night, false);
+            std::fs::write(night.at("out.held/.report.html.dupsift-accept"), b"<").unwrap();
+        },
         // The mark is renamed; what stood is moved aside.
         &|night| accept_until(night, true),
         &|night| {
@@ -215,6 +228,7 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
             (&400.into(), &"out".into()),
             "{at}"
         );
+        assert!(!night.at("out/.report.html.dupsift-accept").exists(), "step {at}");
         // Ended likewise, a run on the same output finds its way too.
         let night = Night::new();
         night.broken(500, 400);
@@ -335,4 +349,45 @@ fn every_verb_that_replaces_is_guarded() {
         go(&["--accept"]).ends_with(3);
         assert!(!night.at(&format!("{verb}.held")).exists(), "{verb}");
     }
+}
+
+#[test]
+fn a_model_learnt_from_a_broken_corpus_is_held_back() {
+    let night = Night::new();
+    let out = night.at("model");
+    let train = |more: &[&str]| {
+        let mut command = program();
+        command.arg("purify").arg(night.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
+        Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
+    };
+    // So many labelled pages, and so many rows without a page.
+    let write = |pages: usize, nulls: usize| {
+        let page = |n: usize| {
+            let kind = ["sport", "market"][n % 2];
+            format!("{{\"kind\":\"{kind}\",\"text\":\"<p>A page of words on {kind}, number {}.\"}}\n", n / 4)
+        };
+        let nulls = "{\"kind\":\"sport\",\"text\":null}\n".repeat(nulls);
+        night.write(((0..pages).map(page).collect::<String>() + &nulls).as_bytes());
+    };
+    write(400, 20);
+    train(&[]).ends_with(3);
+    let before = tree(&out);
+    write(400, 22);
+    let ran = train(&[]).ends_with(4);
+    assert!(ran.stdout.contains("HELD BACK") && ran.stdout.contains("22 null text"), "{}", ran.stdout);
+    assert!(before == tree(&out) && night.at("model.held/_HELD").is_file());
+    assert_eq!(record(&night.at("model.held"))["guards"][0]["held"], true);
+    // Nothing to learn from is an error, and what stands stays.
+    write(0, 500);
+    train(&[]).ends_with(2).says(&["no labelled document"]);
+    assert!(before == tree(&out));
+    write(400, 22);
+    train(&["--max-rejected-share", "0.06"]).ends_with(3);
+    assert!(!night.at("model.held").exists());
+    train(&["--accept", "--max-rejected-share", "0"]).ends_with(3);
+    assert_eq!(record(&out)["guards"][0]["held"], false);
+    train(&["--max-rejected-share", "0"]).ends_with(4);
+    let accept = program().arg("accept").arg(night.at("model.held")).output().unwrap();
+    Ran::of(accept).ends_with(0);
+    assert_eq!(record(&out)["accepted"]["output"], "model");
 }

@@ -24,6 +24,10 @@ use crate::job::{Review, RunReport};
 
 const STYLE: &str = include_str!("style.css");
 
+/// What stands before and behind the remarks, which change when a result is accepted. Whatever comes from a corpus is escaped, so
+/// these stand nowhere else.
+const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
+
 /// A section of the page.
 struct Section {
     /// What links name it by.
@@ -80,7 +84,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                 }
                 main {
                     (headline::facts(report))
-                    (headline::notes(report))
+                    (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
                     @for section in &sections {
                         section aria-labelledby=(section.anchor) {
                             h2 id=(section.anchor) { (section.title) }
@@ -96,6 +100,15 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         }
     };
     Ok(page.into_string())
+}
+
+/// The same page with the remarks of this record, for the result that was held back and is accepted now; none where the page
+/// does not say where its remarks stand. Nothing is read again: the corpus may be gone.
+pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
+    let (before, rest) = page.split_once(NOTES.0)?;
+    let (_, behind) = rest.split_once(NOTES.1)?;
+    let notes = headline::notes(report).into_string();
+    Some([before, NOTES.0, &notes, NOTES.1, behind].concat())
 }
 
 /// A table that scrolls in its own box where it is wider than the page.

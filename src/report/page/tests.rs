@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::job::{
-    Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
-    DocumentsReport, Figure, GuardReport, InputReport, JudgeReport, LargeCluster, Member, OracleReport, PairSample,
-    RemovalReport, ShownText, SourceReview, StageReport,
+    AcceptedReport, Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport,
+    ComparisonReport, Crossing, DocumentsReport, Figure, GuardReport, InputReport, JudgeReport, LargeCluster, Member,
+    OracleReport, PairSample, RemovalReport, ShownText, SourceReview, StageReport,
 };
 
 const EVIL: &str = "<script>alert('x')</script> \"quoted\" & \u{202E}turned\u{0}\u{1B}[31m";
@@ -198,4 +198,17 @@ fn a_comparison_is_shown_with_its_intervals() {
     ] {
         assert!(page.contains(told), "{told} is missing");
     }
+}
+
+#[test]
+fn the_page_of_an_accepted_result_differs_in_its_remarks_alone() {
+    let mut report = report();
+    report.guards[0].held = true;
+    let held = page(&report, &review()).expect("a page");
+    report.accepted = Some(AcceptedReport { time: "2026".into(), reason: Some(EVIL.into()), output: EVIL.into() });
+    let accepted = accepted_page(&held, &report).expect("it says where its remarks stand");
+    assert!(held.contains("guard (held back): more") && !accepted.contains("(held back)"));
+    assert!(accepted == page(&report, &review()).expect("a page"));
+    assert!(accepted_page(&accepted, &report).expect("again") == accepted);
+    assert_eq!(accepted_page("<html>", &report), None);
 }
