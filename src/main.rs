@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
 use dupsift::cli::output::escaped;
 use dupsift::cli::{
-    Exit, accept, algorithms, compare, complain, evaluate, explain, fail, log, purify, report, run, say, stream,
-    version,
+    Exit, accept, algorithms, compare, complain, evaluate, explain, fail, log, purify, report, run, say, signals,
+    stream, version,
 };
 
 fn main() -> ExitCode {
@@ -24,8 +24,7 @@ fn main() -> ExitCode {
             return if told.use_stderr() { Exit::Usage } else { Exit::Done }.into();
         }
     };
-    // Unless the process is being ended already: then this does not return.
-    dupsift::job::ends_by_itself();
+    signals::over(&ended);
     ended.unwrap_or_else(|error| fail(&error)).into()
 }
 

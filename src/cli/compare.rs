@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::args::CompareArguments;
 use super::log::LogFormat;
 use super::run::{tell_end, tell_plan};
-use super::signals::{cancel_on_signal, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ends_with, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, CompareOptions, Judge, Progress};
@@ -41,9 +41,9 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     }
     let compared = job::compare(options, inputs, progress, &cancel, &page)?;
     let exit = Exit::of_report(&compared.run);
+    ends_with(exit);
     if format == LogFormat::Json {
         tell_end(&compared.run, exit);
     }
-    tell(&comparison(&compared.comparison, &compared.run, &options.run.out));
-    Ok(exit)
+    Ok(tell(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
 }

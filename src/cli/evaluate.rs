@@ -26,6 +26,5 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     } else {
         evaluation(&report, &arguments.dir)
     };
-    tell(&text);
-    Ok(Exit::Done)
+    Ok(tell(&text, Exit::Done))
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::log::LogFormat;
+use super::signals::ends_with;
 use super::{Exit, log};
 
 /// Prints to stdout. A reader that has gone away (`dupsift algorithms | head -1`) has seen enough: that is success.
@@ -27,13 +28,15 @@ pub fn say_styled(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints what there is to say of a result that stands. The exit code tells of the result: where stdout takes nothing, that is a
+/// Prints what there is to say of a result that stands, and gives the exit code. That tells of the result: where stdout takes nothing, that is a
 /// warning.
-pub fn tell(text: &str) {
+pub fn tell(text: &str, exit: Exit) -> Exit {
+    ends_with(exit);
     if let Err(error) = say(text) {
         log::send(LogFormat::Text);
         tracing::warn!("the result is complete; what was to be printed about it is lost: {error}");
     }
+    exit
 }
 
 /// Tells an error, as text or as a JSON log line, and says how the program ends for it.

@@ -40,10 +40,10 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     let out = options.run.out.clone();
     if let Some(column) = train {
         let report = job::train(options.run, column, progress, &cancel)?;
-        tell(&training(&report, &out));
-        return Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()));
+        let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
+        return Ok(tell(&training(&report, &out), exit));
     }
     let report = job::purify(options, progress, &cancel)?;
-    tell(&pages(&report, &out));
-    Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
+    let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
+    Ok(tell(&pages(&report, &out), exit))
 }

@@ -23,6 +23,5 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     if let Some(why) = no_texts {
         tracing::warn!("the page shows no texts: {why}");
     }
-    tell(&format!("{}\n", arguments.dir.join(PAGE).display()));
-    Ok(Exit::Done)
+    Ok(tell(&format!("{}\n", arguments.dir.join(PAGE).display()), Exit::Done))
 }

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::args::RunArguments;
 use super::log::LogFormat;
-use super::signals::{cancel_on_signal, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ends_with, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};
@@ -32,11 +32,11 @@ fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: b
     }
     let report = job::run(options, inputs, progress, &cancel, &page)?.report;
     let exit = Exit::of_report(&report);
+    ends_with(exit);
     if format == LogFormat::Json {
         tell_end(&report, exit);
     }
-    tell(&summary(&report, &options.out));
-    Ok(exit)
+    Ok(tell(&summary(&report, &options.out), exit))
 }
 
 /// Tells which algorithms there are, as they could be typed, and what the run will take.

@@ -1,7 +1,12 @@
 //! Requests to stop: the first is heard within two seconds, the second at once.
+//!
+//! ```text
+//! first request -> a flag that the work looks at -> a second later: what is half made goes, and the process with it
+//!                                                \-> where the result has its name: the process ends, with the code of the result
+//! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -12,28 +17,68 @@ use crate::job;
 
 /// What the work has for ending by itself; a step that takes longer is ended with the process.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// What a message has: who should read it may be gone.
+const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
+/// How often it is looked whether a result is being told of.
+const EVERY: Duration = Duration::from_millis(50);
+/// No exit code.
+const NONE: u8 = u8::MAX;
+
+/// The code that the process will end with, once that is known.
+static CODE: AtomicU8 = AtomicU8::new(NONE);
+
+/// From now on there is nothing to be undone: how the process ends is known, and is being told.
+pub(super) fn ends_with(exit: Exit) {
+    CODE.store(exit.code(), Ordering::SeqCst);
+}
+
+/// The same of a verb that is over. Where the process is being ended already, this does not return.
+pub fn over(ended: &Result<Exit>) {
+    job::ends_by_itself();
+    ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
+}
+
+fn code() -> Option<u8> {
+    Some(CODE.load(Ordering::SeqCst)).filter(|&code| code != NONE)
+}
 
 /// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. Where that takes too long, the process is
-/// ended from here, and what is half made is removed. The second request is not asked to wait.
+/// ended from here. The second request is not asked to wait.
 pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(Exit::Failed.code().into());
+            std::process::exit(code().unwrap_or(Exit::Failed.code()).into());
         }
         // Where no thread can be started, the work is waited for.
-        let _ = std::thread::Builder::new().name("stopping".into()).spawn(|| {
-            std::thread::sleep(PATIENCE);
-            job::end(|| {
-                let exit = fail(&Error::Interrupted.into());
-                std::process::exit(exit.code().into());
-            });
-        });
+        let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
         tracing::warn!("stopping after the batch at hand; ask again to end at once");
     })
     .context("cannot listen to Ctrl-C")?;
     Ok(cancel)
+}
+
+/// Ends the process, if it does not end by itself.
+fn stop() {
+    std::thread::sleep(PATIENCE);
+    job::end(|| {
+        let telling = std::thread::Builder::new().spawn(|| fail(&Error::Interrupted.into()));
+        for _ in 0..FOR_A_MESSAGE.as_millis() / EVERY.as_millis() {
+            if telling.as_ref().map_or(true, |telling| telling.is_finished()) {
+                break;
+            }
+            std::thread::sleep(EVERY);
+        }
+        std::process::exit(Exit::Failed.code().into());
+    });
+    loop {
+        if let Some(code) = code() {
+            std::thread::sleep(FOR_A_MESSAGE);
+            std::process::exit(code.into());
+        }
+        std::thread::sleep(EVERY);
+    }
 }
 
 /// Makes a file that grows beyond the limit of the process an error of the write, with its path, and not the end of the

@@ -42,8 +42,8 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
         return Ok(Exit::Done);
     }
     let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
-    tell(&summary(&report, options));
-    Ok(Exit::of(&report, report.rejections.rows, report.bad_inputs.len()))
+    let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
+    Ok(tell(&summary(&report, options), exit))
 }
 
 fn summary(report: &StreamReport, options: &StreamOptions) -> String {

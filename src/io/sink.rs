@@ -132,12 +132,13 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
-    pub fn commit(self) -> Result<()> {
+    pub fn commit(mut self) -> Result<()> {
         self.seal(SUCCESS)?;
         publish(|| {
             overwrite::check(&self.place.path, self.overwrite)?;
             self.place.give_to(self.path())
         })?;
+        self.staged.finish();
         let older = self.place.held();
         if held::older(&self.place).unwrap_or(false)
             && let Err(error) = fs::remove_dir_all(&older.path)
@@ -152,15 +153,17 @@ impl Stage {
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
-    pub fn hold(self) -> Result<PathBuf> {
+    pub fn hold(mut self) -> Result<PathBuf> {
         self.seal(held::HELD)?;
-        publish(|| {
+        let held = publish(|| {
             held::check(&self.place)?;
             let folder = self.place.held();
             folder.clear_away()?;
             folder.give_to(self.path())?;
             Ok(folder.path)
-        })
+        })?;
+        self.staged.finish();
+        Ok(held)
     }
 
     fn seal(&self, name: &str) -> Result<()> {

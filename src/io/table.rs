@@ -6,6 +6,7 @@
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard notices most damage when the file is read.
 
+use super::unfinished::unless_ending;
 use crate::error::{Error, Result};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
@@ -66,7 +67,7 @@ impl TableWriter {
     /// [`Error::Io`] naming the file.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
         if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+            unless_ending(|| std::fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
         let file = File::create_new(path).map_err(Error::io("create", path))?;
         TableWriter::into_file(file, path, schema)

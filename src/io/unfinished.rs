@@ -65,6 +65,12 @@ impl Unfinished {
         &self.path
     }
 
+    /// It has got its name: there is nothing to be removed any more.
+    pub(super) fn finish(&mut self) {
+        known().folders.retain(|folder| *folder != self.path);
+        self.path = PathBuf::new();
+    }
+
     /// Removes it now.
     ///
     /// # Errors
@@ -76,10 +82,11 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // One that has got its name is not there any more. Nothing can be done about a failure here; the next run clears the folder
-        // away.
-        let _ = fs::remove_dir_all(&self.path);
-        known().folders.retain(|folder| *folder != self.path);
+        if !self.path.as_os_str().is_empty() {
+            // Nothing can be done about a failure here; the next run clears the folder away.
+            let _ = fs::remove_dir_all(&self.path);
+            known().folders.retain(|folder| *folder != self.path);
+        }
     }
 }
 
@@ -142,6 +149,12 @@ mod tests {
         assert!(!second.exists() && first.is_dir() && !listed(&second));
         drop(named);
         assert!(!first.exists() && !listed(&first));
+        // What has got another name is not looked for under its old one.
+        let mut named = Unfinished::create(first.clone()).expect("made");
+        named.finish();
+        assert!(!listed(&first));
+        drop(named);
+        assert!(first.is_dir());
     }
 
     #[test]

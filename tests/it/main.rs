@@ -17,6 +17,7 @@ mod golden;
 mod held;
 mod hot_key;
 mod invariants;
+mod keep_list;
 mod kit;
 mod long_documents;
 mod margin;

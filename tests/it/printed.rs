@@ -204,3 +204,28 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
         assert!(limit < 12 || ran.code == 0, "{}", ran.stderr);
     }
 }
+
+const PANICS: &str = "DUPSIFT_TEST_PANICS";
+
+/// What the test below runs in a process of its own, for a hook is that of a whole process.
+#[test]
+fn a_process_that_panics() {
+    if std::env::var_os(PANICS).is_some() {
+        dupsift::cli::log::listen(["dupsift", "run", "--log-format=json"].into_iter().map(Into::into));
+        dupsift::guard::quiet();
+        assert!(dupsift::guard::guarded(|| panic!("told by nothing")).is_err());
+        assert!(std::thread::spawn(|| panic!("two\nlines \u{1b}[31m")).join().is_err());
+    }
+}
+
+#[test]
+fn a_panic_is_a_line_of_json_where_a_machine_reads() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "printed::a_process_that_panics", "--nocapture"]).env(PANICS, "1");
+    let ran = Ran::of(command.output().unwrap()).ends_with(0);
+    let lines: Vec<serde_json::Value> = ran.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["level"]), (1, &"ERROR".into()), "{}", ran.stderr);
+    let said = lines[0]["message"].as_str().unwrap();
+    assert!(said.contains("panicked at") && said.contains("two lines"), "{said}");
+    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
+}

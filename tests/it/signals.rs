@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, program, write_docs};
 
 /// JSON lines that take minutes to be counted, in a few megabytes: a gzip file may have many members, and here they are all one.
-fn endless(path: &Path) {
+pub fn endless(path: &Path) {
     let words = "words and words ".repeat(500);
     let line = format!("{{\"text\": \"{words}\", \"html\": \"\", \"topic\": \"\"}}\n");
     let mut member = GzEncoder::new(Vec::new(), Compression::best());
@@ -221,4 +221,41 @@ fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     for (stage, algorithms) in [("count", "cosine,tf_idf"), ("sign", "shingles,sim")] {
         stopped_in(folder.path(), stage, &["run", "long.parquet", "--out", "out", "--algorithms", algorithms]);
     }
+}
+
+/// What a pipe holds as a rule.
+const PIPE: usize = 1 << 16;
+
+/// No flag helps where what is printed is not read.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_does_not_read_keeps_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(40))).unwrap();
+    let blocked = |words: &[&str], code: i32, ready: &dyn Fn() -> bool| {
+        let (_unread, mut full) = std::io::pipe().unwrap();
+        full.write_all(&[b'x'; PIPE]).unwrap();
+        let mut command = program();
+        command.current_dir(folder.path()).args(words).args(["--threads", "2", "--memory", "512MiB"]);
+        let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        while !ready() || begun.elapsed() < Duration::from_secs(1) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{words:?} does not come so far");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(child.try_wait().unwrap().is_none(), "{words:?} prints into a full pipe");
+        ask(&child, "-TERM");
+        let asked = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            assert!(asked.elapsed() < Duration::from_secs(10), "{words:?} waits for its reader");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ran::of(child.wait_with_output().unwrap()).ends_with(code)
+    };
+    // The result stands, and the exit code tells of it.
+    let stands = || folder.path().join("done/_SUCCESS").is_file();
+    blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
+    assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
+    blocked(&["explain", "done", "d0", "d1"], 1, &|| true).says(&["interrupted"]);
+    assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
 }

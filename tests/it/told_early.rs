@@ -1,8 +1,10 @@
 //! Wrong usage that needs no data is told before an input is opened: the inputs here are not even there, and no message says so.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use crate::kit::{Ran, done, numbered, program, write_docs};
+use crate::signals::endless;
 
 #[track_caller]
 fn told(verb: &str, more: &[&str], parts: &[&str]) {
@@ -58,6 +60,31 @@ fn corpus(folder: &Path) -> std::path::PathBuf {
     let texts = ["One text, and no other like it.", "Another text of some words.", "One text, and no other like it."];
     write_docs(&docs.join("a.parquet"), &numbered(texts), 10);
     docs
+}
+
+#[test]
+fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    endless(&docs.join("m.jsonl.gz"));
+    // Whichever of them comes first.
+    std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
+    for input in ["docs", "docs/[am].*", "docs/[mz].*"] {
+        let out = folder.path().join("out");
+        let mut command = program();
+        command.current_dir(folder.path()).args(["run", input, "--keep", "nosuch desc", "--no-progress", "--out"]);
+        let child = command.arg(&out).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // To count its lines takes minutes.
+        let (id, (done, ended)) = (child.id(), std::sync::mpsc::channel());
+        let waiting = std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
+        let Ok(output) = ended.recv_timeout(std::time::Duration::from_secs(60)) else {
+            Command::new("kill").arg("-KILL").arg(id.to_string()).status().unwrap();
+            panic!("{input}: the large file is read first");
+        };
+        waiting.join().unwrap().unwrap();
+        Ran::of(output).ends_with(2).says(&["--keep names the column \"nosuch\", which no input file has"]);
+        assert!(!out.exists());
+    }
 }
 
 #[test]
