@@ -19,6 +19,12 @@ pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     SystemTime.format_time(&mut Writer::new(&mut time)).context("cannot tell the time")?;
     log::send(LogFormat::Text);
     let out = job::accept(&arguments.dir, time, arguments.reason, &accepted_page)?;
-    Ok(tell(&format!("{}
-", out.display()), Exit::Done))
+    Ok(tell(
+        &format!(
+            "{}
+",
+            out.display()
+        ),
+        Exit::Done,
+    ))
 }

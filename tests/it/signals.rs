@@ -136,13 +136,13 @@ fn copies(folder: &Path) {
 #[test]
 fn a_run_is_stopped_in_its_first_stages() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(20_000))).unwrap();
+    std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(60_000))).unwrap();
     let stopped_in = |stage: &str, algorithms: &str| {
         stopped_in(folder.path(), stage, &["run", "docs.jsonl", "--out", "out", "--algorithms", algorithms]);
     };
     stopped_in("count", "exact,tf_idf");
     stopped_in("sign", "exact,minhash:bands=100");
-    stopped_in("recall kept words", "cosine,minhash");
+    stopped_in("recall kept words", "cosine,idf_hash,imatch,minhash,opt_freq,tf_idf");
     stopped_in("take notes", "lsi");
     stopped_in("learn lsi", "lsi:vocabulary=1000000,dimensions=248");
     stopped_in("group shingles", "shingles");
@@ -154,7 +154,7 @@ fn a_run_is_stopped_while_it_checks_pairs() {
     // Long texts of which each is like each.
     let words = |at: usize| (0..12_000).map(move |word| if (word + at) % 19 == 0 { word * at } else { word });
     let text = |at: usize| words(at).map(|word| format!("w{word} ")).collect::<String>();
-    write_docs(&folder.path().join("long.parquet"), &numbered((0..24).map(text)), 4);
+    write_docs(&folder.path().join("long.parquet"), &numbered((0..96).map(text)), 8);
     let algorithms = "exact,cosine:threshold=0.1,verify=lcs:0.5";
     for stage in ["read candidates", "verify cosine"] {
         stopped_in(folder.path(), stage, &["run", "long.parquet", "--out", "out", "--algorithms", algorithms]);
@@ -169,6 +169,7 @@ fn a_run_and_a_comparison_are_stopped_in_their_last_stages() {
         stopped_in(folder.path(), stage, &["run", "copies.jsonl", "--out", "out", "--algorithms", "exact,tf"]);
     }
     let compare = ["compare", "copies.jsonl", "--out", "out", "--algorithms", "exact,tf", "--no-report"];
+    let compare = [&compare[..], &["--judge-sample", "2000000"]].concat();
     for stage in ["pool", "judge"] {
         stopped_in(folder.path(), stage, &compare);
     }
