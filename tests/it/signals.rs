@@ -152,7 +152,7 @@ fn a_run_is_stopped_in_its_first_stages() {
 fn a_run_is_stopped_while_it_checks_pairs() {
     let folder = tempfile::tempdir().unwrap();
     // Long texts of which each is like each.
-    let words = |at: usize| (0..12_000).map(move |word| if (word + at) % 19 == 0 { word * at } else { word });
+    let words = |at: usize| (0..12_000).map(move |word| if (word + at).is_multiple_of(19) { word * at } else { word });
     let text = |at: usize| words(at).map(|word| format!("w{word} ")).collect::<String>();
     write_docs(&folder.path().join("long.parquet"), &numbered((0..96).map(text)), 8);
     let algorithms = "exact,cosine:threshold=0.1,verify=lcs:0.5";
