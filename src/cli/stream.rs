@@ -10,7 +10,7 @@ use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
-use crate::report::{counted, guarded, rejections, thousands};
+use crate::report::{counted, guarded, once_accepted, rejections, thousands};
 
 /// Runs the verb.
 ///
@@ -31,7 +31,7 @@ pub fn stream(arguments: StreamArguments) -> Result<Exit> {
 fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    job::check_stream(options)?;
+    job::check_stream(options, &forget, &cancel)?;
     job::check(&options.run)?;
     let inputs = job::look(&options.run, &cancel)?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
@@ -67,7 +67,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
     report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, &options.run.out);
-    let out = job::stands_in(report, &options.run.out);
-    let out = out.display();
-    text + &format!("\noutput: {out}\nnext time: --filter {out}/filter.bloom\n")
+    let filter = options.run.out.join("filter.bloom");
+    text += &format!("\noutput: {}\n", job::stands_in(report, &options.run.out).display());
+    text + &format!("next time{}: --filter {}\n", once_accepted(report), filter.display())
 }

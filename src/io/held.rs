@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The file that stands in a folder that is complete and held back, in place of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
 /// How the name of such a folder ends.
-const ENDING: &str = ".held";
+pub(super) const ENDING: &str = ".held";
 
 /// A folder with a result that was held back.
 #[derive(Debug)]
@@ -116,13 +116,13 @@ impl Held {
     }
 }
 
-/// Checks that a result of that output may be held back: the place for it is free, or has an older one.
+/// Checks that a result of that output may be held back: the place for it is free, an empty folder, or has an older one.
 ///
 /// # Errors
 /// [`Error::Usage`] where something else stands there.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
-    if folder.path.symlink_metadata().is_err() || older(output)? {
+    if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {
         return Ok(());
     }
     Err(Error::Usage(format!(

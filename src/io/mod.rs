@@ -19,6 +19,7 @@ mod json_row;
 mod jsonl;
 mod lines;
 mod members;
+mod mounts;
 mod nested;
 mod not_json;
 mod overwrite;
@@ -57,6 +58,8 @@ mod corrupt_tests;
 #[cfg(test)]
 mod read_tests;
 #[cfg(test)]
+mod sink_tests;
+#[cfg(test)]
 mod testkit;
 #[cfg(test)]
 mod warc_laws;
@@ -70,7 +73,7 @@ pub use format::{Archived, Format};
 pub use held::{HELD, Held};
 pub use id_rows::{column_names, read_ids};
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
-pub use place::empty_folder;
+pub use place::{empty_folder, held_path};
 pub use segments::{LargePage, Segment};
 pub use sink::{SUCCESS, Stage};
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -70,6 +70,11 @@ pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
+/// Whether it is a folder, and no link to one, with nothing in it.
+pub(super) fn is_empty(folder: &Path) -> Result<bool> {
+    Ok(folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) && names(folder)?.is_empty())
+}
+
 /// What tells that a folder is neither empty nor a finished output.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {

@@ -1,15 +1,20 @@
 //! The place of an output folder: its name, what stands beside it under hidden names, and how one folder takes the place of
 //! another.
 
+use super::held;
+use super::mounts;
 use super::overwrite;
+use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// What follows the output's name in the hidden names beside it.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
+/// The longest name of an output where a name may have 255 bytes.
+const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
 /// The folder above an output and the name in it.
 #[derive(Clone, Debug)]
@@ -26,7 +31,11 @@ impl Place {
     /// # Errors
     /// [`Error::Usage`] where the path has no name of its own, or names the working directory or a folder above it.
     pub fn of(out: &Path) -> Result<Place> {
-        let path = resolved(out)?;
+        let wrong = |what: &str, error: io::Error| {
+            Error::Usage(format!("--out {}: {what} ({error}); expected a path of folders", out.display()))
+        };
+        let path = behind_link(out).map_err(|error| wrong("it is a link that cannot be followed", error))?;
+        let path = std::path::absolute(path).map_err(|error| wrong("it is no path", error))?;
         let refused = |what: &str| {
             let shown = out.display();
             Error::Usage(format!("{shown} {what}; an output needs a folder of its own, as in --out {shown}/NAME"))
@@ -44,24 +53,47 @@ impl Place {
         Ok(Place { parent: parent.to_path_buf(), name: name.to_string_lossy().into_owned(), path: path.clone() })
     }
 
-    /// Checks that the folders above it stand or can be made.
+    /// Checks that a folder can be made beside it and get its name: for that one is made, and removed again.
     ///
     /// # Errors
-    /// [`Error::Usage`] where one of them is a file.
+    /// [`Error::Usage`] where a folder above it is a file or may not be written to, a name is too long, or a disk begins at it.
     pub fn can_be(&self) -> Result<()> {
-        match self.parent.ancestors().find(|above| above.exists()).filter(|above| !above.is_dir()) {
-            None => Ok(()),
-            Some(there) => Err(Error::Usage(format!(
-                "--out {}: {} is no folder; expected a path of folders",
-                self.path.display(),
+        let shown = self.path.display();
+        let wrong = |what: String| Err(Error::Usage(format!("--out {shown}: {what}")));
+        let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
+        if !there.is_dir() {
+            return wrong(format!("{} is no folder; expected a path of folders", there.display()));
+        }
+        if mounts::is_mount_point(&self.path) {
+            let way_out = format!("expected a folder in it, as in --out {shown}/NAME");
+            return wrong(format!(
+                "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
+            ));
+        }
+        // No name beside it is longer. It has the form of those that a dead run leaves, and is cleared away as they are.
+        let probe = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
+        let made = match Unfinished::create(there.join(probe)) {
+            Ok(made) => match self.parent.strip_prefix(there) {
+                Ok(missing) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
+                _ => Ok(()),
+            },
+            Err(error) => Err(error),
+        };
+        match made {
+            Err(error) if error.kind() == ErrorKind::InvalidFilename => wrong(format!(
+                "a name in it is too long, for the output is made under a longer one beside it; expected at most {MOST_LETTERS} bytes"
+            )),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => wrong(format!(
+                "nothing can be made in {} ({error}); expected a folder that can be written to",
                 there.display()
-            ))),
+            )),
+            _ => Ok(()),
         }
     }
 
     /// Where a result is held back that would have come here.
     pub fn held(&self) -> Place {
-        let name = format!("{}.held", self.name);
+        let name = format!("{}{}", self.name, held::ENDING);
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
@@ -121,12 +153,19 @@ impl Place {
     }
 }
 
-/// The path without links, so that a link to a folder of results is not replaced by a folder.
-fn resolved(out: &Path) -> Result<PathBuf> {
-    if out.is_symlink() {
-        return out.canonicalize().map_err(Error::io("follow the link", out));
-    }
-    std::path::absolute(out).map_err(Error::io("find", out))
+/// The path that a result gets for `out`: what a link leads to, so that a link to a folder of results is not replaced by a
+/// folder. A slash at the end says nothing.
+pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
+    let path: PathBuf = out.components().collect();
+    if path.is_symlink() { path.canonicalize() } else { Ok(path) }
+}
+
+/// Where the result of a run with that `--out` stands if it is held back.
+pub fn held_path(out: &Path) -> PathBuf {
+    let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    path.set_file_name(name + held::ENDING);
+    path
 }
 
 /// Whether a living process holds the folder. A file system that knows no locks counts as yes.
@@ -172,5 +211,66 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
         // Some file systems make folders durable in their own way and refuse to be told.
         Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
         other => other.map_err(Error::io("write the folder", folder)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(out: &Path) -> String {
+        let checked = Place::of(out).and_then(|place| place.can_be());
+        match checked.expect_err("refused") {
+            Error::Usage(why) => why,
+            other => panic!("no wrong usage: {other}"),
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_slash_behind_a_link_is_no_other_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("real")).expect("a folder");
+        std::os::unix::fs::symlink(at("real"), at("link")).expect("a link");
+        std::os::unix::fs::symlink(at("gone"), at("dangling")).expect("a link");
+        let real = at("real").canonicalize().expect("there");
+        for name in ["link", "link/", "link//", "link/.", "real/"] {
+            let place = Place::of(&at(name)).expect("a place");
+            assert_eq!((place.path.canonicalize().expect("there"), &*place.name), (real.clone(), "real"), "{name}");
+            assert!(!place.path.to_string_lossy().ends_with(['/', '.']), "{name}");
+            assert_eq!(held_path(&at(name)).file_name(), Some("real.held".as_ref()), "{name}");
+        }
+        assert_eq!(held_path(Path::new("a/out/")), Path::new("a/out.held"));
+        assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
+    }
+
+    #[test]
+    fn names_that_leave_no_room_for_ours_are_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |letters: usize| folder.path().join("x".repeat(letters));
+        for long in [at(MOST_LETTERS + 1), at(256), at(256).join("out"), folder.path().join("new").join(at(300))] {
+            assert!(refused(&long).contains("a name in it is too long"), "{}", long.display());
+        }
+        for fits in [at(MOST_LETTERS), at(255).join("deep/out")] {
+            Place::of(&fits).and_then(|place| place.can_be()).expect("room");
+        }
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
+        // The longest name that any step makes.
+        let place = Place::of(&at(MOST_LETTERS)).expect("a place");
+        for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
+            fs::create_dir(hidden).expect("made");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn where_a_disk_begins_and_where_nothing_can_be_made_is_told() {
+        assert!(
+            refused(Path::new("/proc/")).contains("mounted there")
+                && refused(Path::new("/proc")).contains("/proc/NAME")
+        );
+        assert!(refused(Path::new("/proc/out")).contains("nothing can be made in /proc"));
+        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be made in /proc"));
     }
 }

@@ -223,13 +223,13 @@ pub struct Categories {
 }
 
 impl Categories {
-    /// Reads the model in the output of a training, which must have cut words as this job does.
+    /// Checks that the folder is the output of a training on words that are cut as `text` says; gives its record.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
-    pub fn open(dir: &Path, job: &Job<'_>) -> Result<Categories> {
-        let (path, record) = (dir.join(TABLE), dir.join("run.json"));
-        if !dir.join(SUCCESS).is_file() || !path.is_file() {
+    /// As [`Categories::open`].
+    pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
+        let record = dir.join("run.json");
+        if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
             return Err(Error::Usage(format!(
                 "{} is no output of a training; expected the DIR of dupsift purify --train COLUMN --out DIR",
                 dir.display()
@@ -237,14 +237,23 @@ impl Categories {
         }
         let json = std::fs::read(&record).map_err(Error::io("read", &record))?;
         let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
-        if report.text != job.pipeline.identity() {
+        if report.text != text {
             return Err(Error::Usage(format!(
-                "the model in {} is of other words: it was trained with {}, and here words are cut with {}; train again, or type the same options",
+                "the model in {} is of other words: it was trained with {}, and here words are cut with {text}; train again, or type the same options",
                 dir.display(),
                 report.text,
-                job.pipeline.identity()
             )));
         }
+        Ok(report)
+    }
+
+    /// Reads the model in the output of a training, which must have cut words as this job does.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
+    pub fn open(dir: &Path, job: &Job<'_>) -> Result<Categories> {
+        let report = Categories::check(dir, &job.pipeline.identity())?;
+        let path = dir.join(TABLE);
         let mut rows: Vec<CategoryRow> = Vec::new();
         for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {
             rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column is of another type"))?);

@@ -15,7 +15,7 @@ use crate::io::Stage;
 /// # Errors
 /// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
 pub fn check(options: &RunOptions) -> Result<()> {
-    Stage::check(&options.out, options.overwrite)?;
+    Stage::check(&options.out, options.overwrite, !options.accept)?;
     check_resources(options)
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use super::check::check_resources;
 use super::evaluated_clusters::EvaluatedClusters;
 use super::evaluation_report::{EvaluatedReport, EvaluationReport, FiguresReport};
-use super::finished::Finished;
+use super::finished::{EVALUATION, Finished};
 use super::heard::heard;
 use super::means::work_again;
 use super::options::RunOptions;
@@ -61,7 +61,7 @@ pub fn evaluate(
         return Err(Error::Interrupted);
     }
     let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
-    stage.write_bytes("evaluation.json", &json)?;
+    stage.write_bytes(EVALUATION, &json)?;
     let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
     let rows: Vec<EvaluationRow<'_>> = report.algorithms.iter().map(row).collect();
     writer.write(&evaluation_table(&rows)?)?;

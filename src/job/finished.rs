@@ -13,6 +13,9 @@ use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustere
 use crate::error::{Error, Result};
 use crate::io::{HELD, SUCCESS, TableReader, find_all};
 
+/// The record of an evaluation.
+pub(super) const EVALUATION: &str = "evaluation.json";
+
 /// An output folder with its record.
 pub struct Finished {
     dir: PathBuf,
@@ -24,7 +27,8 @@ impl Finished {
     /// Opens the output folder of a run that is done.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the folder is none of a finished run; [`Error::BadFile`] where run.json cannot be understood.
+    /// [`Error::Usage`] where the folder is none of a finished run, or one of another verb; [`Error::BadFile`] where run.json
+    /// cannot be understood.
     pub fn open(dir: &Path) -> Result<Finished> {
         // Who decides about a result that was held back looks at it first.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
@@ -34,12 +38,24 @@ impl Finished {
             )));
         }
         let path = dir.join("run.json");
+        let other = |verb: &str| {
+            Error::Usage(format!(
+                "{} is an output of dupsift {verb}; expected the DIR of dupsift run --out DIR, or of dupsift compare",
+                dir.display()
+            ))
+        };
+        if !path.exists() && dir.join(EVALUATION).is_file() {
+            return Err(other("evaluate"));
+        }
         let json = std::fs::read(&path).map_err(Error::io("read", &path))?;
-        let report = serde_json::from_slice(&json).map_err(|error| Error::BadFile {
-            path,
-            why: format!(
-                "{error}; expected the record that this version of dupsift writes: run again with --overwrite"
-            ),
+        let report = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
+            Some(verb) => other(verb),
+            None => Error::BadFile {
+                path,
+                why: format!(
+                    "{error}; expected the record that this version of dupsift writes: run again with --overwrite"
+                ),
+            },
         })?;
         Ok(Finished::new(dir, report))
     }
@@ -114,6 +130,13 @@ impl Finished {
         }
         Ok(inputs)
     }
+}
+
+/// The verb whose record that is, by an entry that no other one has.
+fn other_verb(json: &[u8]) -> Option<&'static str> {
+    let record: serde_json::Value = serde_json::from_slice(json).ok()?;
+    let entries = [("label_column", "purify --train"), ("prefix", "purify"), ("filter_bytes", "stream")];
+    entries.into_iter().find(|(entry, _)| record.get(entry).is_some()).map(|(_, verb)| verb)
 }
 
 fn rows<T, F: Fn(&arrow_array::RecordBatch) -> Option<Vec<T>>>(

@@ -11,7 +11,7 @@ use super::run_report::{GuardReport, RejectionsReport, RunReport};
 use super::stream::StreamReport;
 use super::workers::Job;
 use crate::error::Result;
-use crate::io::{BadInput, Stage};
+use crate::io::{BadInput, Stage, held_path};
 use crate::stage::guard::{Fired, ReadCounts, reading, removal};
 
 /// A record of a job whose guards decide where its result goes.
@@ -57,14 +57,7 @@ impl Guarded for TrainingReport {
 
 /// Where the result of a job with that `--out` stands: there, or beside it if it is held back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
-    if !report.is_held() {
-        return out.to_path_buf();
-    }
-    let real = if out.is_symlink() { out.canonicalize().ok() } else { None };
-    let mut folder = real.unwrap_or_else(|| out.to_path_buf());
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    folder.set_file_name(name + ".held");
-    folder
+    if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
 
 /// The guards of a run: over what was read, and over what is removed.

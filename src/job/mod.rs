@@ -67,6 +67,7 @@ mod seek;
 mod sift;
 mod sign;
 mod stream;
+mod stream_check;
 mod stream_filter;
 mod tables;
 mod truth;
@@ -101,7 +102,8 @@ pub use review::{
 };
 pub use run::run;
 pub use run_report::*;
-pub use stream::{StreamOptions, StreamReport, check as check_stream, check_filter, stream};
+pub use stream::{StreamOptions, StreamReport, stream};
+pub use stream_check::{check as check_stream, check_filter};
 
 /// How a process ends that is asked to stop.
 pub use crate::io::unfinished::{end, ends_by_itself};

@@ -9,6 +9,7 @@ use crate::batch::PageRow;
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::purify::{CorpusWords, Page, category_text, elements};
+use crate::text::Pipeline;
 
 /// What elements are taken with.
 pub struct Elements {
@@ -36,6 +37,21 @@ impl Elements {
         let stats = options.stats.as_deref().map(|dir| recall::words(job, &Finished::open(dir)?)).transpose()?;
         let categories = options.model.as_deref().map(|dir| Categories::open(dir, job)).transpose()?;
         Ok(Elements { stats, categories })
+    }
+
+    /// Checks what can be known of both before an input is opened: that they are outputs of a run and of a training, and that the
+    /// model is of words that are cut as here.
+    ///
+    /// # Errors
+    /// As [`Elements::new`].
+    pub fn check(options: &PagesOptions) -> Result<()> {
+        if let Some(dir) = &options.stats {
+            recall::counted_words(&Finished::open(dir)?)?;
+        }
+        match &options.model {
+            Some(dir) => Categories::check(dir, &Pipeline::new(&options.run.recipe.text)?.identity()).map(|_| ()),
+            None => Ok(()),
+        }
     }
 
     /// The snapshot of the statistics that weigh keywords.

@@ -60,6 +60,7 @@ const PART_BYTES: usize = 64 << 20;
 pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
     check(&options.run)?;
+    Elements::check(&options)?;
     let asked = options.clone();
     let (found, own) = heard(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;

@@ -24,10 +24,19 @@ pub fn statistics(job: &Job<'_>, finished: &Finished) -> Result<CorpusStats> {
 /// # Errors
 /// [`Error::Usage`] where the run counted no words, or other ones.
 pub fn words(job: &Job<'_>, finished: &Finished) -> Result<CorpusStats> {
+    let (known, needs) = counted_words(finished)?;
+    counted(job, finished, known, needs)
+}
+
+/// What the run says of the words that it counted, and what it counted besides.
+///
+/// # Errors
+/// [`Error::Usage`] where it counted no words.
+pub fn counted_words(finished: &Finished) -> Result<(&StatisticsReport, Stats)> {
     let there = |name: &str| finished.dir().join(format!("stats/{name}/part-00000.parquet")).is_file();
     let needs = Stats { words: there("words"), features: there("features") };
     match &finished.report.statistics {
-        Some(known) if needs.words => counted(job, finished, known, needs),
+        Some(known) if needs.words => Ok((known, needs)),
         _ => Err(Error::Usage(format!(
             "{} has no statistics of words: expected the output of a run with an algorithm that needs them, such as cosine or tf_idf",
             finished.dir().display()

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 
-use super::budget::Budget;
 use super::document::View;
 use super::guards;
 use super::ids::Ids;
@@ -24,10 +23,10 @@ use super::purified::Purified;
 use super::rejected::{Rejected, Rejecter};
 use super::run::carry_out;
 use super::run_report::{BadInputReport, GuardReport, RejectionsReport, SCHEMA_VERSION, StageReport};
+use super::stream_check::{check_key, key, named};
 use super::stream_filter::{self, Held};
 use super::tables::write_rejected;
 use super::workers::Job;
-use crate::algorithm::Corpus;
 use crate::batch::{FlagBuilder, IdsSeen, flag_schema};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
@@ -38,7 +37,6 @@ use crate::purify::Purifier;
 use crate::row::Signatures;
 use crate::shuffle::{AtomicBits, AtomicCells, Memory};
 use crate::stage::recipe::Bound;
-use crate::text::Pipeline;
 
 /// What a stream is asked to do besides what every run is.
 #[derive(Clone)]
@@ -115,66 +113,11 @@ pub fn stream(
     cancel: &AtomicBool,
 ) -> Result<StreamReport> {
     let none = CorpusStats::none();
-    check(options)?;
+    check_key(options)?;
     let bound = key(options, &none)?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
         attempt(options, job, stage, bad, &bound, forget)
     })
-}
-
-/// The algorithm whose signature is the key.
-///
-/// # Errors
-/// None or several of them, and those that have no one key or need statistics.
-fn key<'c>(options: &StreamOptions, none: &'c CorpusStats) -> Result<Bound<'c>> {
-    let recipe = &options.run.recipe;
-    let [chosen] = recipe.algorithms.as_slice() else {
-        return Err(Error::Usage(
-            "stream takes one algorithm, whose signature is the key; expected --algorithms NAME".into(),
-        ));
-    };
-    let corpus = Corpus::new(1, none);
-    let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
-    let bound = recipe.bind(&corpus, &[])?.pop();
-    match bound.filter(|bound| !needs && bound.signer.is_equivalence() && bound.confirm().is_none()) {
-        Some(bound) => Ok(bound),
-        None => Err(Error::Usage(format!(
-            "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
-             statistics of the corpus and without verify: exact, tf or long_sent, for example",
-            chosen.label
-        ))),
-    }
-}
-
-/// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
-fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
-    let recipe = &options.run.recipe;
-    let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
-    (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
-}
-
-/// Checks what can be known before an input is opened, beside what [`super::check()`] checks of every run: the algorithm, and the
-/// size of a new filter.
-///
-/// # Errors
-/// As [`stream`].
-pub fn check(options: &StreamOptions) -> Result<()> {
-    let none = CorpusStats::none();
-    key(options, &none)?;
-    let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
-    let budget = Budget::new(options.run.memory, options.run.threads)?;
-    stream_filter::has_room(keys, options.rate, options.run.memory, budget.rows)
-}
-
-/// Checks what can be known before documents are read: that the filter is one for such keys.
-///
-/// # Errors
-/// As [`stream`].
-pub fn check_filter(options: &StreamOptions, inputs: &Inputs) -> Result<()> {
-    let budget = Budget::new(options.run.memory, options.run.threads)?;
-    let Some(path) = &options.filter else { return Ok(()) };
-    let (recipe, identity) = named(options, &Pipeline::new(&options.run.recipe.text)?, inputs.source.has_pages());
-    stream_filter::read(path, &recipe, &identity, budget.rows).map(|_| ())
 }
 
 /// The keys that a new filter is made for.

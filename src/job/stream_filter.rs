@@ -95,15 +95,19 @@ pub fn cut(keys: u64, rate: f64, filter: &CountingBloom) -> Option<String> {
     })
 }
 
-/// Reads a filter that was left for the recipe of this identity.
+/// Checks that the file begins as a filter for such a recipe does, under one of these identities; its numbers are not read.
 ///
 /// # Errors
-/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, is damaged, or whose counters take more
-/// than `most_bytes`.
-pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, Held)> {
-    let usage = |why: String| Error::Usage(format!("--filter {}: {why}", path.display()));
+/// As [`read`].
+pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<()> {
+    open(path, recipe, identities, most_bytes).map(|_| ())
+}
+
+/// Opens a filter: what its head says, and the file at its first number.
+fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<(BufReader<File>, Held)> {
+    let usage = |why: String| wrong(path, why);
     let unreadable = |error: std::io::Error| usage(format!("cannot be read: {error}"));
-    let strange = || usage("expected the file filter.bloom that an earlier `dupsift stream` left".into());
+    let strange = || strange(path);
     let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
@@ -116,7 +120,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
         return Err(strange());
     }
     let held: Held = serde_json::from_slice(&next_line(&mut file)?).map_err(|_| strange())?;
-    if held.identity != identity {
+    if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
             "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
             held.recipe
@@ -127,6 +131,25 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!("{bytes} bytes of counters, of which --memory allows {most_bytes}; raise --memory")));
     }
+    Ok((file, held))
+}
+
+fn wrong(path: &Path, why: String) -> Error {
+    Error::Usage(format!("--filter {}: {why}", path.display()))
+}
+
+fn strange(path: &Path) -> Error {
+    wrong(path, "expected the file filter.bloom that an earlier `dupsift stream` left".into())
+}
+
+/// Reads a filter that was left for the recipe of this identity.
+///
+/// # Errors
+/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, is damaged, or whose counters take more
+/// than `most_bytes`.
+pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, Held)> {
+    let usage = |why: String| wrong(path, why);
+    let (file, held) = open(path, recipe, &[identity], most_bytes)?;
     let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
     let filter = CountingBloom::of_numbers(&mut numbers);
     if let Some(error) = numbers.failed {
@@ -135,7 +158,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     if format!("{:016x}", numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
         return Err(usage("it is damaged: its numbers are not those that were written".into()));
     }
-    Ok((filter.ok_or_else(strange)?, held))
+    Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
 /// Writes a filter; the numbers and the hash in `held` are filled in.

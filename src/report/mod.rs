@@ -98,6 +98,11 @@ fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
+/// When it is time for the next step, which takes the result by the name that it was made for.
+pub fn once_accepted(report: &impl Guarded) -> &'static str {
+    if report.is_held() { ", once it is accepted" } else { "" }
+}
+
 /// What could not be used, by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
 pub fn rejections(report: &RejectionsReport) -> String {
     match rejected(report) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{counted, guarded, rejected, rejections, thousands};
+use super::{counted, guarded, once_accepted, rejected, rejections, thousands};
 use crate::job::stands_in;
 use crate::job::{PagesReport, PurifyReport, TrainingReport};
 
@@ -24,10 +24,11 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);
-    let out = stands_in(report, out);
-    let out = out.display();
+    text += &format!("\noutput: {}\n", stands_in(report, out).display());
     text + &format!(
-        "\noutput: {out}\nnext: dupsift run {out}/pages --text-column {prefix}body --title-column {prefix}title --id-column {prefix}id --out DIR\n",
+        "next{}: dupsift run {pages} --text-column {prefix}body --title-column {prefix}title --id-column {prefix}id --out DIR\n",
+        once_accepted(report),
+        pages = out.join("pages").display(),
         prefix = report.prefix
     )
 }
@@ -55,9 +56,8 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);
-    let out = stands_in(report, out);
-    let out = out.display();
-    text + &format!("\noutput: {out}\nnext: dupsift purify INPUT --model {out} --out DIR\n")
+    text += &format!("\noutput: {}\n", stands_in(report, out).display());
+    text + &format!("next{}: dupsift purify INPUT --model {} --out DIR\n", once_accepted(report), out.display())
 }
 
 /// What became of pages, line by line.

@@ -283,6 +283,9 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     night.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&night.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(night.at("out.held")).unwrap();
+    // An empty folder is in nothing's way.
+    std::fs::create_dir(night.at("out.held")).unwrap();
+    night.run(&[]).ends_with(0);
     night.broken(500, 400);
     night.held(&[]);
     std::fs::write(night.at("out.held/removed/notes.txt"), b"mine").unwrap();
@@ -346,9 +349,41 @@ fn every_verb_that_replaces_is_guarded() {
         assert!(ran.stdout.contains("HELD BACK") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
         assert!(before == tree(&out) && night.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
         assert_eq!(record(&night.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
+        // What is told as the next step is true once the result is accepted.
+        let next = match verb {
+            "stream" => {
+                Some(format!("next time, once it is accepted: --filter {}\n", out.join("filter.bloom").display()))
+            }
+            "purify" => Some(format!("next, once it is accepted: dupsift run {} ", out.join("pages").display())),
+            _ => None,
+        };
+        assert!(next.is_none_or(|next| ran.stdout.contains(&next)), "{}", ran.stdout);
         go(&["--accept"]).ends_with(3);
         assert!(!night.at(&format!("{verb}.held")).exists(), "{verb}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_with_a_slash_behind_it_is_the_same_output() {
+    let night = Night::new();
+    std::fs::rename(night.at("out"), night.at("real")).unwrap();
+    std::os::unix::fs::symlink(night.at("real"), night.at("link")).unwrap();
+    let slashed = |name: &str| PathBuf::from(format!("{}/", night.at(name).display()));
+    let go = |more: &[&str]| {
+        let more = [&["--overwrite", "--algorithms", "exact"], more].concat();
+        run(&[&night.at("corpus")], &slashed("link"), &more)
+    };
+    go(&[]).ends_with(0);
+    night.broken(500, 400);
+    let ran = go(&[]).ends_with(4);
+    assert!(ran.stdout.contains(&format!("accept {}\n", night.at("real.held").display())), "{}", ran.stdout);
+    assert_eq!(night.names(), ["corpus", "link", "real", "real.held"]);
+    Ran::of(program().arg("accept").arg(slashed("real.held")).output().unwrap()).ends_with(0);
+    assert_eq!(night.names(), ["corpus", "link", "real"]);
+    assert!(night.at("link").is_symlink() && record(&night.at("real"))["documents"]["rejected"] == 400);
+    night.good();
+    go(&[]).ends_with(0);
 }
 
 #[test]

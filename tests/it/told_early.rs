@@ -34,6 +34,26 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
 }
 
 #[test]
+fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let long = |letters: usize| folder.path().join("x".repeat(letters)).display().to_string();
+    let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
+    let out = done.out().display().to_string();
+    let held = done.out().with_extension("held");
+    std::fs::create_dir(&held).unwrap();
+    std::fs::write(held.join("notes"), b"mine").unwrap();
+    for verb in MAKING {
+        for letters in [227, 255, 256] {
+            told(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
+        }
+        told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
+        told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "--out /proc/NAME"]);
+        told(verb, &["--out", &out, "--overwrite"], &[".held is where a result would be held back", "--accept"]);
+    }
+    assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
+}
+
+#[test]
 fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
@@ -102,9 +122,50 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
         &["--keys 1000000000000000", "expected at most", "--memory"],
     );
     told("stream", &with(&["--algorithms", "exact,tf"]), &["takes one algorithm"]);
+    told("stream", &with(&["--filter", "nosuch"]), &["--filter nosuch: cannot be read"]);
+    told("stream", &with(&["--filter", "Cargo.toml"]), &["--filter Cargo.toml: expected the file filter.bloom"]);
+    told("stream", &with(&["--forget", "nosuch"]), &["--forget: \"nosuch\" is not there"]);
+    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is no output of a finished run"]);
+    told("purify", &with(&["--stats", "tests"]), &["tests is no output of a finished run"]);
+    told("purify", &with(&["--model", "nosuch"]), &["nosuch is no output of a training"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
     told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
     assert!(!Path::new("made-nowhere").exists());
+}
+
+#[test]
+fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let make = |verb: &str, out: &str, more: &[&str]| {
+        let made = program().arg(verb).arg(&docs).args(["--out", out, "--no-progress"]).args(more).output().unwrap();
+        Ran::of(made).ends_with(0);
+    };
+    make("stream", &at("stream"), &["--algorithms", "tf"]);
+    make("run", &at("run"), &["--algorithms", "exact"]);
+    make("purify", &at("pages"), &["--html-column", "text"]);
+    make("purify", &at("model"), &["--html-column", "text", "--train", "id"]);
+    let (out, filter) = (at("new"), at("stream/filter.bloom"));
+    let out = ["--out", &out];
+    told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
+    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no statistics of words"]);
+    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["is of other words", "train again"]);
+    // Each says what it is where another one is expected.
+    for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
+        let says = format!("{} is an output of dupsift {verb}; expected the DIR of dupsift run", at(name));
+        told("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);
+        for more in [&["report"][..], &["explain", "a", "b"], &["evaluate", "--truth", "nosuch"]] {
+            let ran = program().arg(more[0]).arg(at(name)).args(&more[1..]).output().unwrap();
+            Ran::of(ran).ends_with(2).says(&[&says]);
+        }
+    }
+    let truth = at("truth.jsonl");
+    std::fs::write(&truth, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
+    Ran::of(program().args(["evaluate", &at("run"), "--truth", &truth]).output().unwrap()).ends_with(0);
+    let ran = program().args(["report", &at("run/evaluation")]).output().unwrap();
+    Ran::of(ran).ends_with(2).says(&["is an output of dupsift evaluate"]);
+    assert!(!Path::new(out[1]).exists());
 }
 
 #[test]
