@@ -3,7 +3,7 @@
 use super::coding::decode;
 use crate::batch::document::MAX_TEXT_BYTES;
 use encoding_rs::Encoding;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 /// The longest line in bytes that can be a row: the longest text, and what stands beside it. A longer one is stepped over
 /// and counted as a row that cannot be used.
@@ -11,6 +11,9 @@ pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
 /// The longest line in bytes that is looked into for what fields there are.
 pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Memory that a line may leave behind for the next one.
 const KEPT_BYTES: usize = 4 << 20;
@@ -59,56 +62,49 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is not blank, with the byte at which it begins; none at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
-        loop {
-            let start = self.offset;
-            if self.line.capacity() > KEPT_BYTES {
-                self.line = Vec::new();
-            }
-            if self.decoded.capacity() > KEPT_BYTES {
-                self.decoded = Vec::new();
-            }
-            self.line.clear();
-            // The line end is one byte more.
-            let read = self.reader.by_ref().take(self.limit + 1).read_until(b'\n', &mut self.line)? as u64;
-            self.offset += read;
-            if read == 0 {
-                return Ok(None);
-            }
-            self.number += 1;
-            let ended = self.line.last() == Some(&b'\n');
-            self.length = read - u64::from(ended);
-            if self.length > self.limit {
-                let rest = self.reader.skip_until(b'\n')? as u64;
-                self.offset += rest;
-                self.length += rest;
-                return Ok(Some((start, Line::TooLong(self.length))));
-            }
-            // A byte order mark is a Windows editor's way to say UTF-8; it is no part of the first line.
-            let mark = if start == 0 && self.line.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
-            if self.line[mark..].trim_ascii().is_empty() {
-                continue;
-            }
-            let line = self.line[mark..].trim_ascii_end();
-            let Some(encoding) = self.encoding else { return Ok(Some((start, Line::Bytes(line)))) };
-            decode(encoding, line, &mut self.decoded);
-            return Ok(Some((start, Line::Bytes(&self.decoded))));
+        if self.line.capacity() > KEPT_BYTES {
+            self.line = Vec::new();
         }
+        if self.decoded.capacity() > KEPT_BYTES {
+            self.decoded = Vec::new();
+        }
+        let Some((start, has_mark)) = self.row(self.limit)? else { return Ok(None) };
+        if self.length > self.limit {
+            return Ok(Some((start, Line::TooLong(self.length))));
+        }
+        let line = self.line[if has_mark { MARK.len() } else { 0 }..].trim_ascii_end();
+        let Some(encoding) = self.encoding else { return Ok(Some((start, Line::Bytes(line)))) };
+        decode(encoding, line, &mut self.decoded);
+        Ok(Some((start, Line::Bytes(&self.decoded))))
     }
 
     /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
+        Ok(self.row(0)?.map(|(start, _)| start))
+    }
+
+    /// Reads the next line that is not blank and holds no more than so many bytes of it: where it begins, and whether with a
+    /// byte order mark. This alone tells what is a row, so that no two readings count them in another way.
+    fn row(&mut self, hold: u64) -> io::Result<Option<(u64, bool)>> {
         loop {
             let start = self.offset;
-            let (mut blank, mut ended) = (true, false);
+            let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true };
+            let mut ended = false;
             self.length = 0;
+            self.line.clear();
             while !ended {
-                let there = self.reader.fill_buf()?;
+                let there = match self.reader.fill_buf() {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    there => there?,
+                };
                 if there.is_empty() {
                     break;
                 }
                 let end = memchr::memchr(b'\n', there);
                 let part = &there[..end.unwrap_or(there.len())];
-                blank = blank && part.iter().all(u8::is_ascii_whitespace);
+                blank.goes_on(part);
+                let room = hold.saturating_sub(self.line.len() as u64);
+                self.line.extend_from_slice(&part[..part.len().min(usize::try_from(room).unwrap_or(usize::MAX))]);
                 ended = end.is_some();
                 let read = part.len() + usize::from(ended);
                 self.length += part.len() as u64;
@@ -119,16 +115,49 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
-            if !blank {
-                return Ok(Some(start));
+            if !blank.is_blank() {
+                return Ok(Some((start, blank.has_mark())));
             }
         }
+    }
+}
+
+/// Whether a line is blank, found out part by part. A byte order mark is a Windows editor's way to say UTF-8; it is no part of
+/// the first line.
+struct Blank {
+    /// Bytes of a mark at the beginning.
+    marked: usize,
+    may_be_marked: bool,
+    is_blank: bool,
+}
+
+impl Blank {
+    fn goes_on(&mut self, mut part: &[u8]) {
+        while self.may_be_marked && !part.is_empty() {
+            self.may_be_marked = part[0] == MARK[self.marked];
+            if self.may_be_marked {
+                self.marked += 1;
+                part = &part[1..];
+                self.may_be_marked = self.marked < MARK.len();
+            }
+        }
+        self.is_blank = self.is_blank && part.iter().all(u8::is_ascii_whitespace);
+    }
+
+    fn has_mark(&self) -> bool {
+        self.marked == MARK.len()
+    }
+
+    /// A part of a mark is no white space.
+    fn is_blank(&self) -> bool {
+        self.is_blank && (self.marked == 0 || self.has_mark())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::io::BufReader;
 
     fn all(bytes: &[u8], limit: u64) -> Vec<(u64, Result<String, u64>)> {
@@ -155,8 +184,57 @@ mod tests {
 
     #[test]
     fn a_line_over_the_limit_is_counted_and_stepped_over() {
-        assert_eq!(all(b"abcdefgh\nxy\n", 5), [(0, Err(9)), (9, Ok("xy".to_owned()))]);
+        assert_eq!(all(b"abcdefgh\nxy\n", 5), [(0, Err(8)), (9, Ok("xy".to_owned()))]);
         // Exactly at the limit, with and without a line end.
         assert_eq!(all(b"abcd\nabcde", 5), [(0, Ok("abcd".to_owned())), (5, Ok("abcde".to_owned()))]);
+    }
+
+    #[test]
+    fn a_blank_line_is_no_row_at_any_length() {
+        let blanks = " ".repeat(40);
+        let rows = [(0, Ok("{}".to_owned())), (44, Ok("[]".to_owned()))];
+        assert_eq!(all(format!("{{}}\n{blanks}\n[]\n{blanks}").as_bytes(), 5), rows);
+        assert_eq!(all(format!("\u{FEFF}{blanks}\n").as_bytes(), 5), []);
+        assert_eq!(all(b"\xEF\xBB", 1), [(0, Err(2))]);
+    }
+
+    /// A line: blanks, then letters or none, with an end of some system.
+    fn lines() -> impl Strategy<Value = Vec<u8>> {
+        let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
+        let letters =
+            prop::sample::select(vec!["", "", "a", "{\"a\": 1}", "\u{FEFF}", "\u{FEFF} b", "b                c"]);
+        let ends = prop::sample::select(vec!["\n", "\r\n", "\n\n", "\r"]);
+        (blanks.clone(), letters, blanks, ends).prop_map(|(before, letters, behind, end)| {
+            [&before[..], letters.as_bytes(), &behind, end.as_bytes()].concat()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_reading_finds_the_same_rows(
+            mark in prop::sample::select(vec!["", "", "\u{FEFF}", "\u{FEFF}\u{FEFF}"]),
+            lines in proptest::collection::vec(lines(), 0..12),
+            (limit, buffer) in (0u64..60, 1usize..9),
+        ) {
+            let bytes = [mark.as_bytes(), &lines.concat()].concat();
+            let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
+            // What is not blank, found out from the whole line.
+            let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
+            let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+            let mut stepping = open(0);
+            let mut stepped = Vec::new();
+            while let Some(start) = stepping.step().unwrap() {
+                stepped.push((start, stepping.length));
+            }
+            prop_assert_eq!(stepped.len(), not_blank);
+            let mut reading = open(limit);
+            let mut read = Vec::new();
+            while let Some((start, line)) = reading.next().unwrap() {
+                let is_long = matches!(line, Line::TooLong(_));
+                read.push((start, reading.length));
+                prop_assert_eq!(is_long, reading.length > limit);
+            }
+            prop_assert_eq!(read, stepped);
+        }
     }
 }

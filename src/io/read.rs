@@ -23,6 +23,17 @@ impl Source {
         let file = input.reopen()?;
         let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
         let reading = self.reading(split, want, chosen.as_deref());
+        // Tables of the job have a place for each row that opening counted and for no other.
+        let end = split.first_doc + split.rows;
+        let each = &mut |documents: Documents| {
+            if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
+                return Err(input.bad(format!(
+                    "the file changed while it was being read: a piece of {} rows then has more of them now",
+                    split.rows
+                )));
+            }
+            each(documents)
+        };
         let read = if input.partitions.is_empty() {
             input.format.read(file, &reading, each)
         } else {
