@@ -180,6 +180,37 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
 }
 
 #[test]
+fn json_of_objects_without_the_column_is_a_bad_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("a.json.gz"), gz(lines(3, "a").as_bytes())).expect("written");
+    std::fs::write(at("b.json.gz"), gz(lines(3, "b").replace("\"text\"", "\"content\"").as_bytes())).expect("written");
+    std::fs::write(at("c.json"), "{\"content\":\"a\"}\n").expect("written");
+    std::fs::write(at("d.json"), [0; 100]).expect("written");
+    std::fs::write(at("e.json.zst"), zst(b"[1,\n2]\n", b"")).expect("written");
+    std::fs::write(at("f.json"), "[\n{\"content\":1}\n]\n").expect("written");
+    let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
+    let labels: Vec<&str> = bad.iter().map(|file| file.label.as_str()).collect();
+    assert_eq!((source.documents(), labels), (3, vec!["b.json.gz", "c.json", "d.json", "e.json.zst"]));
+    assert!(bad.iter().all(|file| file.bytes > 0 && !file.takes_part));
+    assert_eq!(source.unread.by_ending().iter().collect::<Vec<_>>(), [(&".json".to_owned(), &1)]);
+}
+
+#[test]
+fn what_is_lost_behind_the_last_member_is_told_of_a_file_that_takes_part() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut bytes = gz(lines(3, "a").as_bytes());
+    let whole = bytes.len();
+    bytes.extend_from_within(..);
+    bytes[whole] ^= 0xFF;
+    std::fs::write(folder.path().join("a.jsonl.gz"), bytes).expect("written");
+    let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
+    assert_eq!((source.documents(), bad.len()), (3, 1));
+    assert_eq!((bad[0].bytes, bad[0].takes_part), (whole as u64, true));
+    assert!(bad[0].why.contains("the rows before them take part"), "{}", bad[0].why);
+}
+
+#[test]
 fn a_file_may_be_one_document() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);

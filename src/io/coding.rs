@@ -4,7 +4,7 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
-use super::unpack::{Unpack, read_buffered};
+use super::unpack::{Behind, Unpack, read_buffered};
 use crate::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
@@ -115,8 +115,8 @@ pub(super) enum Unpacked {
 
 impl Unpacked {
     /// What was found behind the last compressed part, once all was read.
-    pub fn note(&self) -> Option<String> {
-        if let Unpacked::Packed(unpack) = self { unpack.note() } else { None }
+    pub fn behind(&self) -> Option<Behind> {
+        if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 }
 
@@ -160,9 +160,9 @@ struct Decoding {
 }
 
 impl Text {
-    /// As [`Unpacked::note`].
-    pub fn note(&self) -> Option<String> {
-        self.bytes.note()
+    /// As [`Unpacked::behind`].
+    pub fn behind(&self) -> Option<Behind> {
+        self.bytes.behind()
     }
 }
 

@@ -29,6 +29,8 @@ pub struct FoundFile {
     pub coding: Coding,
     /// Whether the format is a guess from an ending that other files have too.
     pub is_guess: bool,
+    /// Its bytes on disk when the list was made; 0 where that is not known.
+    pub bytes: u64,
     /// The columns that the names of its folders give it: `lang=ru` stands for the value ru in the column lang.
     pub partitions: Vec<(String, Option<String>)>,
 }
@@ -109,7 +111,9 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
             let partitions = hive::partitions(&label);
             let coding = Coding { packing, ..taking.coding };
             let is_guess = !is_file && formats::is_guess(&path, format);
-            files.entry(identity(&path)).or_insert(FoundFile { path, label, format, coding, is_guess, partitions });
+            let bytes = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            let found = FoundFile { path, label, format, coding, is_guess, bytes, partitions };
+            files.entry(identity(&found.path)).or_insert(found);
         }
         for (path, kind) in unread {
             others.insert(identity(&path), (path.to_string_lossy().into_owned(), kind));

@@ -154,8 +154,19 @@ pub struct Opened {
     pub coding: Option<Coding>,
     /// What a reader should know of the file.
     pub notes: Vec<String>,
+    /// What could not be read of it, beside the rows that can.
+    pub lost: Option<Lost>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
+}
+
+/// A part of a file that no row could be read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// What is wrong with it.
+    pub why: String,
+    /// Its bytes on disk.
+    pub bytes: u64,
 }
 
 /// Why a file cannot take part.
@@ -163,6 +174,8 @@ pub struct Opened {
 pub enum Unusable {
     /// It lacks a column that was asked for.
     Lacks(String),
+    /// It is text of another kind, such as settings; of a name that other files have too it is one that is not read.
+    Other(String),
     /// It cannot be read.
     Bad(String),
 }

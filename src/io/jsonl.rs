@@ -6,12 +6,13 @@
 //! notes the longest line that can be a row, so that a reading never holds more of a line that is none.
 
 use super::coding::Coding;
-use super::format::{Piece, Reading};
+use super::format::{Piece, Reading, Unusable};
 use super::json_paths;
 use super::json_row::{self, JsonId, Row};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use super::not_json;
 use super::schema::{self, Columns, Shown};
+use super::unpack::Behind;
 use super::want::{MAX_BATCH_ROWS, Want};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::id::{IdKind, IdsSeen};
@@ -37,8 +38,8 @@ pub(super) struct Scan {
     pub id: Option<IdKind>,
     /// The bytes of the longest line that can be a row.
     pub longest: u64,
-    /// What a reader should know of the file.
-    pub note: Option<String>,
+    /// What stands behind the last compressed part.
+    pub behind: Option<Behind>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
@@ -48,11 +49,18 @@ pub(super) struct Scan {
     objects: bool,
     /// What the first line is that is none.
     not_json: Option<String>,
+    /// Whether the first of all lines is text, and no object.
+    is_other: bool,
 }
 
 impl Scan {
-    /// What is missing, if the file has rows and none has the field.
-    pub fn lacks(&self, columns: &Columns) -> Option<String> {
+    /// Why the file cannot take part, if it has rows and none has the fields.
+    pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
+        let why = self.missing(columns)?;
+        Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
+    }
+
+    fn missing(&self, columns: &Columns) -> Option<String> {
         // A file whose lines are all too long has rows, which are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
@@ -86,7 +94,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<
     }
     let (rows, bytes) = (scan.rows - marked_row, lines.offset - marked_byte);
     scan.pieces.push(Piece { start: marked_byte, rows, bytes });
-    scan.note = lines.reader().note();
+    scan.behind = lines.reader().behind();
     Ok(scan)
 }
 
@@ -108,6 +116,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     // A row that is not UTF-8 cannot be used, but its fields are there.
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes()) else {
         let what = scan.not_json.is_none().then(|| not_json::said(line));
+        scan.is_other |= scan.rows == 0 && not_json::is_text(line);
         scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
         return Ok(Some(start));
     };

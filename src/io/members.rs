@@ -7,6 +7,7 @@
 
 use super::input::Input;
 use super::packing::Packing;
+use super::unpack::Rest;
 use super::zstd_frames::{ZST, dictionary, skippable, too_large, window_log};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fs::File;
@@ -69,15 +70,6 @@ pub(super) struct Members {
     furthest: u64,
     window_bytes: u64,
     rest: Option<Rest>,
-}
-
-/// What stands behind the last member and is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rest {
-    /// Its first byte.
-    pub start: u64,
-    pub bytes: u64,
-    pub only_zeros: bool,
 }
 
 impl Members {
@@ -222,7 +214,7 @@ impl Members {
         // Tapes and file systems pad with zeros; nothing is lost there.
         if only_zeros {
             if !found {
-                self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros });
+                self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros, is_damaged: false });
             }
             return Ok(if found { Next::Member } else { Next::End });
         }
@@ -238,11 +230,14 @@ impl Members {
             return Ok(next);
         }
         let magic = if matches!(self.codec, Codec::Gz(..)) { GZ } else { ZST };
+        let head = self.input.peek::<4>()?;
+        let is_damaged =
+            head.iter().zip(magic).filter(|(there, expected)| there == expected).count() + 1 == magic.len();
         let (more, only_zeros) = self.input.find(magic)?;
         if more || start == 0 {
             return Ok(Next::Garbage(start));
         }
-        self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros });
+        self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros, is_damaged });
         Ok(Next::End)
     }
 

@@ -9,6 +9,11 @@ pub(super) fn said(line: &[u8]) -> String {
     format!("{what}; expected an object a line{way_out}")
 }
 
+/// Whether the line may be one of settings or of another kind of text: bytes that are no text are damage.
+pub(super) fn is_text(line: &[u8]) -> bool {
+    std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
+}
+
 fn kind(line: &[u8]) -> (String, &'static str) {
     let line = line.trim_ascii();
     let wide = line.starts_with(b"\xFF\xFE") || line.starts_with(b"\xFE\xFF");
@@ -62,6 +67,8 @@ mod tests {
         ] {
             let said = said(line);
             assert!(said.contains(what) && said.contains(way_out), "{said}");
+            let is_damage = ["UTF-16", "binary data", "not UTF-8"].contains(&what);
+            assert_eq!(is_text(line), !is_damage, "{what}");
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::asked::columns_of;
 use super::coding::Coding;
 use super::find::{Found, FoundFile};
-use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
+use super::format::{Archived, Format, Lost, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
 use super::hive;
 use super::parallel;
 use super::unread::Unread;
@@ -53,6 +53,7 @@ pub struct InputFile {
     pub notes: Vec<String>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
+    pub(super) lost: Option<Lost>,
     /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
     pub(super) partitions: Vec<Partition>,
     pub(super) longest: u64,
@@ -60,7 +61,7 @@ pub struct InputFile {
     pub(super) pieces: Vec<Piece>,
 }
 
-/// A file that cannot take part.
+/// A file that cannot take part, or not with all that it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
     /// Where it is.
@@ -69,8 +70,16 @@ pub struct BadInput {
     pub label: String,
     /// What was expected and what came.
     pub why: String,
-    /// Its size on disk; 0 where that is not known.
+    /// Bytes on disk of what is lost; 0 where that is not known.
     pub bytes: u64,
+    /// Whether no more than a part of it is lost: the rows before that take part.
+    pub takes_part: bool,
+}
+
+impl BadInput {
+    fn whole(found: FoundFile, why: String) -> BadInput {
+        BadInput { path: found.path, label: found.label, why, bytes: found.bytes, takes_part: false }
+    }
 }
 
 /// What tells that a file is still the one that was opened.
@@ -110,27 +119,28 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
     let (mut lacking, mut unusable) = (None, 0usize);
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
-        let size = || std::fs::metadata(&found.path).map_or(0, |metadata| metadata.len());
         unusable += usize::from(opened.is_err());
         match opened {
             Ok((mut file, of_both)) => {
                 of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
+                bad.extend(file.lost.take().map(|lost| {
+                    let (path, label) = (file.path.clone(), file.label.clone());
+                    BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
+                }));
                 file.first_doc = first_doc;
                 first_doc += file.rows;
                 files.push(file);
             }
             Err(Unusable::Lacks(why)) => {
                 lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
-                if found.is_guess {
-                    unread.add(&found.path, &why);
-                    continue;
-                }
-                bad.push(BadInput { bytes: size(), path: found.path, label: found.label, why });
+                bad.push(BadInput::whole(found, why));
+            }
+            Err(Unusable::Other(why)) => {
+                lacking.get_or_insert_with(|| format!("{}: {why}", found.path.display()));
+                if found.is_guess { unread.add(&found.path, &why) } else { bad.push(BadInput::whole(found, why)) }
             }
             Err(Unusable::Bad(why)) if too_many_open(&why).is_some() => return Err(damaged(&found.path, why)),
-            Err(Unusable::Bad(why)) => {
-                bad.push(BadInput { bytes: size(), path: found.path, label: found.label, why });
-            }
+            Err(Unusable::Bad(why)) => bad.push(BadInput::whole(found, why)),
         }
     }
     if let (true, Some(why)) = (files.is_empty(), lacking) {
@@ -161,7 +171,7 @@ fn look(
     let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
     let required = columns.id_required && id_of_folder.is_none();
     let asked = Columns { id_required: required, ..columns.clone() };
-    let Opened { id, id_note, mut others, pieces, longest, coding, notes, archived } =
+    let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived } =
         found.format.open(file, found.coding, &asked)?;
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
@@ -185,6 +195,7 @@ fn look(
         others,
         notes,
         archived,
+        lost,
         partitions,
         longest,
         stamp,
@@ -273,7 +284,7 @@ impl Source {
             None => true,
             Some(why) => {
                 let (path, label, why) = (file.path.clone(), file.label.clone(), why.clone());
-                bad.push(BadInput { path, label, why, bytes: file.bytes });
+                bad.push(BadInput { path, label, why, bytes: file.bytes, takes_part: false });
                 false
             }
         });

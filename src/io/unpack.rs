@@ -1,5 +1,6 @@
 //! Unpacking a file that is compressed as a whole, one gzip member or Zstandard frame behind the other.
 
+use super::format::Lost;
 use super::members::{Fault, Members, Next};
 use super::packing::Packing;
 use std::fs::File;
@@ -8,9 +9,55 @@ use std::io::{self, BufRead, Read};
 /// Unpacked bytes that are held.
 const HELD_BYTES: usize = 256 << 10;
 
+/// Bytes behind the last member that may be something else, such as a signature; more than that is data that was lost.
+const FEW_BYTES: u64 = 1 << 10;
+
+/// What stands behind the last member and is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rest {
+    /// Its first byte.
+    pub start: u64,
+    pub bytes: u64,
+    pub only_zeros: bool,
+    /// Whether it begins as a member does but for one byte.
+    pub is_damaged: bool,
+}
+
+/// What a reader should know of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Behind {
+    said: String,
+    lost: u64,
+}
+
+impl Behind {
+    fn of(rest: &Rest) -> Behind {
+        let Rest { start, bytes, .. } = *rest;
+        let is_lost = !rest.only_zeros && (bytes > FEW_BYTES || rest.is_damaged);
+        let what = match (rest.only_zeros, is_lost) {
+            (true, _) => "zeros and were left out",
+            (false, false) => "no compressed data and were left out",
+            (false, true) => "damaged: no compressed data begins there; the rows before them take part",
+        };
+        Behind {
+            said: format!("the last {bytes} bytes, from byte {start}, are {what}"),
+            lost: if is_lost { bytes } else { 0 },
+        }
+    }
+
+    /// A note, or what was lost.
+    pub fn told(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
+        match behind {
+            None => (Vec::new(), None),
+            Some(Behind { said, lost: 0 }) => (vec![said], None),
+            Some(Behind { said: why, lost: bytes }) => (Vec::new(), Some(Lost { why, bytes })),
+        }
+    }
+}
+
 /// The unpacked bytes of all members of a file, as one.
 ///
-/// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::note`].
+/// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::behind`].
 pub(super) struct Unpack {
     members: Members,
     packing: Packing,
@@ -29,10 +76,8 @@ impl Unpack {
     }
 
     /// What was found behind the last member, once all was read.
-    pub fn note(&self) -> Option<String> {
-        let rest = self.members.rest()?;
-        let what = if rest.only_zeros { "zeros" } else { "no compressed data" };
-        Some(format!("the last {} bytes, from byte {}, are {what} and were left out", rest.bytes, rest.start))
+    pub fn behind(&self) -> Option<Behind> {
+        self.members.rest().as_ref().map(Behind::of)
     }
 
     /// Opens the next member; none at the end.
@@ -112,8 +157,8 @@ mod tests {
         let mut unpack = Unpack::new(file_of(bytes), packing, 1 << 30).expect("opened");
         let mut text = String::new();
         let read = unpack.read_to_string(&mut text).map(|_| text);
-        let note = unpack.note();
-        (read, note)
+        let (notes, lost) = Behind::told(unpack.behind());
+        (read, notes.into_iter().chain(lost.map(|lost| format!("lost {}: {}", lost.bytes, lost.why))).next())
     }
 
     #[test]
@@ -140,6 +185,23 @@ mod tests {
                 assert!(why(&members[..length - cut]).contains("cut off"), "{cut}: {}", why(&members[..length - cut]));
             }
             assert_eq!(all(b"", packing).0.unwrap(), "");
+        }
+    }
+
+    #[test]
+    fn a_member_that_is_damaged_at_its_beginning_is_lost_data() {
+        let note = |bytes: &[u8], packing| all(bytes, packing).1.unwrap_or_default();
+        for (packing, member) in [(Packing::Gzip, gz(b"two")), (Packing::Zstd, zst(b"two", b""))] {
+            for at in 0..if packing == Packing::Gzip { 3 } else { 4 } {
+                let mut bytes = [member.clone(), member.clone()].concat();
+                bytes[member.len() + at] ^= 0xFF;
+                let said = note(&bytes, packing);
+                assert!(said.starts_with(&format!("lost {}: the last", member.len())), "{said}");
+            }
+            let with = |rest: usize| [member.clone(), vec![b'x'; rest]].concat();
+            assert!(!note(&with(1024), packing).contains("lost"));
+            assert!(note(&with(1025), packing).starts_with("lost 1025: "));
+            assert!(note(&[member.clone(), vec![0; 1 << 20]].concat(), packing).contains("zeros"));
         }
     }
 

@@ -5,8 +5,9 @@
 //! on at the next line that begins a record, or with the next member of a compressed file. A reading from a record on that
 //! [`Records::is_fresh`] goes exactly as one from the beginning: pieces of a file have the rows that were counted.
 
-use super::members::{Fault, Members, Next, RECORD, Rest};
+use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
+use super::unpack::Rest;
 use super::warc_head::{Fields, HEAD_BYTES};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::{RejectReason, Rejection};

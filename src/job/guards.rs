@@ -80,14 +80,18 @@ pub(super) fn of_reading(
 }
 
 fn over_reading(job: &Job<'_>, bad: &[BadInput], used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
-    let bad_bytes = bad.iter().map(|file| file.bytes).sum();
+    let (files, bad_bytes) = (&job.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
+    // The bytes of a file that takes part hold those that were lost of it.
+    let gone = bad.iter().filter(|file| !file.takes_part);
     let read = ReadCounts {
         rows: job.documents(),
         used,
         broken: rejections.broken,
         bad_files: bad.len() as u64,
         bad_bytes,
-        bytes: job.source.files.iter().map(|file| file.bytes).sum::<u64>() + bad_bytes,
+        bytes: files.iter().map(|file| file.bytes).chain(gone.clone().map(|file| file.bytes)).sum(),
+        unknown_files: bad.iter().filter(|file| file.bytes == 0).count() as u64,
+        files: files.len() as u64 + gone.count() as u64,
     };
     reading(&read, job.options.max_rejected_share)
 }

@@ -38,7 +38,8 @@ pub(super) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -
     check_asked(&found.files, &asked, options.threads)?;
     let (source, bad) = open(found, &columns(options), options.threads)?;
     if !options.strict {
-        bad.iter().for_each(|file| tracing::warn!("{}: {}; the file is set aside", file.path.display(), file.why));
+        let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is set aside" };
+        bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
     Ok(Inputs { source, bad })

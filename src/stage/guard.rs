@@ -41,12 +41,16 @@ pub struct ReadCounts {
     pub bad_bytes: u64,
     /// Bytes of all files on disk, these among them.
     pub bytes: u64,
+    /// Files set aside of which nothing is on disk any more: their bytes tell nothing of what they held.
+    pub unknown_files: u64,
+    /// All files, those set aside among them.
+    pub files: u64,
 }
 
 /// Guards over what was read. `share` is the most that may be broken, of the rows or of the bytes of files; none: the default
 /// for so many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
-    let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes } = read;
+    let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
     let name = "max-rejected-share";
     let limit = share.unwrap_or(if rows < FEW_ROWS { REJECTED_SHARE_OF_FEW } else { REJECTED_SHARE });
     let mut fired = Vec::new();
@@ -70,6 +74,12 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
             if bad_files == 1 { "file was" } else { "files were" },
             more(measured, limit)
         );
+        fired.push(Fired { name, measured, limit, sentence, holds: true });
+    }
+    if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
+        let measured = bad_files as f64 / files as f64;
+        let were = if bad_files == 1 { "file was" } else { "files were" };
+        let sentence = format!("{bad_files} of {files} {were} set aside, {}", more(measured, limit));
         fired.push(Fired { name, measured, limit, sentence, holds: true });
     }
     fired
@@ -132,9 +142,24 @@ mod tests {
         let with = |bad_bytes| ReadCounts { bad_files: 1, bad_bytes, ..read(1000, 0) };
         assert_eq!(names(&with(50), None), [""; 0]);
         assert_eq!(names(&with(51), None), ["max-rejected-share"]);
-        assert_eq!(names(&with(0), Some(0.0)), [""; 0]);
-        // Nothing is known of the bytes of what is gone.
-        assert_eq!(names(&ReadCounts { bytes: 0, ..with(0) }, None), [""; 0]);
+        let sentence = &reading(&with(51), None)[0].sentence;
+        assert_eq!(
+            sentence,
+            "1 file was set aside, 51 of the 1000 bytes of the input, 5.1 %: more than the 5 % of --max-rejected-share"
+        );
+    }
+
+    #[test]
+    fn where_nothing_is_on_disk_any_more_files_are_counted() {
+        let with = |bad_files, unknown_files, files| ReadCounts { bad_files, unknown_files, files, ..read(1000, 0) };
+        assert_eq!(names(&with(1, 1, 20), None), [""; 0]);
+        assert_eq!(names(&with(4, 4, 5), None), ["max-rejected-share"]);
+        assert_eq!(names(&with(2, 1, 20), None), ["max-rejected-share"]);
+        assert_eq!(names(&with(2, 0, 20), None), [""; 0]);
+        assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
+        assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
+        let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
+        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of --max-rejected-share");
     }
 
     #[test]

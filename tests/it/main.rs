@@ -20,6 +20,7 @@ mod invariants;
 mod keep_list;
 mod kit;
 mod long_documents;
+mod lost;
 mod margin;
 mod memory;
 mod one_reading;

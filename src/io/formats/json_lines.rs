@@ -6,6 +6,7 @@ use crate::io::coding::{Coding, Text};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::io::schema::{Columns, Shown};
+use crate::io::unpack::Behind;
 use crate::io::{json_paths, jsonl};
 use arrow_schema::DataType;
 use serde_json::Value;
@@ -47,14 +48,16 @@ impl Format for JsonLines {
         };
         let coding = coding.resolved(&file).map_err(failed)?;
         let scan = jsonl::scan(file, coding, columns).map_err(failed)?;
-        scan.lacks(columns).map_or(Ok(()), |why| Err(Unusable::Lacks(why)))?;
+        scan.lacks(columns).map_or(Ok(()), Err)?;
+        let (notes, lost) = Behind::told(scan.behind);
         Ok(Opened {
             id: scan.id,
             others: columns.others.clone(),
             pieces: scan.pieces,
             longest: scan.longest,
             coding: Some(coding),
-            notes: scan.note.into_iter().collect(),
+            notes,
+            lost,
             ..Opened::default()
         })
     }

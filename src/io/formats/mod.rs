@@ -24,11 +24,10 @@ pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packin
     taken.then_some((format, packing))
 }
 
-/// Whether a file of that name may well be of another format.
+/// Whether a file of that name may well be of another format. What is compressed is no file of settings.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let (_, stem) = Packing::of(&name);
-    format.shared_endings().iter().any(|ending| stem.ends_with(ending))
+    format.shared_endings().iter().any(|ending| name.ends_with(ending))
 }
 
 /// The endings that are read, for messages: `.jsonl, .jsonl.gz, .jsonl.zst (or .ndjson for .jsonl)`.
@@ -75,6 +74,16 @@ mod tests {
         all.sort_unstable();
         assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "{all:?}");
         assert!(all.iter().all(|ending| ending.starts_with('.') && *ending == ending.to_lowercase()));
+    }
+
+    #[test]
+    fn only_plain_json_may_be_of_another_format() {
+        let is_guess =
+            |name: &str| of(Path::new(name), false).is_some_and(|(format, _)| is_guess(Path::new(name), format));
+        assert!(is_guess("d/config.json") && is_guess("A.JSON"));
+        for name in ["c4.0001.json.gz", "a.json.zst", "a.jsonl", "a.json.jsonl", "a.ndjson", "a.parquet"] {
+            assert!(!is_guess(name), "{name}");
+        }
     }
 
     #[test]

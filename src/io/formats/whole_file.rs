@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::io::coding::{Coding, decode};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
 use crate::io::schema::{Columns, Shown};
+use crate::io::unpack::Behind;
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, StringViewArray};
 use arrow_schema::DataType;
@@ -104,12 +105,14 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
+    let (notes, lost) = Behind::told(bytes.behind());
     Ok(Opened {
         id: Some(IdKind::Text),
         pieces: vec![Piece { start: 0, rows: 1, bytes: length }],
         longest: length,
         coding: Some(coding),
-        notes: bytes.note().into_iter().collect(),
+        notes,
+        lost,
         ..Opened::default()
     })
 }
