@@ -33,14 +33,32 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     let Some((head, body)) = split(block) else {
         return Payload { content_type: None, page: Err(broken("the head of the server has no end")) };
     };
-    let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
-    let fields = Fields::of(lines);
+    let (status, fields) = parted(head);
     let content_type = fields.get("content-type").map(str::to_owned);
     let page = answered(status)
         .and_then(|()| named(content_type.as_deref()))
         .and_then(|()| unpacked(&fields, body))
         .and_then(|body| page(content_type.as_deref(), body));
     Payload { content_type, page }
+}
+
+/// Whether a block that begins so may be a page: what its head refuses need not be held. It is the whole block, or as much of it
+/// as a head may have.
+pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
+    if !begin.starts_with(b"HTTP/") {
+        let declared = record.get("content-type");
+        return declared
+            .is_none_or(|declared| essence(declared) != "application/http" && named(Some(declared)).is_ok());
+    }
+    let Some((head, _)) = split(begin) else { return false };
+    let (status, fields) = parted(head);
+    answered(status).and_then(|()| named(fields.get("content-type"))).is_ok()
+}
+
+/// The first line of a head, and its fields.
+fn parted(head: &[u8]) -> (&[u8], Fields) {
+    let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
+    (status, Fields::of(lines))
 }
 
 /// The head of an answer and its body.

@@ -186,3 +186,35 @@ fn a_record_that_is_no_answer_is_the_page_itself() {
     let image = of("Content-Type: application/http\r\n", "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nx");
     assert_eq!((image.content_type.as_deref(), image.page.is_err()), (Some("image/png"), true));
 }
+
+#[test]
+fn what_the_head_of_a_server_refuses_is_not_held() {
+    use crate::io::packing::Packing;
+    use crate::io::testkit::file_of;
+    use crate::io::warc_records::{Found, Records};
+    let long = "a".repeat(8 << 20);
+    let record = |block: &str| {
+        let head = "WARC/1.1\r\nWARC-Type: response\r\nContent-Type: application/http\r\n";
+        format!("{head}Content-Length: {}\r\n\r\n{block}\r\n\r\n", block.len())
+    };
+    let ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n";
+    for (block, reason) in [
+        (format!("{ok}X: {long}\r\n\r\n<p>a"), Some(RejectReason::BrokenRecord)),
+        (format!("HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n{long}"), Some(RejectReason::NotHtml)),
+        (format!("HTTP/1.1 404 No\r\nContent-Type: text/html\r\n\r\n{long}"), Some(RejectReason::HttpStatus)),
+        (format!("{ok}\r\n{long}"), None),
+    ] {
+        let file = file_of([record(&block), record(&format!("{ok}\r\n<p>last"))].concat().as_bytes());
+        let mut records = Records::new(file, Packing::Plain, 1 << 20, 0).expect("opened");
+        let mut held = Vec::new();
+        let Some(Found::Head(head)) = records.next().expect("read") else { panic!("a record") };
+        records.block(&head, Some(&mut held)).expect("read").expect("whole");
+        assert_eq!(payload(&head.fields, &held).page.err().map(|why| why.reason), reason);
+        assert_eq!(payload(&head.fields, &held).page.err(), payload(&head.fields, block.as_bytes()).page.err());
+        assert_eq!(held.capacity() < 2 << 20, reason.is_some(), "{}", held.capacity());
+        // The next record is where it was.
+        let Some(Found::Head(head)) = records.next().expect("read") else { panic!("a record") };
+        records.block(&head, Some(&mut held)).expect("read").expect("whole");
+        assert!(held.ends_with(b"<p>last"));
+    }
+}

@@ -9,6 +9,7 @@ use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
 use super::unpack::Rest;
 use super::warc_head::{Fields, HEAD_BYTES};
+use super::warc_page::may_be_page;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::{RejectReason, Rejection};
 use std::fs::File;
@@ -153,6 +154,7 @@ impl Records {
         let mut left = head.length;
         if let Some(into) = into.as_mut().filter(|_| !long) {
             into.clear();
+            let mut looked = false;
             while left > 0 {
                 let there = self.members.fill()?;
                 let some = (there.len() as u64).min(left) as usize;
@@ -162,6 +164,11 @@ impl Records {
                 into.extend_from_slice(&there[..some]);
                 self.members.consume(some);
                 left -= some as u64;
+                let look = into.len() >= HEAD_BYTES && !std::mem::replace(&mut looked, true);
+                if look && !may_be_page(&head.fields, into) {
+                    left -= self.members.skip(left)?;
+                    break;
+                }
             }
         } else {
             left -= self.members.skip(left)?;
