@@ -213,15 +213,19 @@ impl BufRead for Text {
 /// Decodes bytes into `into`, which is cleared; bytes that are nothing in that encoding become bytes that no UTF-8 has.
 pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
-    let mut decoder = encoding.new_decoder_without_bom_handling();
-    let mut read = 0;
+    decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
+}
+
+/// The same behind what is in `into`, with a decoder that knows what came before; a little at a time, for the longest text that
+/// bytes may become is three times as long.
+pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
-        let left = &bytes[read..];
         let from = into.len();
-        into.resize(from + decoder.max_utf8_buffer_length_without_replacement(left.len()).unwrap_or(0) + 1, 0);
-        let (result, used, written) = decoder.decode_to_utf8_without_replacement(left, &mut into[from..], true);
+        let longest = decoder.max_utf8_buffer_length_without_replacement(bytes.len()).unwrap_or(DECODED_BYTES);
+        into.resize(from + longest.min(DECODED_BYTES) + 1, 0);
+        let (result, used, written) = decoder.decode_to_utf8_without_replacement(bytes, &mut into[from..], last);
         into.truncate(from + written);
-        read += used;
+        bytes = &bytes[used..];
         match result {
             DecoderResult::InputEmpty => return,
             DecoderResult::Malformed(..) => into.push(MALFORMED),

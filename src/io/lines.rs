@@ -1,8 +1,8 @@
 //! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
 
-use super::coding::decode;
+use super::coding::decode_on;
 use crate::batch::document::MAX_TEXT_BYTES;
-use encoding_rs::Encoding;
+use encoding_rs::{Decoder, Encoding};
 use std::io::{self, BufRead};
 
 /// The longest line in bytes that can be a row: the longest text, and what stands beside it. A longer one is stepped over
@@ -30,9 +30,8 @@ pub(super) enum Line<'l> {
 /// The lines of a reader.
 pub(super) struct Lines<R> {
     reader: R,
+    /// The line without a byte order mark, decoded where it has to be.
     line: Vec<u8>,
-    /// The line decoded, where it has to be.
-    decoded: Vec<u8>,
     encoding: Option<&'static Encoding>,
     limit: u64,
     /// Bytes read so far: where the next line begins.
@@ -46,7 +45,7 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
-        Lines { reader, line: Vec::new(), decoded: Vec::new(), encoding: None, limit, offset, length: 0, number: 0 }
+        Lines { reader, line: Vec::new(), encoding: None, limit, offset, length: 0, number: 0 }
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
@@ -62,36 +61,35 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is not blank, with the byte at which it begins; none at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
+        let Some(start) = self.row(self.limit)? else { return Ok(None) };
+        let is_long = self.length > self.limit;
+        Ok(Some((start, if is_long { Line::TooLong(self.length) } else { Line::Bytes(self.line.trim_ascii_end()) })))
+    }
+
+    /// Gives back the memory of a long line, which nothing refers to any more.
+    pub fn let_go(&mut self) {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
         }
-        if self.decoded.capacity() > KEPT_BYTES {
-            self.decoded = Vec::new();
-        }
-        let Some((start, has_mark)) = self.row(self.limit)? else { return Ok(None) };
-        if self.length > self.limit {
-            return Ok(Some((start, Line::TooLong(self.length))));
-        }
-        let line = self.line[if has_mark { MARK.len() } else { 0 }..].trim_ascii_end();
-        let Some(encoding) = self.encoding else { return Ok(Some((start, Line::Bytes(line)))) };
-        decode(encoding, line, &mut self.decoded);
-        Ok(Some((start, Line::Bytes(&self.decoded))))
     }
 
     /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
-        Ok(self.row(0)?.map(|(start, _)| start))
+        self.row(0)
     }
 
-    /// Reads the next line that is not blank and holds no more than so many bytes of it: where it begins, and whether with a
-    /// byte order mark. This alone tells what is a row, so that no two readings count them in another way.
-    fn row(&mut self, hold: u64) -> io::Result<Option<(u64, bool)>> {
+    /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone tells what is a row, so that no two readings count them in another way.
+    fn row(&mut self, hold: u64) -> io::Result<Option<u64>> {
+        self.let_go();
         loop {
             let start = self.offset;
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true };
             let mut ended = false;
             self.length = 0;
             self.line.clear();
+            // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
+            let decoder = self.encoding.filter(|_| hold > 0).map(Encoding::new_decoder_without_bom_handling);
+            let mut held = Held { line: &mut self.line, room: hold, decoder };
             while !ended {
                 let there = match self.reader.fill_buf() {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -102,9 +100,9 @@ impl<R: BufRead> Lines<R> {
                 }
                 let end = memchr::memchr(b'\n', there);
                 let part = &there[..end.unwrap_or(there.len())];
-                blank.goes_on(part);
-                let room = hold.saturating_sub(self.line.len() as u64);
-                self.line.extend_from_slice(&part[..part.len().min(usize::try_from(room).unwrap_or(usize::MAX))]);
+                let (no_mark, behind) = blank.goes_on(part);
+                held.push(no_mark);
+                held.push(behind);
                 ended = end.is_some();
                 let read = part.len() + usize::from(ended);
                 self.length += part.len() as u64;
@@ -115,9 +113,36 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
-            if !blank.is_blank() {
-                return Ok(Some((start, blank.has_mark())));
+            held.push(blank.ends());
+            held.end();
+            if !blank.is_blank {
+                return Ok(Some(start));
             }
+        }
+    }
+}
+
+/// A line on its way.
+struct Held<'l> {
+    line: &'l mut Vec<u8>,
+    /// Bytes of the file that are still held.
+    room: u64,
+    decoder: Option<Decoder>,
+}
+
+impl Held<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        let some = bytes.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
+        self.room -= some as u64;
+        match &mut self.decoder {
+            Some(decoder) => decode_on(decoder, &bytes[..some], false, self.line),
+            None => self.line.extend_from_slice(&bytes[..some]),
+        }
+    }
+
+    fn end(&mut self) {
+        if let Some(decoder) = &mut self.decoder {
+            decode_on(decoder, &[], true, self.line);
         }
     }
 }
@@ -132,25 +157,28 @@ struct Blank {
 }
 
 impl Blank {
-    fn goes_on(&mut self, mut part: &[u8]) {
-        while self.may_be_marked && !part.is_empty() {
-            self.may_be_marked = part[0] == MARK[self.marked];
+    /// What seemed to begin a mark before and is none; and the part without a mark.
+    fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
+        let mut no_mark: &[u8] = &[];
+        while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
+            self.may_be_marked = *first == MARK[self.marked];
             if self.may_be_marked {
                 self.marked += 1;
-                part = &part[1..];
+                part = rest;
                 self.may_be_marked = self.marked < MARK.len();
+            } else {
+                no_mark = &MARK[..self.marked];
             }
         }
-        self.is_blank = self.is_blank && part.iter().all(u8::is_ascii_whitespace);
+        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(u8::is_ascii_whitespace);
+        (no_mark, part)
     }
 
-    fn has_mark(&self) -> bool {
-        self.marked == MARK.len()
-    }
-
-    /// A part of a mark is no white space.
-    fn is_blank(&self) -> bool {
-        self.is_blank && (self.marked == 0 || self.has_mark())
+    /// What seemed to begin a mark when the line ended.
+    fn ends(&mut self) -> &'static [u8] {
+        let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
+        self.is_blank = self.is_blank && no_mark.is_empty();
+        no_mark
     }
 }
 
@@ -236,5 +264,35 @@ mod tests {
             }
             prop_assert_eq!(read, stepped);
         }
+    }
+
+    #[test]
+    fn a_line_is_decoded_as_it_comes() {
+        let (text, _, _) = encoding_rs::GBK.encode("汉字 abc \n\r\n猫\r\n");
+        let bytes = [&text[..], b"\x81\r\n\xEF\xBB"].concat();
+        let expected = ["汉字 abc".as_bytes(), "猫".as_bytes(), b"\xFF", "锘".as_bytes()];
+        for buffer in 1..9 {
+            let reader = BufReader::with_capacity(buffer, &bytes[..]);
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::GBK));
+            for expected in expected {
+                assert_eq!(lines.next().unwrap().map(|(_, line)| line), Some(Line::Bytes(expected)), "{buffer}");
+            }
+            assert_eq!(lines.next().unwrap(), None);
+            // What only seemed to begin a mark is a part of the first line.
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBB\xBF\xEF\xBB\n"[..]), 0, 100);
+            assert_eq!(lines.next().unwrap(), Some((0, Line::Bytes(b"\xEF\xBB"))));
+            let mut lines = Lines::new(BufReader::with_capacity(buffer, &b"\xEF\xBBa"[..]), 0, 100);
+            assert_eq!(lines.next().unwrap(), Some((0, Line::Bytes(b"\xEF\xBBa"))));
+        }
+    }
+
+    #[test]
+    fn decoding_takes_no_more_memory_than_the_text_needs() {
+        let text = "a".repeat(8 << 20);
+        let mut lines = Lines::new(text.as_bytes(), 0, 16 << 20).decoded(Some(encoding_rs::WINDOWS_1251));
+        assert!(lines.next().unwrap().is_some_and(|(_, line)| line == Line::Bytes(text.as_bytes())));
+        assert!(lines.line.capacity() <= 2 * text.len() + (1 << 20), "{}", lines.line.capacity());
+        lines.let_go();
+        assert_eq!(lines.line.capacity(), 0);
     }
 }

@@ -50,9 +50,11 @@ impl Source {
         let reading = self.reading(split, want, None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double.
+            // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double. In UTF-8
+            // it may be three times as long as in another encoding.
             let lines = || {
-                let bytes = if input.longest > LONG_LINE { 4 * input.longest } else { 0 };
+                let times = if input.coding.of_lines().is_some() { 12 } else { 4 };
+                let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
                 Stretch { bytes, longest: input.longest, column: self.columns.text.clone(), ..Stretch::default() }
             };
             let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_else(lines);
