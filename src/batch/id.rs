@@ -145,7 +145,10 @@ impl IdsSeen {
     pub fn id_type(&self) -> (IdType, Option<String>) {
         let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {
-            return (IdType::Text, Some("there are no ids in the input: documents are named FILE#ROW".to_owned()));
+            return (
+                IdType::Text,
+                Some("there are no ids in the input that can be used: documents are named FILE#ROW".to_owned()),
+            );
         }
         let nulls = (self.nulls > 0).then(|| format!("{} rows without an id are named FILE#ROW", self.nulls));
         if only(&[IdKind::Text]) {

@@ -5,8 +5,9 @@
 use super::find::FoundFile;
 use super::format::damaged;
 use super::parallel;
-use super::schema::{self, Shown};
+use super::schema::{self, Shown, Told};
 use crate::error::{Error, Result, did_you_mean};
+use std::collections::BTreeSet;
 use std::fs::File;
 
 /// A column that the user named.
@@ -16,6 +17,8 @@ pub struct Asked {
     pub option: String,
     /// The column.
     pub column: String,
+    /// Whether lists of JSON lines will not do.
+    pub plain: bool,
 }
 
 /// Names that are kept for a message.
@@ -28,13 +31,20 @@ const MOST_NAMES: usize = 10_000;
 pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Result<()> {
     let of_folders = |asked: &&Asked| found.iter().any(|file| file.has_partition(&asked.column));
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
-    let (mut there, mut any): (Vec<Shown>, bool) = (Vec::new(), false);
+    let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
+    let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
+    // The names of folders are columns of all files.
+    for (name, _) in found.iter().flat_map(|file| &file.partitions) {
+        if there.len() < MOST_NAMES && known.insert(name.clone()) {
+            there.push(Shown::named(name));
+        }
+    }
     for files in found.chunks(threads.max(1)) {
         if missing.is_empty() {
             return Ok(());
         }
-        for (file, columns) in files.iter().zip(parallel::map(files, threads, columns_of)) {
-            let columns = match columns {
+        for (file, columns) in files.iter().zip(parallel::map(files, threads, |file| columns_of(file, &names))) {
+            let Told { columns, lists, may_have_more } = match columns {
                 Ok(Some(columns)) => columns,
                 Ok(None) => continue,
                 Err(why) => match damaged(&file.path, why) {
@@ -44,9 +54,16 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
                 },
             };
             any = true;
-            missing.retain(|asked| !columns.iter().any(|column| column.name == asked.column && column.is_plain()));
-            for column in columns {
-                if there.len() < MOST_NAMES && there.iter().all(|known| known.name != column.name) {
+            if may_have_more {
+                return Ok(());
+            }
+            let has = |asked: &Asked| columns.iter().any(|column| column.name == asked.column && column.is_plain());
+            missing.retain(|asked| !has(asked) || (asked.plain && lists.contains(&asked.column)));
+            for mut column in columns {
+                if lists.contains(&column.name) {
+                    column.says = "a list".to_owned();
+                }
+                if there.len() < MOST_NAMES && known.insert(column.name.clone()) {
                     there.push(column);
                 }
             }
@@ -58,17 +75,17 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// What is known of the columns of a file without reading all of it.
+/// What is known of the columns of a file without reading all of it, those that are asked for whatever their names.
 ///
 /// # Errors
 /// Why the file cannot be read.
-pub(super) fn columns_of(file: &FoundFile) -> std::result::Result<Option<Vec<Shown>>, String> {
+pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<Told>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
-    file.format.columns(opened, file.coding)
+    file.format.columns(opened, file.coding, asked)
 }
 
 fn said(asked: &Asked, there: &[Shown]) -> String {
-    let Asked { option, column } = asked;
+    let Asked { option, column, .. } = asked;
     if let Some(known) = there.iter().find(|known| known.name == *column) {
         return format!("{option} names the column {column:?}, which is {}; expected a plain column", known.says);
     }
@@ -80,6 +97,7 @@ fn said(asked: &Asked, there: &[Shown]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lines::LOOKED_AT_BYTES;
     use super::super::testkit::{batch, write_parquet};
     use super::*;
     use ::parquet::file::properties::WriterProperties;
@@ -92,7 +110,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let check = |column: &str| {
             let found = super::super::find(&[folder.path().to_string_lossy().into_owned()])?;
-            check_asked(&found, &[Asked { option: "--url-column".into(), column: column.into() }], 2)
+            check_asked(&found, &[Asked { option: "--url-column".into(), column: column.into(), plain: true }], 2)
         };
         let message = |column: &str| check(column).expect_err("not there").to_string();
         std::fs::write(at("none.jsonl"), "\n").expect("written");
@@ -116,6 +134,21 @@ mod tests {
         for column in ["url", "uri", "n", "lang"] {
             assert!(check(column).is_ok(), "{column}");
         }
+        std::fs::write(at("b.jsonl"), "{\"votes\": null}\n{\"votes\": [1]}\n").expect("written");
+        assert_eq!(
+            message("votes"),
+            "--url-column names the column \"votes\", which is a list; expected a plain column"
+        );
+        std::fs::write(at("c.jsonl"), "{\"votes\": [1]}\n{\"votes\": 1}\n").expect("written");
+        assert!(check("votes").is_ok());
+        let said = message("lnag");
+        assert!(said.contains("there are lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
+        // Where the first lines are too long to be looked into, they may have any column.
+        let long = format!("{{\"text\":\"{}\",\"raw\":1}}\n", "a".repeat(LOOKED_AT_BYTES as usize));
+        assert!(check("raw").is_err());
+        std::fs::write(at("long.jsonl"), long).expect("written");
+        assert!(check("raw").is_ok());
+        std::fs::remove_file(at("long.jsonl")).expect("it is there");
         assert_eq!(message("tags"), "--url-column names the column \"tags\", which is a list; expected a plain column");
     }
 }

@@ -1,7 +1,7 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
 use super::coding::Coding;
-use super::schema::{Columns, Shown};
+use super::schema::{Columns, Told};
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
@@ -79,12 +79,12 @@ pub trait Format: Debug + Sync {
     /// [`Reading::bad`] where the file is damaged; what `each` returns.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// What can be told of the columns without a reading of all rows, those of structs by their paths. None where rows have no
-    /// fixed columns and there is no row.
+    /// What can be told of the columns without a reading of all rows, those of structs by their paths; those that are asked for
+    /// whatever their names. None where rows have no fixed columns and there is no row.
     ///
     /// # Errors
     /// Why the file cannot be read.
-    fn columns(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<Shown>>, String>;
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<Told>, String>;
 
     /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
     /// file that cannot be read: opening it will tell why.
@@ -142,7 +142,7 @@ impl From<String> for Failed {
 pub struct Opened {
     /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
     pub id: Option<IdKind>,
-    /// Why there is no id column that can be used.
+    /// Why its id column cannot be used; none where it has none.
     pub id_note: Option<String>,
     /// Which of [`Columns::others`] it has.
     pub others: Vec<String>,

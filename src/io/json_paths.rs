@@ -2,22 +2,34 @@
 //!
 //! A field whose own name has the dot wins over one inside of an object.
 
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::collections::{BTreeMap, BTreeSet};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Objects in objects that are looked into.
 const MOST_DEPTH: usize = 8;
 
-/// Fields of an object that are looked at; one whose names are data would fill the memory.
+/// Fields of a line that are looked at; one whose names are data would fill the memory.
 const MOST_FIELDS: usize = 10_000;
+
+/// The longest path in bytes that is looked at without being asked for.
+const LONGEST_SHOWN: usize = 100;
 
 /// A field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Path {
     pub name: String,
-    /// Whether its value is an object, whose fields are paths of their own.
-    pub is_object: bool,
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Its fields are paths of their own.
+    Object,
+    List,
+    Null,
+    Plain,
 }
 
 /// The names of the fields of a line, each once and in their order; none if it is no object. Of a line with very many
@@ -51,12 +63,17 @@ impl<'de> Visitor<'de> for Names {
     }
 }
 
-/// The fields of a line with those of its objects, by name; none if it is no object.
-pub(super) fn paths(line: &[u8]) -> Option<Vec<Path>> {
-    let Fields::Object(fields) = serde_json::from_slice(line).ok()? else { return None };
-    let mut paths = Vec::new();
-    gather("", fields, 1, &mut paths);
-    Some(paths)
+/// The fields of a line with those of its objects, by name; none if it is no object. All that are asked for, each by its path;
+/// of the others, which are there for messages, those with short names and not too many.
+pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
+    let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
+    let mut json = serde_json::Deserializer::from_slice(line);
+    json.deserialize_map(&mut walk).ok()?;
+    json.end().ok()?;
+    let mut found = walk.found;
+    found.sort_unstable_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
+    found.dedup_by(|later, first| later.name == first.name);
+    Some(found)
 }
 
 /// Whether a field of one of the names stands inside of the object `name`.
@@ -64,72 +81,124 @@ pub(super) fn leads_to(name: &str, to: &str) -> bool {
     to.len() > name.len() + 1 && to.as_bytes()[name.len()] == b'.' && to.starts_with(name)
 }
 
-fn gather(before: &str, fields: BTreeMap<String, Fields>, depth: usize, paths: &mut Vec<Path>) {
-    for (name, value) in fields {
-        let name = format!("{before}{name}");
-        let Fields::Object(inside) = value else {
-            paths.push(Path { name, is_object: false });
-            continue;
+/// The way through the objects of a line.
+struct Walk<'a> {
+    asked: &'a [&'a str],
+    /// The path of the object in which the walk is, with a dot behind it; empty for the line itself.
+    path: String,
+    depth: usize,
+    found: Vec<Path>,
+    /// How many of these were not asked for.
+    others: usize,
+}
+
+impl Walk<'_> {
+    /// Adds the name to the path if the field is to be found: it is asked for, leads to one that is, or may be shown.
+    fn enters(&mut self, name: &str) -> bool {
+        let of_asked = |asked: &&str| {
+            let deeper = asked.strip_prefix(self.path.as_str()).and_then(|rest| rest.strip_prefix(name));
+            deeper.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        let before = format!("{name}.");
-        paths.push(Path { name, is_object: true });
-        if depth < MOST_DEPTH {
-            gather(&before, inside, depth + 1, paths);
+        let is_asked = self.asked.iter().any(of_asked);
+        let is_shown =
+            self.depth <= MOST_DEPTH && self.others < MOST_FIELDS && self.path.len() + name.len() <= LONGEST_SHOWN;
+        if is_asked || is_shown {
+            self.others += usize::from(!is_asked);
+            self.path.push_str(name);
         }
+        is_asked || is_shown
     }
 }
 
-/// A value of which no more is kept than the names of fields.
-enum Fields {
-    Object(BTreeMap<String, Fields>),
-    Other,
-}
+impl<'de> Visitor<'de> for &mut Walk<'_> {
+    type Value = ();
 
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Fields, D::Error> {
-        json.deserialize_any(FieldsVisitor)
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<(), A::Error> {
+        let before = self.path.len();
+        while let Some(enters) = object.next_key_seed(Name(self))? {
+            if !enters {
+                object.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let at = self.found.len();
+            self.found.push(Path { name: self.path.clone(), kind: Kind::Plain });
+            self.path.push('.');
+            self.depth += 1;
+            let kind = object.next_value_seed(Inner(self))?;
+            self.depth -= 1;
+            self.found[at].kind = kind;
+            self.path.truncate(before);
+        }
+        Ok(())
     }
 }
 
-struct FieldsVisitor;
+/// The name of a field: whether the walk enters it.
+struct Name<'w, 'a>(&'w mut Walk<'a>);
 
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields;
+impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
+    type Value = bool;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<bool, D::Error> {
+        json.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_, '_> {
+    type Value = bool;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the name of a field")
+    }
+    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
+        Ok(self.0.enters(name))
+    }
+}
+
+/// A value, which is walked through if it is an object; says what it is.
+struct Inner<'w, 'a>(&'w mut Walk<'a>);
+
+impl<'de> DeserializeSeed<'de> for Inner<'_, '_> {
+    type Value = Kind;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Kind, D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Inner<'_, '_> {
+    type Value = Kind;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a value")
     }
-    fn visit_unit<E>(self) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_unit<E>(self) -> Result<Kind, E> {
+        Ok(Kind::Null)
     }
-    fn visit_str<E>(self, _: &str) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_str<E>(self, _: &str) -> Result<Kind, E> {
+        Ok(Kind::Plain)
     }
-    fn visit_i64<E>(self, _: i64) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_i64<E>(self, _: i64) -> Result<Kind, E> {
+        Ok(Kind::Plain)
     }
-    fn visit_u64<E>(self, _: u64) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_u64<E>(self, _: u64) -> Result<Kind, E> {
+        Ok(Kind::Plain)
     }
-    fn visit_f64<E>(self, _: f64) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_f64<E>(self, _: f64) -> Result<Kind, E> {
+        Ok(Kind::Plain)
     }
-    fn visit_bool<E>(self, _: bool) -> Result<Fields, E> {
-        Ok(Fields::Other)
+    fn visit_bool<E>(self, _: bool) -> Result<Kind, E> {
+        Ok(Kind::Plain)
     }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Fields, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Kind, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Fields::Other)
+        Ok(Kind::List)
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Fields, A::Error> {
-        let mut fields = BTreeMap::new();
-        while fields.len() < MOST_FIELDS
-            && let Some((name, value)) = object.next_entry()?
-        {
-            fields.insert(name, value);
-        }
-        while object.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Fields::Object(fields))
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Kind, A::Error> {
+        self.0.visit_map(object)?;
+        Ok(Kind::Object)
     }
 }
 
@@ -144,15 +213,23 @@ mod tests {
         let many: String = (0..20_000).map(|at| format!("\"f{at}\":0,")).collect();
         let line = format!("{{{many}\"f0\":1}}");
         assert_eq!(field_names(line.as_bytes()).map(|names| names.len()), Some(MOST_FIELDS));
-        assert_eq!(paths(line.as_bytes()).map(|paths| paths.len()), Some(MOST_FIELDS));
+        assert_eq!(paths(line.as_bytes(), &[]).map(|paths| paths.len()), Some(MOST_FIELDS));
+        // What is asked for is found behind any number of others.
+        let found = paths(line.as_bytes(), &["f19999"]).expect("an object");
+        assert_eq!((found.len(), found.iter().any(|path| path.name == "f19999")), (MOST_FIELDS + 1, true));
         assert_eq!(field_names(b"{\"a\":1} x"), None);
     }
 
     #[test]
     fn fields_inside_of_objects_have_paths() {
         let named = |line: &str| {
-            let paths = paths(line.as_bytes())?.into_iter();
-            Some(paths.map(|path| path.name + if path.is_object { ".." } else { "" }).collect::<Vec<_>>().join(" "))
+            let paths = paths(line.as_bytes(), &[])?.into_iter();
+            Some(
+                paths
+                    .map(|path| path.name + if path.kind == Kind::Object { ".." } else { "" })
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         };
         let line = r#"{"b":1,"a":{"d":[{"x":1}],"c":{"e":"\u0439"},"f":{}}}"#;
         assert_eq!(named(line).as_deref(), Some("a.. a.c.. a.c.e a.d a.f.. b"));
@@ -162,5 +239,21 @@ mod tests {
         let deep = format!("{}1{}", "{\"a\":".repeat(20), "}".repeat(20));
         assert_eq!(named(&deep).map(|names| names.split(' ').count()), Some(MOST_DEPTH));
         assert!(leads_to("a", "a.b") && !leads_to("a", "ab.c") && !leads_to("a", "a.") && !leads_to("a.b", "a.b"));
+    }
+
+    #[test]
+    fn a_long_name_is_not_made_longer_for_each_field_in_it() {
+        let fields: Vec<String> = (0..5000).map(|at| format!("\"{at}\":1")).collect();
+        let line = format!("{{\"a\":1,\"{}\":{{{}}}}}", "k".repeat(100_000), fields.join(","));
+        let there = paths(line.as_bytes(), &["text", "id"]).expect("an object");
+        assert_eq!(there.iter().map(|path| path.name.as_str()).collect::<Vec<_>>(), ["a"]);
+        // One that is asked for is found, whatever its length and depth.
+        let asked = format!("{}.4999", "k".repeat(100_000));
+        let there = paths(line.as_bytes(), &[&asked]).expect("an object");
+        let there: Vec<_> = there.iter().map(|path| (path.name.len(), path.kind == Kind::Object)).collect();
+        assert_eq!(there, [(1, false), (100_000, true), (100_005, false)]);
+        let deep = format!("{}1{}", "{\"a\":".repeat(20), "}".repeat(20));
+        let asked = ["a"; 20].join(".");
+        assert!(paths(deep.as_bytes(), &[&asked]).expect("an object").iter().any(|path| path.name == asked));
     }
 }

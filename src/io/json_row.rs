@@ -4,10 +4,10 @@
 //! reading parses the same fields, and checks the whole line for UTF-8.
 
 use super::json_paths::leads_to;
+use super::json_value::{JsonValue, Take, ValueSeed};
 use super::schema::Columns;
 use crate::batch::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(super) struct Row<'l> {
     pub text: Option<Cow<'l, str>>,
     pub id: JsonId<'l>,
     /// The others, in the order of [`Columns::others`]; null where the field is not there.
-    pub others: Vec<Value>,
+    pub others: Vec<JsonValue>,
     /// Why the row cannot be used, although its line is JSON.
     pub bad: Option<Rejection>,
 }
@@ -33,12 +33,12 @@ pub(super) enum JsonId<'l> {
     UInt(u64),
 }
 
-/// The row of a line, or why it is none.
-pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, Rejection> {
+/// The row of a line, or why it is none; with what is taken of each of the others, nothing where that is not said.
+pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
     let mut json = serde_json::Deserializer::from_str(line);
-    RowSeed { columns }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
+    RowSeed { columns, takes }.deserialize(&mut json).and_then(|row| json.end().map(|()| row)).map_err(said)
 }
 
 /// The parser's sentence, cut: it may quote a whole document.
@@ -57,6 +57,7 @@ fn wrong_type(field: &str, value: &Scalar<'_>, expected: &str) -> Rejection {
 
 struct RowSeed<'c> {
     columns: &'c Columns,
+    takes: &'c [Take],
 }
 
 impl<'de> DeserializeSeed<'de> for RowSeed<'_> {
@@ -78,7 +79,8 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
         let by_path = [text, id].into_iter().chain(others).any(|name| name.contains('.'));
         let mut filled = Filled {
             columns: self.columns,
-            row: Row { others: vec![Value::Null; others.len()], ..Row::default() },
+            takes: self.takes,
+            row: Row { others: vec![JsonValue::Null; others.len()], ..Row::default() },
             depths: if by_path { vec![usize::MAX; 2 + others.len()] } else { Vec::new() },
         };
         filled.fields(map, "", 1)?;
@@ -89,6 +91,7 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
 /// A row on its way.
 struct Filled<'c, 'l> {
     columns: &'c Columns,
+    takes: &'c [Take],
     row: Row<'l>,
     /// How deep the values of text, id and the others stand: a field whose own name has the dot wins over one in an object.
     /// Empty where no name has a dot, so that no object is looked into.
@@ -113,7 +116,10 @@ impl<'de> Filled<'_, 'de> {
                     Scalar::Null => self.row.id = JsonId::None,
                     other => self.row.bad = Some(wrong_type(&columns.id, &other, "a string or integer")),
                 },
-                Field::Other(at) if self.wins(2 + at, depth) => self.row.others[at] = map.next_value()?,
+                Field::Other(at) if self.wins(2 + at, depth) => {
+                    let take = self.takes.get(at).copied().unwrap_or(Take::Nothing);
+                    self.row.others[at] = map.next_value_seed(ValueSeed(take))?;
+                }
                 Field::Object(path) => map.next_value_seed(Inside { filled: self, before: path + ".", depth })?,
                 Field::Text | Field::Id | Field::Other(_) | Field::Unknown => {
                     map.next_value::<IgnoredAny>()?;
@@ -305,6 +311,10 @@ impl<'de> Visitor<'de> for ScalarSeed {
 mod tests {
     use super::*;
 
+    fn parse<'l>(line: &'l [u8], columns: &Columns) -> Result<Row<'l>, Rejection> {
+        super::parse(line, columns, &[Take::All; 3])
+    }
+
     fn columns() -> Columns {
         Columns {
             html: false,
@@ -321,13 +331,13 @@ mod tests {
         let row = parse(line.as_bytes(), &columns()).expect("JSON");
         assert!(matches!(row.text, Some(Cow::Borrowed("кот"))));
         assert_eq!(row.id, JsonId::Text("a\n1".into()));
-        assert_eq!(row.others, [Value::Null, Value::from(0.5)]);
+        assert_eq!(row.others, [JsonValue::Null, JsonValue::Float(0.5)]);
         assert_eq!(row.bad, None);
         let parsed = |line: &'static str| parse(line.as_bytes(), &columns()).expect("JSON");
         assert_eq!(parsed(r#"{"text":"\u0439 \ud83d\ude00","id":-5}"#).text.as_deref(), Some("й 😀"));
         assert_eq!(parsed(r#"{"id":18446744073709551615}"#).id, JsonId::UInt(u64::MAX));
         assert_eq!(parsed(r#"{"id":9223372036854775807}"#).id, JsonId::Int(i64::MAX));
-        assert_eq!(parsed(r#"{"id":null,"text":null}"#), Row { others: vec![Value::Null; 2], ..Row::default() });
+        assert_eq!(parsed(r#"{"id":null,"text":null}"#), Row { others: vec![JsonValue::Null; 2], ..Row::default() });
     }
 
     #[test]
@@ -360,12 +370,12 @@ mod tests {
         let line = r#"{"text":"x","doc":{"meta":{"id":7,"score":0.5,"doc":{"text":"no"}},"text":"кот","title":null},"a":[{"b":1}]}"#;
         let row = parsed(line);
         assert_eq!((row.text.as_deref(), &row.id), (Some("кот"), &JsonId::Int(7)));
-        assert_eq!((row.others, row.bad), (vec![Value::from(0.5), Value::Null, Value::Null], None));
+        assert_eq!((row.others, row.bad), (vec![JsonValue::Float(0.5), JsonValue::Null, JsonValue::Null], None));
         // A null, or anything else, on the way is null.
         for line in
             [r#"{"doc":null}"#, r#"{"doc":{"meta":null}}"#, r#"{"doc":"text"}"#, r#"{"doc":[1,{"text":"a"}]}"#, "{}"]
         {
-            assert_eq!(parsed(line), Row { others: vec![Value::Null; 3], ..Row::default() }, "{line}");
+            assert_eq!(parsed(line), Row { others: vec![JsonValue::Null; 3], ..Row::default() }, "{line}");
         }
         assert!(
             parsed(r#"{"doc":{"text":5}}"#)

@@ -7,8 +7,9 @@
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
-use super::json_paths;
+use super::json_paths::{self, Kind};
 use super::json_row::{self, JsonId, Row};
+use super::json_value::{self, JsonValue, Take};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use super::not_json;
 use super::schema::{self, Columns, Shown};
@@ -19,8 +20,8 @@ use crate::batch::id::{IdKind, IdsSeen};
 use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use arrow_array::ArrayRef;
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
-use serde_json::Value;
+use arrow_array::builder::{Int64Builder, StringViewBuilder};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -114,7 +115,8 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         }
     };
     // A row that is not UTF-8 cannot be used, but its fields are there.
-    let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes()) else {
+    let asked = [columns.text.as_str(), columns.id.as_str()];
+    let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
         let what = scan.not_json.is_none().then(|| not_json::said(line));
         scan.is_other |= scan.rows == 0 && not_json::is_text(line);
         scan.not_json = what.map(|what| format!("line {} is not JSON: {what}", lines.number)).or(scan.not_json.take());
@@ -126,11 +128,11 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.found_text |= is_text;
         scan.found_id |= is_id;
         // Enough for a message; a file whose field names are data would fill the memory.
-        if is_text || is_id || (scan.fields.len() < 100 && !path.is_object) {
+        if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }
     }
-    scan.id = scan.id.or_else(|| match json_row::parse(line, columns).ok()?.id {
+    scan.id = scan.id.or_else(|| match json_row::parse(line, columns, &[]).ok()?.id {
         JsonId::None => None,
         JsonId::Text(_) => Some(IdKind::Text),
         JsonId::Int(_) => Some(IdKind::Int64),
@@ -160,6 +162,7 @@ pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(D
         }
         if chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()) {
             batch.push(reading.first_doc + row, &line);
+            lines.let_go();
             if batch.docs.len() >= MAX_BATCH_ROWS || batch.bytes >= want.batch_bytes {
                 each(batch.finish()?)?;
             }
@@ -183,7 +186,8 @@ struct Batch<'b> {
     want: &'b Want,
     text: StringViewBuilder,
     ids: Vec<JsonId<'static>>,
-    others: Vec<Vec<Value>>,
+    takes: Vec<Take>,
+    others: Vec<Vec<JsonValue>>,
     docs: Vec<u64>,
     bad: BTreeMap<usize, Rejection>,
     seen: IdsSeen,
@@ -192,9 +196,15 @@ struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
+        let take = |name: &String| match (want.others.contains(name), want.plain.contains(name)) {
+            (false, _) => Take::Nothing,
+            (true, true) => Take::Plain,
+            (true, false) => Take::All,
+        };
         Batch {
             columns,
             want,
+            takes: columns.others.iter().map(take).collect(),
             text: StringViewBuilder::new(),
             ids: Vec::new(),
             others: vec![Vec::new(); columns.others.len()],
@@ -207,7 +217,7 @@ impl<'b> Batch<'b> {
 
     fn push(&mut self, doc: u64, line: &Line<'_>) {
         let parsed = match line {
-            Line::Bytes(line) => json_row::parse(line, self.columns),
+            Line::Bytes(line) => json_row::parse(line, self.columns, &self.takes),
             Line::TooLong(bytes) => {
                 let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be worked on");
                 Err(Rejection::new(RejectReason::TooLong, detail))
@@ -227,7 +237,10 @@ impl<'b> Batch<'b> {
         self.bytes += 8;
         if self.want.text {
             self.bytes += row.text.as_ref().map_or(0, |text| text.len());
-            self.text.append_option(row.text);
+            match row.text {
+                Some(Cow::Owned(text)) => json_value::append(&mut self.text, text),
+                text => self.text.append_option(text),
+            }
         }
         if self.want.id {
             self.bytes += if let JsonId::Text(text) = &row.id { text.len() } else { 0 };
@@ -238,9 +251,11 @@ impl<'b> Batch<'b> {
                 JsonId::UInt(number) => JsonId::UInt(number),
             });
         }
-        row.others.resize(self.others.len(), Value::Null);
-        for (values, value) in self.others.iter_mut().zip(row.others) {
-            self.bytes += value.as_str().map_or(0, str::len);
+        row.others.resize(self.others.len(), JsonValue::Null);
+        let wanted =
+            self.others.iter_mut().zip(row.others).zip(&self.takes).filter(|(_, take)| **take != Take::Nothing);
+        for ((values, value), _) in wanted {
+            self.bytes += value.text().map_or(0, str::len);
             values.push(value);
         }
     }
@@ -257,7 +272,10 @@ impl<'b> Batch<'b> {
         for (name, values) in self.columns.others.iter().zip(&mut self.others) {
             let values = std::mem::take(values);
             if self.want.others.contains(name) && columns.iter().all(|(known, _)| known != name) {
-                columns.push((name, if self.want.spelled { spelled(&values) } else { array(&values) }));
+                columns.push((
+                    name,
+                    if self.want.spelled { json_value::spelled(values) } else { json_value::array(values) },
+                ));
             }
         }
         self.bytes = 0;
@@ -296,39 +314,6 @@ fn id_array(ids: &[JsonId<'_>], seen: &mut IdsSeen) -> ArrayRef {
             JsonId::Text(text) => column.append_value(text),
             JsonId::Int(number) => column.append_value(number.to_string()),
             JsonId::UInt(number) => column.append_value(number.to_string()),
-        }
-    }
-    Arc::new(column.finish())
-}
-
-/// Values of one batch in the narrowest of Int64, Float64, Boolean and text that holds them all.
-fn array(values: &[Value]) -> ArrayRef {
-    let all = |fits: fn(&Value) -> bool| values.iter().all(|value| value.is_null() || fits(value));
-    if all(Value::is_i64) {
-        let mut column = Int64Builder::with_capacity(values.len());
-        values.iter().for_each(|value| column.append_option(value.as_i64()));
-        Arc::new(column.finish())
-    } else if all(Value::is_number) {
-        let mut column = Float64Builder::with_capacity(values.len());
-        values.iter().for_each(|value| column.append_option(value.as_f64()));
-        Arc::new(column.finish())
-    } else if all(Value::is_boolean) {
-        let mut column = BooleanBuilder::with_capacity(values.len());
-        values.iter().for_each(|value| column.append_option(value.as_bool()));
-        Arc::new(column.finish())
-    } else {
-        spelled(values)
-    }
-}
-
-/// Values of one batch as text: strings as they are, anything else as JSON has it.
-fn spelled(values: &[Value]) -> ArrayRef {
-    let mut column = StringViewBuilder::with_capacity(values.len());
-    for value in values {
-        match value {
-            Value::Null => column.append_null(),
-            Value::String(text) => column.append_value(text),
-            other => column.append_value(other.to_string()),
         }
     }
     Arc::new(column.finish())

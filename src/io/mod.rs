@@ -16,6 +16,7 @@ pub mod id_rows;
 mod input;
 mod json_paths;
 mod json_row;
+mod json_value;
 mod jsonl;
 mod lines;
 mod members;
@@ -57,6 +58,8 @@ mod coded_tests;
 mod corrupt_tests;
 #[cfg(test)]
 mod read_tests;
+#[cfg(test)]
+mod row_tests;
 #[cfg(test)]
 mod sink_tests;
 #[cfg(test)]

@@ -101,9 +101,9 @@ impl OwnColumns {
     /// A name that no file has as a column that can be read.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
-            let known = files
-                .iter()
-                .find_map(|file| columns_of(file).ok().flatten()?.into_iter().find(|known| known.name == *name))?;
+            let known = files.iter().find_map(|file| {
+                columns_of(file, &[name]).ok().flatten()?.columns.into_iter().find(|known| known.name == *name)
+            })?;
             let is_plain = known.is_plain() && name.contains('.');
             let data_type = known.data_type.unwrap_or(DataType::Utf8View);
             is_plain.then(|| OwnColumn { name: name.clone(), data_type, mixed: false })

@@ -44,6 +44,24 @@ pub struct Shown {
     pub(super) says: String,
 }
 
+/// What can be told of the columns of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Columns that it has: all that were asked for, and others.
+    pub columns: Vec<Shown>,
+    /// Which of those that were asked for held nothing but lists, where columns have no types.
+    pub lists: Vec<String>,
+    /// Whether it may have further ones, for not all that was to be looked at could be.
+    pub may_have_more: bool,
+}
+
+impl From<Vec<Shown>> for Told {
+    /// All of them.
+    fn from(columns: Vec<Shown>) -> Told {
+        Told { columns, ..Told::default() }
+    }
+}
+
 impl Shown {
     fn may_be_text(&self) -> bool {
         self.says.is_empty() || self.data_type.as_ref().is_some_and(is_text)
@@ -96,7 +114,7 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         None if columns.id_required => {
             return Err(missing(&columns.id, "--id-column", &ID_NAMES, there, Shown::may_be_id));
         }
-        None => (None, Some(format!("no column {:?}", columns.id))),
+        None => (None, None),
     };
     let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.is_plain())).cloned();
     Ok(Has { id, id_note, others: others.collect() })

@@ -45,7 +45,7 @@ pub struct InputFile {
     pub text_bytes: u64,
     /// What ids it has; none without an id column, and where only a reading can tell (JSON lines).
     pub id: Option<IdKind>,
-    /// Why there is no id column that can be used.
+    /// Why its id column cannot be used; none where it has none.
     pub id_note: Option<String>,
     /// Which of [`Columns::others`] it has.
     pub others: Vec<String>,
@@ -116,6 +116,7 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
     let mut bad = Vec::new();
+    let mut no_ids: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let (mut lacking, mut unusable) = (None, 0usize);
     let mut first_doc = 0;
     for (found, opened) in found.into_iter().zip(opened) {
@@ -123,6 +124,9 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
         match opened {
             Ok((mut file, of_both)) => {
                 of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
+                if let Some(why) = &file.id_note {
+                    no_ids.entry(why.clone()).or_default().push(file.label.clone());
+                }
                 bad.extend(file.lost.take().map(|lost| {
                     let (path, label) = (file.path.clone(), file.label.clone());
                     BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
@@ -154,7 +158,11 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
             "column {name} stands in files and in the names of their folders, {label} first; that of the files is read"
         )
     };
-    let notes = twice.into_iter().map(note).collect();
+    let ids = |(why, files): (String, Vec<String>)| {
+        let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+        format!("{}{more}: {why}; documents there are named FILE#ROW, and --id-column names another column", files[0])
+    };
+    let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     Ok((Source { files, notes, unread, columns: columns.clone(), shared: Shared::default() }, bad))
 }
 
@@ -227,7 +235,8 @@ fn partitions(
     if asked.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    let own = columns_of(found)?.unwrap_or_default();
+    let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+    let own = columns_of(found, &names)?.unwrap_or_default().columns;
     let is_own = |name: &str| own.iter().any(|column| column.name == name);
     let of_both = asked.iter().filter(|(name, _)| is_own(name)).map(|(name, _)| name.clone()).collect();
     let partition = |(name, value): &(String, Option<String>)| {

@@ -15,6 +15,9 @@ pub struct Want {
     /// Whether the others come as text where the file gives them no type of their own (JSON lines): else as the narrowest type
     /// that fits the values of a batch.
     pub spelled: bool,
+    /// Those of them that are asked for as plain columns: a list or an object of JSON lines is null there, as a nested column of
+    /// Parquet is none.
+    pub plain: Vec<String>,
     /// Only these rows; all where none is given.
     pub rows: Option<RowFilter>,
     /// How many bytes of values a batch aims at: it is handed on as soon as it has them, or 1,024 rows.
@@ -24,7 +27,15 @@ pub struct Want {
 impl Default for Want {
     /// The texts of all rows, about 4 MiB at a time.
     fn default() -> Want {
-        Want { text: true, id: false, others: Vec::new(), spelled: false, rows: None, batch_bytes: 4 << 20 }
+        Want {
+            text: true,
+            id: false,
+            others: Vec::new(),
+            spelled: false,
+            plain: Vec::new(),
+            rows: None,
+            batch_bytes: 4 << 20,
+        }
     }
 }
 

@@ -101,7 +101,7 @@ pub fn train(
     let mut options = options;
     options.other_columns = vec![label_column.to_owned()];
     check(&options)?;
-    let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned() };
+    let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned(), plain: false };
     let run = options.clone();
     let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))

@@ -80,6 +80,12 @@ impl<'j> View<'j> {
         }
     }
 
+    /// The bytes of a document's text and of what the algorithms read beside it.
+    pub fn bytes(text: &str, columns: &Columns, row: usize) -> usize {
+        let field = |column: &TextColumn| if let Cell::Text(value) = column.get(row) { value.len() } else { 0 };
+        text.len() + columns.iter().flatten().map(field).sum::<usize>()
+    }
+
     /// One document of which only the words are known.
     pub fn recall<'d>(&'d self, doc: u64, words: Recalled<'d>) -> Analysis<'d> {
         self.job.pipeline.recall(words).counted_times(self.times(doc))

@@ -50,11 +50,13 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
         option: format!("--{}-column", field.name()),
         column: options.field_columns[field as usize].clone(),
+        plain: false,
     });
     let pages = ["--content-type-column", "--url-column"].into_iter().zip(page_columns(options));
     let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
-    let pages = pages.map(|((option, column), _)| Asked { option: option.to_owned(), column });
-    let keep = options.keep.columns().into_iter().map(|column| Asked { option: "--keep".to_owned(), column });
+    let pages = pages.map(|((option, column), _)| Asked { option: option.to_owned(), column, plain: false });
+    let keep =
+        options.keep.columns().into_iter().map(|column| Asked { option: "--keep".to_owned(), column, plain: true });
     keep.chain(fields).chain(pages)
 }
 

@@ -73,7 +73,10 @@ impl<'j> Intake<'j> {
     /// The columns that are taken down beside what `want` asks for.
     pub fn want(&self, want: Want) -> Want {
         let mut want = Want { id: true, ..want };
-        want.others.extend(self.job.options.keep.columns());
+        let fields = self.job.field_columns();
+        let keep = self.job.options.keep.columns();
+        want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
+        want.others.extend(keep);
         want
     }
 

@@ -85,7 +85,7 @@ pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option
                     Some(copies) if recipe.count_copies => copies.members(doc).len().max(1),
                     _ => 1,
                 };
-                let _long = job.long_document(text.len())?;
+                let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
                     note.clear();

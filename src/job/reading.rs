@@ -57,7 +57,7 @@ pub fn read(job: &Job<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Res
                     },
                 };
                 let (doc, Some(text)) = (batch.doc(row), text) else { continue };
-                let _long = job.long_document(text.len())?;
+                let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 if let Some((intake, taker)) = &mut taking {
                     intake.text(taker, doc, &document)?;

@@ -26,7 +26,7 @@ pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: 
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let _long = job.long_document(text.len())?;
+                let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 sign(bound, &document, scratch, |algorithm, out, _| {
                     *rows += out.rows(doc).count() as u64;

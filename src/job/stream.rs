@@ -280,7 +280,7 @@ fn read(job: &Job<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
                     }
                 };
                 scratch.clear();
-                let _long = job.long_document(text.len())?;
+                let _long = job.long_document(View::bytes(text, &columns, row))?;
                 bound.signer.sign(&view.document(doc, text, &columns, row), scratch);
                 if let Some(reason) = scratch.reason() {
                     *unsigned.entry(reason).or_insert(0) += 1;

@@ -77,7 +77,7 @@ fn take_evidence(
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
-                let _long = job.long_document(text.len())?;
+                let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
                 for (bound, store) in bound.iter().zip(&stores) {
                     let (Some(check), Some(store)) = (bound.confirm(), store) else { continue };

@@ -4,8 +4,9 @@ use crate::batch::Documents;
 use crate::error::Result;
 use crate::io::coding::{Coding, Text};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
-use crate::io::schema::{Columns, Shown};
+use crate::io::schema::{Columns, Shown, Told};
 use crate::io::unpack::Behind;
 use crate::io::{json_paths, jsonl};
 use arrow_schema::DataType;
@@ -67,22 +68,36 @@ impl Format for JsonLines {
     }
 
     /// The fields of the first lines, those of objects by their paths.
-    fn columns(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<Told>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        let (mut names, mut known, mut any) = (Vec::new(), BTreeSet::new(), false);
+        let (mut told, mut known, mut any) = (Told::default(), BTreeSet::new(), false);
+        let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..LOOKED_AT {
             let Some((_, line)) = lines.next().map_err(failed)? else { break };
-            let Line::Bytes(line) = line else { continue };
-            let Some(paths) = json_paths::paths(line) else { continue };
+            let line = match line {
+                Line::Bytes(line) => line,
+                // What is too long to be looked into may have everything, unless it is no row at all.
+                Line::TooLong(bytes) => {
+                    told.may_have_more |= bytes <= MAX_LINE_BYTES;
+                    any |= bytes <= MAX_LINE_BYTES;
+                    continue;
+                }
+            };
+            let Some(paths) = json_paths::paths(line, asked) else { continue };
             any = true;
-            for path in paths.into_iter().filter(|path| !path.is_object) {
-                if names.len() < MOST_FIELDS && known.insert(path.name.clone()) {
-                    names.push(Shown::named(&path.name));
+            for path in paths.into_iter().filter(|path| path.kind != Kind::Object) {
+                let is_asked = asked.contains(&path.name.as_str());
+                if is_asked && path.kind != Kind::Null {
+                    (if path.kind == Kind::List { &mut lists } else { &mut plain }).insert(path.name.clone());
+                }
+                if (is_asked || told.columns.len() < MOST_FIELDS) && known.insert(path.name.clone()) {
+                    told.columns.push(Shown::named(&path.name));
                 }
             }
         }
-        Ok(any.then_some(names))
+        told.lists = lists.difference(&plain).cloned().collect();
+        Ok(any.then_some(told))
     }
 
     /// The fields of all lines, for a field may be left out of a line where it is null; in the order in which they first

@@ -9,7 +9,7 @@ use crate::io::page_memory::{Column, stretches};
 use crate::io::page_starts::starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
-use crate::io::schema::{self, Columns, Shown};
+use crate::io::schema::{self, Columns, Shown, Told};
 use crate::io::want::MAX_BATCH_ROWS;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -129,9 +129,9 @@ impl Format for Parquet {
         })
     }
 
-    fn columns(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
+    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
         let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
-        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect()))
+        Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
     }
 
     fn own_columns(&self, file: File, _: Coding) -> Vec<(String, Option<DataType>)> {

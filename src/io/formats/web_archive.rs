@@ -5,7 +5,7 @@ use crate::batch::id::IdKind;
 use crate::error::Result;
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
-use crate::io::schema::{Columns, Shown};
+use crate::io::schema::{Columns, Shown, Told};
 use crate::io::warc::{self, COLUMNS};
 use arrow_schema::DataType;
 use std::fs::File;
@@ -44,8 +44,8 @@ impl Format for WebArchive {
         warc::read(file, reading, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
-        Ok(Some(COLUMNS.map(Shown::named).to_vec()))
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
+        Ok(Some(COLUMNS.map(Shown::named).to_vec().into()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {

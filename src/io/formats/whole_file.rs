@@ -6,7 +6,7 @@ use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use crate::io::coding::{Coding, decode};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
-use crate::io::schema::{Columns, Shown};
+use crate::io::schema::{Columns, Told};
 use crate::io::unpack::Behind;
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, StringViewArray};
@@ -52,8 +52,8 @@ impl Format for TextFile {
         read(file, reading, false, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
-        Ok(Some(Vec::new()))
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
+        Ok(Some(Told::default()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
@@ -92,8 +92,8 @@ impl Format for PageFile {
         read(file, reading, true, each)
     }
 
-    fn columns(&self, _: File, _: Coding) -> std::result::Result<Option<Vec<Shown>>, String> {
-        Ok(Some(Vec::new()))
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
+        Ok(Some(Told::default()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {

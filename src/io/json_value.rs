@@ -1,0 +1,301 @@
+//! Values of JSON fields beside text and id, as narrow as they can be held: a list or an object is its own text, not a tree.
+//!
+//! Every value is walked through in the same way whatever is taken of it, so that what is not JSON does not depend on what a
+//! reading asks for.
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
+use arrow_buffer::Buffer;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::sync::Arc;
+
+/// A text of more bytes is handed on in its own memory.
+const LARGE: usize = 1 << 20;
+
+/// What is taken of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Take {
+    Nothing,
+    /// A list or an object is null, as a nested column of Parquet is none.
+    Plain,
+    All,
+}
+
+/// A value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum JsonValue {
+    #[default]
+    Null,
+    Text(String),
+    Int(i64),
+    /// Above the largest signed number.
+    UInt(u64),
+    Float(f64),
+    Bool(bool),
+    /// A list or an object: its text without spaces, the fields in the order of the line.
+    Nested(String),
+}
+
+impl JsonValue {
+    /// Its text, where it has one.
+    pub fn text(&self) -> Option<&str> {
+        if let JsonValue::Text(text) | JsonValue::Nested(text) = self { Some(text) } else { None }
+    }
+}
+
+/// Reads a value.
+pub(super) struct ValueSeed(pub Take);
+
+impl<'de> DeserializeSeed<'de> for ValueSeed {
+    type Value = JsonValue;
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<JsonValue, D::Error> {
+        let value = json.deserialize_any(self)?;
+        Ok(value)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed {
+    type Value = JsonValue;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+    fn visit_unit<E>(self) -> Result<JsonValue, E> {
+        Ok(JsonValue::Null)
+    }
+    fn visit_str<E>(self, text: &str) -> Result<JsonValue, E> {
+        Ok(if self.0 == Take::Nothing { JsonValue::Null } else { JsonValue::Text(text.to_owned()) })
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Int(number))
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<JsonValue, E> {
+        Ok(i64::try_from(number).map_or(JsonValue::UInt(number), JsonValue::Int))
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<JsonValue, E> {
+        Ok(JsonValue::Float(number))
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<JsonValue, E> {
+        Ok(JsonValue::Bool(value))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<JsonValue, A::Error> {
+        self.nested(|out| Compact(out).visit_seq(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<JsonValue, A::Error> {
+        self.nested(|out| Compact(out).visit_map(object))
+    }
+}
+
+impl ValueSeed {
+    fn nested<E: serde::de::Error>(
+        self,
+        walk: impl FnOnce(Option<&mut Vec<u8>>) -> Result<(), E>,
+    ) -> Result<JsonValue, E> {
+        let mut out = Vec::new();
+        walk((self.0 == Take::All).then_some(&mut out))?;
+        if out.is_empty() {
+            return Ok(JsonValue::Null);
+        }
+        String::from_utf8(out).map(JsonValue::Nested).map_err(E::custom)
+    }
+}
+
+/// Writes a value without spaces; only walks through it where nothing is given to write to.
+struct Compact<'o>(Option<&'o mut Vec<u8>>);
+
+impl Compact<'_> {
+    fn put<E: serde::de::Error>(&mut self, value: &(impl serde::Serialize + ?Sized)) -> Result<(), E> {
+        let Some(out) = self.0.as_deref_mut() else { return Ok(()) };
+        serde_json::to_writer(out, value).map_err(E::custom)
+    }
+
+    fn sign(&mut self, sign: u8) {
+        self.0.as_deref_mut().into_iter().for_each(|out| out.push(sign));
+    }
+
+    fn inner(&mut self) -> Compact<'_> {
+        Compact(self.0.as_deref_mut())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Compact<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Compact<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a value")
+    }
+    fn visit_unit<E: serde::de::Error>(mut self) -> Result<(), E> {
+        self.put(&())
+    }
+    fn visit_str<E: serde::de::Error>(mut self, text: &str) -> Result<(), E> {
+        self.put(text)
+    }
+    fn visit_i64<E: serde::de::Error>(mut self, number: i64) -> Result<(), E> {
+        self.put(&number)
+    }
+    fn visit_u64<E: serde::de::Error>(mut self, number: u64) -> Result<(), E> {
+        self.put(&number)
+    }
+    fn visit_f64<E: serde::de::Error>(mut self, number: f64) -> Result<(), E> {
+        self.put(&number)
+    }
+    fn visit_bool<E: serde::de::Error>(mut self, value: bool) -> Result<(), E> {
+        self.put(&value)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        self.sign(b'[');
+        let mut at = self.0.as_deref().map_or(0, Vec::len);
+        while list.next_element_seed(Element(self.inner(), at))?.is_some() {
+            at = 0;
+        }
+        self.sign(b']');
+        Ok(())
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<(), A::Error> {
+        self.sign(b'{');
+        let mut at = self.0.as_deref().map_or(0, Vec::len);
+        while object.next_key_seed(Element(self.inner(), at))?.is_some() {
+            self.sign(b':');
+            object.next_value_seed(self.inner())?;
+            at = 0;
+        }
+        self.sign(b'}');
+        Ok(())
+    }
+}
+
+/// An element of a list, or the name of a field: with a comma before it unless it is the first, which begins at that byte.
+struct Element<'o>(Compact<'o>, usize);
+
+impl<'de> DeserializeSeed<'de> for Element<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(mut self, json: D) -> Result<(), D::Error> {
+        if self.0.0.as_deref().is_some_and(|out| out.len() != self.1) {
+            self.0.sign(b',');
+        }
+        self.0.deserialize(json)
+    }
+}
+
+/// Values of one batch in the narrowest of Int64, Float64, Boolean and text that holds them all.
+pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
+    let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
+    if all(|value| matches!(value, JsonValue::Int(_))) {
+        let mut column = Int64Builder::with_capacity(values.len());
+        values.iter().for_each(|value| {
+            column.append_option(if let JsonValue::Int(number) = value { Some(*number) } else { None });
+        });
+        Arc::new(column.finish())
+    } else if all(|value| float(value).is_some()) {
+        let mut column = Float64Builder::with_capacity(values.len());
+        values.iter().for_each(|value| column.append_option(float(value)));
+        Arc::new(column.finish())
+    } else if all(|value| matches!(value, JsonValue::Bool(_))) {
+        let mut column = BooleanBuilder::with_capacity(values.len());
+        values.iter().for_each(|value| {
+            column.append_option(if let JsonValue::Bool(value) = value { Some(*value) } else { None });
+        });
+        Arc::new(column.finish())
+    } else {
+        spelled(values)
+    }
+}
+
+fn float(value: &JsonValue) -> Option<f64> {
+    match value {
+        JsonValue::Int(number) => Some(*number as f64),
+        JsonValue::UInt(number) => Some(*number as f64),
+        JsonValue::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Values of one batch as text: strings as they are, anything else as JSON has it.
+pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
+    let mut column = StringViewBuilder::with_capacity(values.len());
+    for value in values {
+        match value {
+            JsonValue::Null => column.append_null(),
+            JsonValue::Text(text) | JsonValue::Nested(text) => append(&mut column, text),
+            JsonValue::Int(number) => column.append_value(number.to_string()),
+            JsonValue::UInt(number) => column.append_value(number.to_string()),
+            // As JSON writes it: 1.0 and 1e300.
+            JsonValue::Float(number) => column.append_value(serde_json::Value::from(number).to_string()),
+            JsonValue::Bool(value) => column.append_value(if value { "true" } else { "false" }),
+        }
+    }
+    Arc::new(column.finish())
+}
+
+/// Appends a text; a large one is not copied.
+pub(super) fn append(column: &mut StringViewBuilder, text: String) {
+    let length = u32::try_from(text.len()).ok().filter(|length| *length as usize > LARGE);
+    let Some(length) = length else { return column.append_value(text) };
+    let block = column.append_block(Buffer::from_vec(text.into_bytes()));
+    if column.try_append_view(block, 0, length).is_err() {
+        column.append_null();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::cast::AsArray as _;
+    use arrow_schema::DataType;
+
+    fn value(json: &str, take: Take) -> JsonValue {
+        ValueSeed(take).deserialize(&mut serde_json::Deserializer::from_str(json)).expect("JSON")
+    }
+
+    #[test]
+    fn a_list_is_its_text_without_spaces_or_nothing() {
+        for (json, text) in [
+            ("[ ]", "[]"),
+            ("[ 1, -2 , 1.0, 1e300, true, null, \"a\\n\\\"\" ]", "[1,-2,1.0,1e+300,true,null,\"a\\n\\\"\"]"),
+            ("{ \"b\" : [ [ ], { } , 7 ], \"a\": {\"x\": \"\\u0439\"} }", "{\"b\":[[],{},7],\"a\":{\"x\":\"й\"}}"),
+        ] {
+            assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
+            assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
+            // But for the order of fields it is what a tree would write.
+            let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
+        }
+        assert_eq!(value("\"a\"", Take::Plain), JsonValue::Text("a".into()));
+        assert_eq!(value("18446744073709551615", Take::Plain), JsonValue::UInt(u64::MAX));
+    }
+
+    #[test]
+    fn what_is_no_json_is_none_whatever_is_taken() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for json in ["[1,", "[1e999]", "{\"a\" 1}", "[\"\\ud800\"]", &deep] {
+            for take in [Take::Nothing, Take::Plain, Take::All] {
+                let mut reader = serde_json::Deserializer::from_str(json);
+                assert!(ValueSeed(take).deserialize(&mut reader).is_err(), "{json}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_has_the_narrowest_type_and_large_texts_in_their_own_memory() {
+        let values = |json: &[&str]| json.iter().map(|json| value(json, Take::All)).collect::<Vec<_>>();
+        let kind = |json: &[&str]| array(values(json)).data_type().clone();
+        assert_eq!(kind(&["1", "null"]), DataType::Int64);
+        assert_eq!(kind(&["1", "0.5", "18446744073709551615"]), DataType::Float64);
+        assert_eq!(kind(&["true", "null"]), DataType::Boolean);
+        assert_eq!(kind(&["true", "1"]), DataType::Utf8View);
+        let long = "й".repeat(LARGE);
+        let texts =
+            [JsonValue::Text("a".into()), JsonValue::Text(long.clone()), JsonValue::Float(1.0), JsonValue::Null];
+        let spelled = spelled(texts.to_vec());
+        let spelled = spelled.as_string_view();
+        assert_eq!(spelled.iter().collect::<Vec<_>>(), [Some("a"), Some(&*long), Some("1.0"), None]);
+    }
+}
