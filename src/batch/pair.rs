@@ -21,6 +21,10 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
         Field::new("verified", DataType::Boolean, false),
         Field::new("doc_a", DataType::Int64, false),
         Field::new("doc_b", DataType::Int64, false),
+        Field::new("contained_a", DataType::Float32, true),
+        Field::new("contained_b", DataType::Float32, true),
+        Field::new("numbers_a", DataType::Float32, true),
+        Field::new("numbers_b", DataType::Float32, true),
     ]))
 }
 
@@ -43,6 +47,14 @@ pub struct PairColumns {
     pub doc_a: Int64Array,
     /// The larger ones.
     pub doc_b: Int64Array,
+    /// The share of a's distinct 3-grams that stand in b, where that was looked at.
+    pub contained_a: Float32Array,
+    /// The share of b's that stand in a.
+    pub contained_b: Float32Array,
+    /// The share of a's distinct numbers that stand in b, where that was looked at.
+    pub numbers_a: Float32Array,
+    /// The share of b's that stand in a.
+    pub numbers_b: Float32Array,
 }
 
 impl PairColumns {
@@ -60,6 +72,10 @@ impl PairColumns {
             Arc::new(self.verified),
             Arc::new(self.doc_a),
             Arc::new(self.doc_b),
+            Arc::new(self.contained_a),
+            Arc::new(self.contained_b),
+            Arc::new(self.numbers_a),
+            Arc::new(self.numbers_b),
         ];
         table("pairs", schema, columns)
     }
@@ -111,11 +127,17 @@ mod tests {
                 verified: vec![true, false].into(),
                 doc_a: vec![3, 3].into(),
                 doc_b: vec![4, 5].into(),
+                contained_a: vec![None, Some(0.75)].into(),
+                contained_b: vec![None, Some(1.0)].into(),
+                numbers_a: vec![None, Some(0.5)].into(),
+                numbers_b: vec![None, Some(0.25)].into(),
             };
             let batch = columns.clone().table(&pair_schema(id)).expect("a table");
             assert_eq!((batch.num_rows(), batch.schema()), (2, pair_schema(id)));
             let distance = batch.column(3).as_primitive::<Float32Type>();
             assert!(distance.is_null(0) && distance.value(1) == 2.0);
+            let shares = (8..12).map(|column| batch.column(column).as_primitive::<Float32Type>());
+            assert_eq!(shares.map(|column| column.value(1)).collect::<Vec<_>>(), [0.75, 1.0, 0.5, 0.25]);
             let found = |a, b, similarity| PairFound { a, b, similarity };
             assert_eq!(pairs_found(&batch), Some(vec![found(3, 4, 0.5), found(3, 5, 0.25)]));
             assert_eq!(pairs_found(&batch.project(&[0, 1]).expect("two columns")), None);

@@ -20,6 +20,8 @@ pub fn removal_schema(id: IdType) -> SchemaRef {
         Field::new("keep_rule", DataType::Utf8, false),
         Field::new("doc", DataType::Int64, false),
         Field::new("kept_doc", DataType::Int64, false),
+        Field::new("contained", DataType::Float32, true),
+        Field::new("numbers", DataType::Float32, true),
     ]))
 }
 
@@ -42,6 +44,10 @@ pub struct RemovalRow<'r> {
     pub doc: u64,
     /// The number of the kept one.
     pub kept_doc: u64,
+    /// The share of its distinct 3-grams that stand in the kept one, where that was looked at.
+    pub contained: Option<f32>,
+    /// The share of its distinct numbers, likewise.
+    pub numbers: Option<f32>,
 }
 
 /// Builds batches of the table.
@@ -54,6 +60,8 @@ pub struct RemovalBuilder {
     words: [StringBuilder; 3],
     doc: Int64Builder,
     kept_doc: Int64Builder,
+    contained: Float32Builder,
+    numbers: Float32Builder,
     rows: usize,
 }
 
@@ -68,6 +76,8 @@ impl RemovalBuilder {
             words: [StringBuilder::new(), StringBuilder::new(), StringBuilder::new()],
             doc: Int64Builder::new(),
             kept_doc: Int64Builder::new(),
+            contained: Float32Builder::new(),
+            numbers: Float32Builder::new(),
             rows: 0,
         }
     }
@@ -85,6 +95,8 @@ impl RemovalBuilder {
         }
         self.doc.append_value(row.doc as i64);
         self.kept_doc.append_value(row.kept_doc as i64);
+        self.contained.append_option(row.contained);
+        self.numbers.append_option(row.numbers);
         self.rows += 1;
         Ok(())
     }
@@ -117,6 +129,8 @@ impl RemovalBuilder {
             Arc::new(keep_rule.finish()),
             Arc::new(self.doc.finish()),
             Arc::new(self.kept_doc.finish()),
+            Arc::new(self.contained.finish()),
+            Arc::new(self.numbers.finish()),
         ];
         table("removed", &self.schema, columns)
     }
@@ -140,12 +154,15 @@ mod tests {
             keep_rule: "length desc",
             doc: 50,
             kept_doc: 60,
+            contained: Some(0.75),
+            numbers: None,
         };
         builder.push(&row).expect("fits");
         let batch = builder.finish().expect("a table");
         assert_eq!(batch.schema(), removal_schema(IdType::Int64));
         assert_eq!(batch.column(4).as_string::<i32>().value(0), "chain");
         assert_eq!(batch.column(7).as_primitive::<Int64Type>().values(), &[60]);
+        assert_eq!((batch.column(8).null_count(), batch.column(9).null_count()), (0, 1));
         assert!(builder.is_empty());
     }
 }

@@ -112,6 +112,10 @@ mod tests {
             verified: vec![true; 3].into(),
             doc_a: vec![1, 1, 3].into(),
             doc_b: vec![5, 9, 4].into(),
+            contained_a: vec![None; 3].into(),
+            contained_b: vec![None; 3].into(),
+            numbers_a: vec![None; 3].into(),
+            numbers_b: vec![None; 3].into(),
         };
         let batch = columns.table(&pair_schema(IdType::Int64)).expect("a table");
         let found = |a, b| pair_told(&batch, a, b).expect("the columns");
@@ -139,6 +143,8 @@ mod tests {
                 keep_rule: "length desc",
                 doc,
                 kept_doc: 1,
+                contained: None,
+                numbers: None,
             };
             builder.push(&row).expect("fits");
         }

@@ -1,105 +1,54 @@
-//! `removed/`: what `--decide`, `--keep` and `--chain` make of the pairs.
+//! What `--decide`, `--keep`, `--remove-if` and `--chain` make of the pairs: which documents go, and for which kept ones.
 
 use std::collections::BTreeMap;
 
-use super::classes::{Classes, number};
+use super::contents::{Contents, Looking};
+use super::evidence::Evidence;
 use super::group::Relation;
-use super::ids::Ids;
 use super::keep::KeepOrder;
+use super::linked::Linked;
 use super::numbers::Numbers;
 use super::options::Decide;
+use super::removals::{ROW, push_row};
 use super::workers::Job;
-use crate::batch::{RemovalBuilder, RemovalRow, removal_schema};
 use crate::error::Result;
-use crate::io::{Stage, TableWriter};
 use crate::row::{Score, Slots};
-use crate::shuffle::{AtomicBits, Mapped, Sorted, Writer};
+use crate::shuffle::{AtomicBits, Sorted};
+use crate::stage::choose::{Chooser, best};
 use crate::stage::connect::Forest;
-use crate::stage::survive::{self, Finder, Lists, Removal};
+use crate::stage::remove_if::{MOST_LOOKED_AT, RemoveIf};
+use crate::stage::survive::{Finder, Lists, Removal};
 
-/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity.
-const ROW: usize = 22;
-
-/// How many documents may be looked at for one document before the rest is left out and counted.
+/// How many documents may be met for one document before the rest is left out and counted.
 const MOST_LISTED: u64 = 100_000;
 
 /// What was decided.
 pub struct Decided {
-    rows: Sorted,
-    algorithms: Vec<String>,
+    /// The removals, as [`push_row`] takes them down.
+    pub rows: Sorted,
+    /// The labels of the algorithms whose pairs decided.
+    pub algorithms: Vec<String>,
+    /// Whether documents were held against the kept ones.
+    pub looks: bool,
     /// Comparisons left out.
     pub left_out: u64,
+    /// Documents that stay beside a kept one that they form a pair with, by reason.
+    pub stays: BTreeMap<String, u64>,
+    /// Kept partners of these that were not looked at.
+    pub not_looked_at: u64,
+    /// Which kept documents each one was held against.
+    pub looked_at: Option<Evidence>,
 }
 
-/// One algorithm's relation with its links as arrays, for random access.
-struct Linked<'r> {
-    relation: &'r Relation,
-    equal: Score,
-    /// By class: where its links begin; one more place says where the last ones end. Empty where there are none.
-    begins: Numbers,
-    /// The classes linked to.
-    links: Numbers,
-    /// The bits of the similarity of each link.
-    similarities: Mapped<u32>,
-}
-
-impl<'r> Linked<'r> {
-    fn new(job: &Job<'_>, relation: &'r Relation, equal: Score) -> Result<Linked<'r>> {
-        let count = 2 * relation.pairs.rows();
-        // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
-        let places = if count == 0 { 0 } else { job.documents() + 2 };
-        let mut begins = Numbers::new(job.dir, "link-begins", places as usize, count)?;
-        let mut links = Numbers::new(job.dir, "links", count as usize, job.documents())?;
-        let mut similarities: Mapped<u32> = Mapped::new(job.dir, "link-similarities", count as usize)?;
-        let (mut at, mut to) = (begins.slots(), links.slots());
-        relation.pairs.each(|pair| {
-            for doc in [pair.a, pair.b] {
-                at.set(doc + 2, at.get(doc + 2) + 1);
-            }
-            job.go_on()
-        })?;
-        let mut before = 0;
-        for place in 0..places {
-            before += at.get(place);
-            at.set(place, before);
-        }
-        let similarities_of_links = &mut similarities[..];
-        relation.pairs.each(|pair| {
-            for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)] {
-                let place = at.get(from + 1);
-                to.set(place, linked);
-                similarities_of_links[place as usize] = pair.score.similarity.to_bits();
-                at.set(from + 1, place + 1);
-            }
-            job.go_on()
-        })?;
-        Ok(Linked { relation, equal, begins, links, similarities })
-    }
-}
-
-impl survive::Relation for Linked<'_> {
-    fn class(&self, doc: u64) -> Option<u64> {
-        let class = self.relation.classes.representative(doc);
-        self.relation.signed.get(class as usize).then_some(class)
-    }
-
-    fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
-        if self.similarities.is_empty() {
-            return;
-        }
-        let (begin, end) = (self.begins.get(class) as usize, self.begins.get(class + 1) as usize);
-        for (linked, &similarity) in self.links.docs(begin..end).iter().zip(&self.similarities[begin..end]) {
-            each(linked, f32::from_bits(similarity));
-        }
-    }
-
-    fn equal(&self) -> f32 {
-        self.equal.similarity
-    }
-}
-
-/// Decides which documents are removed; notes them and what they are matched to in `shown`.
-pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, shown: &AtomicBits) -> Result<Decided> {
+/// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
+/// in a pair with others than their copies.
+pub fn decide(
+    job: &Job<'_>,
+    relations: &[(Relation, Score)],
+    keep: &KeepOrder,
+    shown: &AtomicBits,
+    contents: Option<&Contents>,
+) -> Result<Decided> {
     let running = job.clock.stage("decide");
     let chosen: Vec<&(Relation, Score)> = match &job.options.decide {
         Decide::Label(label) => relations.iter().filter(|(relation, _)| relation.label == *label).collect(),
@@ -112,9 +61,7 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
     };
     let linked =
         chosen.iter().map(|(relation, equal)| Linked::new(job, relation, *equal)).collect::<Result<Vec<_>>>()?;
-    let algorithms = chosen.iter().map(|(relation, _)| relation.label.clone()).collect();
 
-    // The documents that stand in a pair, of whatever algorithm.
     let count = shown.count() as usize;
     let mut order = Numbers::new(job.dir, "order", count, job.documents())?;
     let mut slots = order.slots();
@@ -124,13 +71,12 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
 
     let out = job.ordered("removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
-    let mut push = |removal: Removal| {
-        shown.set(removal.doc as usize);
-        shown.set(removal.kept as usize);
-        push_row(&mut writer, &removal)
-    };
-    let mut memory = Memory::new(job, linked.len(), needed)?;
+    let mut push = |removal: Removal| push_row(&mut writer, &removal);
+    let remove_if = job.options.remove_if;
+    let mut memory = Memory::new(job, linked.len(), needed, remove_if)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
+    let better = |a, b| keep.better(a, b);
+    let (mut stays, mut not_looked_at, mut looked_at) = (BTreeMap::new(), 0, None);
     if job.options.remove_chains {
         let documents = job.documents();
         let mut parents = Numbers::new(job.dir, "decide-parents", documents as usize, documents)?;
@@ -143,18 +89,42 @@ pub fn decide(job: &Job<'_>, relations: &[(Relation, Score)], keep: &KeepOrder, 
             let root = forest.root(doc);
             match representatives.get(root).checked_sub(1) {
                 None => representatives.set(root, doc + 1),
-                Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept) })?,
+                Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
             }
         }
+    } else if let Some(bounds) = remove_if.bounds() {
+        let mut chooser = Chooser::new(bounds, better);
+        let mut looking = Looking::new(job, shown)?;
+        finder.survive(
+            order,
+            &mut memory.lists(),
+            |doc, partners, beyond| {
+                job.go_on()?;
+                let chosen = chooser.choose(doc, partners, beyond, |kept| {
+                    let both = contents.and_then(|contents| contents.of(doc, kept));
+                    both.into_iter().for_each(|both| looking.push(kept, both));
+                    Ok::<_, crate::error::Error>(both)
+                })?;
+                looking.next(doc)?;
+                Ok(chosen)
+            },
+            &mut push,
+        )?;
+        stays = chooser.stays.into_iter().map(|(why, count)| (why.name().to_string(), count)).collect();
+        not_looked_at = chooser.not_looked_at;
+        looked_at = Some(looking.end()?);
     } else {
-        finder.survive(order, &mut memory.lists(), |a, b| keep.better(a, b), &mut push)?;
+        let choose = |doc, partners: &mut [_], _| job.go_on().map(|()| best(doc, partners, better));
+        finder.survive(order, &mut memory.lists(), choose, &mut push)?;
     }
-    let left_out = finder.left_out;
+    // What a document that stays was not held against is counted, and what another one was not does not matter.
+    let left_out = if looked_at.is_some() { 0 } else { finder.left_out };
     writer.flush()?;
     drop(writer);
     let rows = out.finish()?;
     running.end(count as u64, rows.rows(), rows.spilled_bytes());
-    Ok(Decided { rows, algorithms, left_out })
+    let algorithms = chosen.iter().map(|(relation, _)| relation.label.clone()).collect();
+    Ok(Decided { rows, algorithms, looks: looked_at.is_some(), left_out, stays, not_looked_at, looked_at })
 }
 
 /// The lists of kept documents, in work files.
@@ -162,20 +132,24 @@ struct Memory {
     heads: Vec<Numbers>,
     counts: Vec<Numbers>,
     next: Vec<Numbers>,
+    longest: u64,
 }
 
 impl Memory {
-    fn new(job: &Job<'_>, relations: usize, needed: usize) -> Result<Memory> {
+    fn new(job: &Job<'_>, relations: usize, needed: usize, remove_if: RemoveIf) -> Result<Memory> {
         let documents = job.documents();
         let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
             (0..count).map(|_| Numbers::new(job.dir, name, documents as usize, documents)).collect()
         };
-        // See `Lists`: one algorithm that is enough by itself needs no more than the heads.
-        let long = if needed > 1 { relations } else { 0 };
+        // See `Lists`: one algorithm that is enough by itself needs no more than the heads, where a pair is enough too.
+        let long = if needed > 1 || remove_if != RemoveIf::Pair { relations } else { 0 };
         Ok(Memory {
             heads: arrays("kept-heads", relations)?,
             counts: arrays("kept-counts", long)?,
             next: arrays("kept-next", long)?,
+            // All of a class are equally similar, so that no more than the first ones are ever looked at. Where several
+            // algorithms must agree, those that they agree on may stand anywhere.
+            longest: if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 },
         })
     }
 
@@ -183,81 +157,7 @@ impl Memory {
         fn slots(arrays: &mut [Numbers]) -> Vec<Slots<'_>> {
             arrays.iter_mut().map(Numbers::slots).collect()
         }
-        Lists { heads: slots(&mut self.heads), counts: slots(&mut self.counts), next: slots(&mut self.next) }
+        let (heads, counts, next) = (slots(&mut self.heads), slots(&mut self.counts), slots(&mut self.next));
+        Lists { heads, counts, next, longest: self.longest }
     }
-}
-
-fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
-    let (algorithm, similarity) =
-        removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
-    let mut row = [0; ROW];
-    row[..8].copy_from_slice(&removal.doc.to_be_bytes());
-    row[8..16].copy_from_slice(&removal.kept.to_be_bytes());
-    row[16..18].copy_from_slice(&algorithm.to_be_bytes());
-    row[18..].copy_from_slice(&similarity.to_bits().to_be_bytes());
-    writer.push(&row)
-}
-
-/// What the removals come to.
-#[derive(Clone, Debug, Default)]
-pub struct Removals {
-    /// Documents removed.
-    pub removed: u64,
-    /// By reason.
-    pub reasons: BTreeMap<String, u64>,
-    /// By input file.
-    pub by_file: Vec<u64>,
-}
-
-/// Writes the table; also returns its bytes.
-pub fn write(
-    job: &Job<'_>,
-    stage: &Stage,
-    decided: &Decided,
-    copies: &Classes,
-    ids: &Ids<'_>,
-) -> Result<(Removals, u64)> {
-    let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
-    let mut builder = RemovalBuilder::new(ids.kind());
-    let keep_rule = job.options.keep.to_string();
-    let mut removals = Removals { by_file: vec![0; job.source.files.len()], ..Removals::default() };
-    let mut file = 0;
-    for partition in 0..decided.rows.partitions() {
-        let records = decided.rows.load(partition, job.budget.a_thread)?;
-        for at in 0..records.len() {
-            job.go_on()?;
-            let record = records.record(at);
-            let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
-            let algorithm = (number(&record[16..18]) as usize).checked_sub(1);
-            let reason = match algorithm {
-                None => "chain",
-                Some(_) if copies.representative(doc) == copies.representative(kept) => "copy",
-                Some(_) => "pair",
-            };
-            builder.push(&RemovalRow {
-                id: ids.of(doc).as_ref(),
-                kept_id: ids.of(kept).as_ref(),
-                similarity: algorithm.map(|_| f32::from_bits(number(&record[18..]) as u32)),
-                algorithm: algorithm.map_or("", |number| &decided.algorithms[number]),
-                reason,
-                keep_rule: &keep_rule,
-                doc,
-                kept_doc: kept,
-            })?;
-            removals.removed += 1;
-            *removals.reasons.entry(reason.to_string()).or_default() += 1;
-            while job.source.files[file].first_doc + job.source.files[file].rows <= doc {
-                file += 1;
-            }
-            removals.by_file[file] += 1;
-            if builder.is_full() {
-                writer.write(&builder.finish()?)?;
-            }
-        }
-    }
-    if !builder.is_empty() {
-        writer.write(&builder.finish()?)?;
-    }
-    let (_, bytes) = writer.close()?;
-    Ok((removals, bytes))
 }

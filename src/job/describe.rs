@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::classes::Classes;
-use super::decide::Removals;
+use super::decide::Decided;
 use super::input_notes;
 use super::inputs::notes;
 use super::intake::Taken;
 use super::options::record;
+use super::removals::Removals;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
     SCHEMA_VERSION, StageReport, StatisticsReport,
@@ -17,6 +18,7 @@ use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
 use crate::stage::recipe::Bound;
+use crate::stage::remove_if::MOST_LOOKED_AT;
 use crate::stage::sift::Sieve;
 
 /// What signing says of each algorithm.
@@ -66,7 +68,7 @@ pub fn report(
     stats: &CorpusStats,
     algorithms: Vec<AlgorithmReport>,
     removals: &Removals,
-    decide_left_out: u64,
+    decided: &Decided,
     bad: &[BadInput],
 ) -> RunReport {
     let (options, files) = (job.options, &job.source.files);
@@ -125,7 +127,10 @@ pub fn report(
             removed: removals.removed,
             kept: taken.used - removals.removed.min(taken.used),
             reasons: removals.reasons.clone(),
-            left_out: decide_left_out,
+            left_out: decided.left_out,
+            remove_if: options.remove_if.to_string(),
+            stays: decided.stays.clone(),
+            not_looked_at: decided.not_looked_at,
         },
         stages: job.clock.stages(),
         seconds,
@@ -170,6 +175,12 @@ fn warnings(report: &RunReport) -> Vec<String> {
                 one.label, one.large_groups, one.pairs, one.pairs_written
             ));
         }
+    }
+    if report.removal.not_looked_at > 0 {
+        warnings.push(format!(
+            "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {} further ones",
+            report.removal.not_looked_at
+        ));
     }
     if report.removal.left_out > 0 {
         warnings

@@ -21,9 +21,12 @@ use crate::algorithm::Corpus;
 use crate::batch::{Documents, REMOVAL_TOLD_COLUMNS, RemovalTold, removals_told};
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, TableReader, Want};
+use crate::measure::{contained, write_contents};
 use crate::stage::explain::{Look, look};
 use crate::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
 use crate::stage::recipe::{Chosen, Recipe};
+use crate::stage::remove_if::{RemoveIf, Stays};
+use crate::text::Analysis;
 
 /// Explains two documents of the run, named by ids, or by their numbers.
 ///
@@ -81,7 +84,11 @@ pub fn explain(
             let [x, y] = &analyses;
             let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
             documents.sort_by_key(|document| document.doc != docs[0]);
-            told = Some(Told { documents, same, looks, measures, swap });
+            let mut contained = contained_in(options.remove_if, same, [x, y]);
+            if swap {
+                contained.reverse();
+            }
+            told = Some(Told { documents, same, looks, measures, contained, swap });
             Ok(())
         })?;
         running.end(2, 2, 0);
@@ -98,6 +105,8 @@ struct Told {
     /// By algorithm, the document with the smaller number first.
     looks: Vec<(Look, u32)>,
     measures: ExplainedMeasures,
+    /// In the order asked.
+    contained: [ExplainedContained; 2],
     /// Whether the larger number was asked first.
     swap: bool,
 }
@@ -150,7 +159,7 @@ fn looks(
     corpus: &Corpus<'_>,
     models: &[Vec<u64>],
     docs: &[u64; 2],
-    analyses: &[crate::text::Analysis<'_>; 2],
+    analyses: &[Analysis<'_>; 2],
 ) -> Result<Vec<(Look, u32)>> {
     let (low, high) = (docs[0].min(docs[1]), docs[0].max(docs[1]));
     let bound = recipe.bind(corpus, models)?;
@@ -168,7 +177,7 @@ fn looks(
 }
 
 fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explanation> {
-    let Told { mut documents, same, looks, measures, swap } = told;
+    let Told { mut documents, same, looks, measures, contained, swap } = told;
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
     let recipe = &job.options.recipe;
@@ -207,7 +216,8 @@ fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explan
         ));
     }
     let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
-    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, notes })
+    let remove_if = job.options.remove_if.to_string();
+    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, remove_if, notes })
 }
 
 fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<RemovalTold>> {
@@ -242,6 +252,26 @@ fn ids_of(job: &Job<'_>, mut docs: Vec<u64>) -> Result<BTreeMap<u64, String>> {
         Ok,
     )?;
     Ok(ids.into_iter().flatten().collect())
+}
+
+/// How much of each of two texts stands in the other, and why it may not go for it.
+fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
+    let [a, b] = texts.map(|text| {
+        let mut contents = Vec::new();
+        write_contents(text, &mut contents);
+        contents
+    });
+    let [of_a, of_b] = contained(&a, &b);
+    [[of_a, of_b], [of_b, of_a]].map(|both| {
+        let bounds = remove_if.bounds().filter(|_| !same);
+        ExplainedContained {
+            common_grams: both[0].grams.common,
+            grams: both[0].grams.all,
+            common_numbers: both[0].numbers.common,
+            numbers: both[0].numbers.all,
+            stays: bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name),
+        }
+    })
 }
 
 fn measures(likeness: crate::stage::likeness::Likeness) -> ExplainedMeasures {

@@ -17,6 +17,10 @@ pub struct Explanation {
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// How alike the texts are, whatever the algorithms say.
     pub measures: ExplainedMeasures,
+    /// How much of each document stands in the other, in the order asked, and what removal makes of it.
+    pub contained: [ExplainedContained; 2],
+    /// What the run asked for removal, as `--remove-if` takes it.
+    pub remove_if: String,
     /// What a reader should know besides.
     pub notes: Vec<String>,
 }
@@ -56,6 +60,21 @@ pub struct ExplainedRemoval {
     pub algorithm: String,
     /// `copy`, `pair` or `chain`.
     pub reason: String,
+}
+
+/// How much of one document stands in the other.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ExplainedContained {
+    /// Its distinct 3-grams that stand there.
+    pub common_grams: u64,
+    /// Its distinct 3-grams.
+    pub grams: u64,
+    /// Its distinct numbers that stand there.
+    pub common_numbers: u64,
+    /// Its distinct numbers.
+    pub numbers: u64,
+    /// Why it may not go for the other; null where it may.
+    pub stays: Option<&'static str>,
 }
 
 /// How it ended for one algorithm.

@@ -1,13 +1,11 @@
 //! The ids of documents that stand in the output: read again at the end, for those alone, and kept in a work file.
 
-use std::sync::Arc;
-
 use arrow_array::ArrayRef;
 
 use super::workers::Job;
-use crate::batch::{FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
+use crate::batch::{Documents, FULL_BYTES, Id, IdBuilder, IdBytes, IdRef, IdType, IdsSeen};
 use crate::error::Result;
-use crate::io::{RowFilter, Source, Want};
+use crate::io::Source;
 use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
 /// Ids by document, of one type.
@@ -38,47 +36,69 @@ impl Known<'_> {
     }
 }
 
-impl<'s> Ids<'s> {
-    /// Reads the ids of the documents in `shown`; `kind` is what they are written as.
-    pub fn read(job: &Job<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
-        let running = job.clock.stage("read ids");
+/// Ids while they are read, by many threads.
+pub struct TakingIds<'s> {
+    kind: IdType,
+    source: &'s Source,
+    there: bool,
+    heap: Heap,
+    shown: Ranks,
+    begins: AtomicCells<u64>,
+}
+
+/// What a thread keeps from one batch to the next: the bytes of ids, and where each begins.
+pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
+
+impl<'s> TakingIds<'s> {
+    /// For the documents in `shown`.
+    pub fn new(job: &Job<'s>, seen: &IdsSeen, shown: &AtomicBits) -> Result<TakingIds<'s>> {
         let (kind, _) = seen.id_type();
         let heap = Heap::new(job.dir, "ids")?;
-        let ranks = Ranks::new(job.dir, "id-ranks", shown)?;
-        let begins = AtomicCells::new(job.dir, "id-begins", ranks.count() as usize)?;
-        if !seen.kinds.is_empty() && ranks.count() > 0 {
-            let shown = shown.clone();
-            let filter = RowFilter::Where(Arc::new(move |doc| shown.get(doc as usize)));
-            let want =
-                Want { text: false, id: true, rows: Some(filter), batch_bytes: job.budget.batch, ..Want::default() };
-            job.read(
-                "read ids",
-                &want,
-                || Ok((Vec::new(), Vec::new())),
-                |(bytes, places), batch| {
-                    bytes.clear();
-                    places.clear();
-                    for row in 0..batch.len() {
-                        let (Some(rank), Some(id)) = (ranks.rank(batch.doc(row) as usize), batch.id(row)) else {
-                            continue;
-                        };
-                        let begin = bytes.len();
-                        bytes.extend([0; 4]);
-                        written_as(kind, id, bytes);
-                        let length = (bytes.len() - begin - 4) as u32;
-                        bytes[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
-                        places.push((rank, begin as u64));
-                    }
-                    let begin = heap.append(bytes)?;
-                    places.iter().for_each(|&(rank, place)| begins.store(rank, begin + place + 1));
-                    Ok(())
-                },
-                |_| Ok(()),
-            )?;
+        let shown = Ranks::new(job.dir, "id-ranks", shown)?;
+        let begins = AtomicCells::new(job.dir, "id-begins", shown.count() as usize)?;
+        let there = !seen.kinds.is_empty() && shown.count() > 0;
+        Ok(TakingIds { kind, source: job.source, there, heap, shown, begins })
+    }
+
+    /// Whether there is any id to read.
+    pub fn wants_any(&self) -> bool {
+        self.there
+    }
+
+    /// For a thread.
+    pub fn state(&self) -> IdsOfBatch {
+        (Vec::new(), Vec::new())
+    }
+
+    /// Takes the ids of a batch.
+    pub fn take(&self, batch: &Documents, (bytes, places): &mut IdsOfBatch) -> Result<()> {
+        bytes.clear();
+        places.clear();
+        for row in 0..batch.len() {
+            let (Some(rank), Some(id)) = (self.shown.rank(batch.doc(row) as usize), batch.id(row)) else { continue };
+            let begin = bytes.len();
+            bytes.extend([0; 4]);
+            written_as(self.kind, id, bytes);
+            let length = (bytes.len() - begin - 4) as u32;
+            bytes[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+            places.push((rank, begin as u64));
         }
-        let heap = heap.freeze()?;
-        running.end(ranks.count(), ranks.count(), heap.bytes().len() as u64);
-        Ok(Ids { kind, source: job.source, heap, shown: ranks, begins })
+        let begin = self.heap.append(bytes)?;
+        places.iter().for_each(|&(rank, place)| self.begins.store(rank, begin + place + 1));
+        Ok(())
+    }
+
+    /// All are read.
+    pub fn end(self) -> Result<Ids<'s>> {
+        let TakingIds { kind, source, heap, shown, begins, .. } = self;
+        Ok(Ids { kind, source, heap: heap.freeze()?, shown, begins })
+    }
+}
+
+impl<'s> Ids<'s> {
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.heap.bytes().len() as u64
     }
 
     /// What ids are written as.
@@ -116,7 +136,7 @@ impl<'s> Ids<'s> {
                 break;
             }
             match begin {
-                Some(begin) => column.push(self.bytes(begin))?,
+                Some(begin) => column.push(self.written(begin))?,
                 None => column.push(self.source.name_of(run[0]).as_bytes())?,
             }
             let (length, more) = (column.bytes() - before, run.len() - 1);
@@ -137,7 +157,7 @@ impl<'s> Ids<'s> {
 
     /// The id that begins there, as it is written.
     #[inline]
-    fn bytes(&self, begin: u64) -> &[u8] {
+    fn written(&self, begin: u64) -> &[u8] {
         let mut length = [0; 4];
         length.copy_from_slice(self.heap.get(begin, 4));
         self.heap.get(begin + 4, u32::from_le_bytes(length) as usize)
@@ -151,7 +171,7 @@ impl<'s> Ids<'s> {
                 _ => Id::Text(name),
             });
         };
-        let bytes = self.bytes(begin);
+        let bytes = self.written(begin);
         if self.kind == IdType::Bytes {
             return Known::Read(IdRef::Bytes(bytes));
         }

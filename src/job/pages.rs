@@ -16,8 +16,8 @@ use super::RunOptions;
 use super::check::check;
 use super::guards;
 use super::heard::heard;
-use super::ids::Ids;
 use super::inputs::look_into;
+use super::last_reading;
 use super::page_elements::{Elements, Spelled};
 use super::pages_report::{PagesReport, report};
 use super::progress::{Progress, Unit};
@@ -188,7 +188,7 @@ fn attempt(
         shown.set(doc as usize);
         Ok(())
     })?;
-    let ids = Ids::read(job, &seen, &shown)?;
+    let ids = last_reading::ids(job, &seen, &shown)?;
     write_rejected(job, stage, &rejected, bad, &ids)?;
     let mut report =
         report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report());

@@ -9,7 +9,7 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::{Array, Float32Array, Int64Array};
 use arrow_schema::SchemaRef;
 
-use super::classes::Classes;
+use super::contents::{Alike, Compared, Shares};
 use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
@@ -54,12 +54,13 @@ impl Expander<'_> {
     }
 }
 
-/// Expands one relation; notes each document that stands in a pair in `shown`.
+/// Expands one relation; notes each document that stands in a pair in `shown`, and each that does with another than its
+/// copies in `alike`.
 pub fn expand(
     job: &Job<'_>,
     bound: &Bound<'_>,
     relation: &Relation,
-    copies: &Classes,
+    alike: &Alike,
     keep: &KeepOrder,
     shown: &AtomicBits,
 ) -> Result<DocumentPairs> {
@@ -83,14 +84,15 @@ pub fn expand(
                     max_group,
                     |members| keep.best(members),
                     |a, b| {
-                        let same_text = copies.representative(a) == copies.representative(b);
-                        let matched = if same_text { COPY } else { 1 };
-                        state.push(&layout, shown, &Pair::new(a, b, bound.signer.equal(), matched))
+                        let pair = Pair::new(a, b, bound.signer.equal(), 1);
+                        let matched = if alike.note(&pair) { COPY } else { 1 };
+                        state.push(&layout, shown, &Pair { matched, ..pair })
                     },
                 )?;
             }
             relation.pairs.each_of(piece, |pair| {
                 job.go_on()?;
+                alike.note(&pair);
                 if stays(relation, &pair) {
                     shown.set(pair.a as usize);
                     shown.set(pair.b as usize);
@@ -126,6 +128,15 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
+/// What is shown of documents and pairs.
+#[derive(Clone, Copy)]
+pub struct Shown<'t> {
+    /// The ids of documents.
+    pub ids: &'t Ids<'t>,
+    /// How much of one document stands in the other, where that was looked at.
+    pub compared: Option<&'t Compared>,
+}
+
 /// Writes the table; returns how many pairs it holds, and its bytes.
 pub fn write(
     job: &Job<'_>,
@@ -133,14 +144,14 @@ pub fn write(
     bound: &Bound<'_>,
     relation: &Relation,
     pairs: &DocumentPairs,
-    ids: &Ids<'_>,
+    shown: Shown<'_>,
 ) -> Result<(u64, u64)> {
     let path = stage.path().join(format!("pairs/algorithm={}/part-00000.parquet", bound.label));
-    let schema = pair_schema(ids.kind());
+    let schema = pair_schema(shown.ids.kind());
     let writer = TableWriter::create(&path, schema.clone())?;
     let names = MatchedBy::new(bound.signer.rules());
     let rows = Vec::with_capacity(FULL_ROWS);
-    let mut table = Table { writer, schema, ids, verified: bound.confirm().is_some(), names, rows };
+    let mut table = Table { writer, schema, shown, verified: bound.confirm().is_some(), names, rows };
     let bar = job.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
     for part in 0..pairs.listed.partitions() {
         let records = match pairs.listed.rows_of(part) {
@@ -180,7 +191,7 @@ fn before(
 struct Table<'t> {
     writer: TableWriter,
     schema: SchemaRef,
-    ids: &'t Ids<'t>,
+    shown: Shown<'t>,
     verified: bool,
     names: MatchedBy<'t>,
     rows: Vec<Pair>,
@@ -203,13 +214,16 @@ impl Table<'_> {
         let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
         let mut from = 0;
         while from < self.rows.len() {
-            let id_a = self.ids.column(&a[from..])?;
-            let id_b = self.ids.column(&b[from..from + id_a.len()])?;
+            let id_a = self.shown.ids.column(&a[from..])?;
+            let id_b = self.shown.ids.column(&b[from..from + id_a.len()])?;
             let rows = &self.rows[from..from + id_b.len()];
             let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| doc as i64));
             let mut matched_by = StringBuilder::new();
             rows.iter().for_each(|pair| matched_by.append_value(self.names.of(pair.matched)));
             let to = from + rows.len();
+            let shares = |pair: &Pair| self.shown.compared?.shares(pair.a, pair.b, self.verified);
+            let shares: Vec<Option<[Shares; 2]>> = rows.iter().map(shares).collect();
+            let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
             let columns = PairColumns {
                 id_a: id_a.slice(0, rows.len()),
                 id_b,
@@ -219,6 +233,10 @@ impl Table<'_> {
                 verified: vec![self.verified; rows.len()].into(),
                 doc_a: numbers(&a[from..to]),
                 doc_b: numbers(&b[from..to]),
+                contained_a: column(|both| both[0].grams),
+                contained_b: column(|both| both[1].grams),
+                numbers_a: column(|both| both[0].numbers),
+                numbers_b: column(|both| both[1].numbers),
             };
             self.writer.write(&columns.table(&self.schema)?)?;
             from = to;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::classes::Classes;
+use super::contents::{Alike, Compared};
 use super::count::Counting;
 use super::document::View;
 use super::forward::Forward;
 use super::group::{Grouped, Relation, group};
 use super::guards::{self, Guarded};
-use super::ids::Ids;
 use super::inputs::Inputs;
 use super::means::{Means, work_folder};
 use super::options::RunOptions;
@@ -22,7 +22,7 @@ use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{SignedRows, Signing, rows, spilled};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, decide, describe, learn, margin, pairs, recall, sift, verify};
+use super::{Outcome, copies, decide, describe, last_reading, learn, margin, pairs, recall, sift, verify};
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
@@ -181,9 +181,10 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let relations = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
+    let alike = Alike::new(job, &copies)?;
     let mut expanded = Vec::new();
     for ((bound, (relation, _)), report) in bound.iter().zip(&relations).zip(&mut reports) {
-        let pairs = pairs::expand(job, bound, relation, &copies, &taken.keep, &shown)?;
+        let pairs = pairs::expand(job, bound, relation, &alike, &taken.keep, &shown)?;
         report.pairs = pairs.total;
         report.large_groups = pairs.large_groups;
         if bound.confirm().is_none() {
@@ -191,12 +192,15 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         }
         expanded.push(pairs);
     }
-    let decided = decide::decide(job, &relations, &taken.keep, &shown)?;
     taken.rejected.each(job, |doc, _, _| {
         shown.set(doc as usize);
         Ok(())
     })?;
-    let ids = Ids::read(job, &taken.ids_seen, &shown)?;
+    let looks = job.options.remove_if.bounds().is_some() && !alike.is_empty();
+    let taking = looks.then(|| alike.begin(job)).transpose()?;
+    let (ids, contents) = last_reading::read(job, &view, &taken.ids_seen, &shown, taking)?;
+    let mut decided = decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref())?;
+    let compared = contents.zip(decided.looked_at.take()).map(|(contents, looked_at)| Compared { contents, looked_at });
     let tables = Tables {
         bound: &bound,
         relations: &relations,
@@ -204,6 +208,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         keep: &taken.keep,
         copies: &copies,
         decided: &decided,
+        compared: compared.as_ref(),
         rejected: &taken.rejected,
         bad,
         ids: &ids,
@@ -217,7 +222,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }
-    let mut report = describe::report(job, &taken, &copies, &stats, reports, &written.removals, decided.left_out, bad);
+    let mut report = describe::report(job, &taken, &copies, &stats, reports, &written.removals, &decided, bad);
     report.guards = guards::of_run(job, stage, bad, &report)?;
     Ok(report)
 }

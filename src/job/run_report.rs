@@ -11,7 +11,7 @@ use super::purify_report::PurifyReport;
 use crate::batch::RejectReason;
 
 /// Version of the records run.json.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -289,6 +289,15 @@ pub struct RemovalReport {
     pub reasons: BTreeMap<String, u64>,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
     pub left_out: u64,
+    /// What must be so for a document to go; `pair` in records before version 3.
+    #[serde(default)]
+    pub remove_if: String,
+    /// Documents that stay although they form a pair with a kept document, by reason.
+    #[serde(default)]
+    pub stays: BTreeMap<String, u64>,
+    /// Kept documents that form a pair with one of these and that it was not held against.
+    #[serde(default)]
+    pub not_looked_at: u64,
 }
 
 /// What one stage did.

@@ -17,6 +17,7 @@ use super::guards;
 use super::ids::Ids;
 use super::input_notes;
 use super::inputs::{Inputs, notes};
+use super::last_reading;
 use super::options::RunOptions;
 use super::progress::Progress;
 use super::purified::Purified;
@@ -206,7 +207,7 @@ fn attempt(
     let (keys, read) = read(job, bound, "stream")?;
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     (0..job.documents()).for_each(|doc| _ = shown.set(doc as usize));
-    let ids = Ids::read(job, &read.ids_seen, &shown)?;
+    let ids = last_reading::ids(job, &read.ids_seen, &shown)?;
     report.duplicates = flag(job, stage, &filter, &keys, &ids)?;
     write_rejected(job, stage, &read.rejected, bad, &ids)?;
     held.keys += read.signed;

@@ -4,12 +4,14 @@ use std::sync::{Mutex, PoisonError};
 
 use super::classes::Classes;
 use super::clusters::{self, ClusterCounts};
-use super::decide::{self, Decided, Removals};
+use super::contents::Compared;
+use super::decide::Decided;
 use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
-use super::pairs::{self, DocumentPairs};
+use super::pairs::{self, DocumentPairs, Shown};
 use super::rejected::Rejected;
+use super::removals::{self, Removals};
 use super::workers::Job;
 use crate::algorithm::Stats;
 use crate::batch::{
@@ -35,6 +37,8 @@ pub struct Tables<'t> {
     pub copies: &'t Classes,
     /// What is removed.
     pub decided: &'t Decided,
+    /// What is known of pairs beside that, where documents were held against each other.
+    pub compared: Option<&'t Compared>,
     /// Rows that could not be used.
     pub rejected: &'t Rejected,
     /// Files that could not be used.
@@ -92,14 +96,15 @@ impl Tables<'_> {
                 let algorithm = table % count.max(1);
                 if table < count {
                     let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
-                    let (rows, bytes) = pairs::write(job, stage, bound, relation, &self.pairs[algorithm], self.ids)?;
+                    let shown = Shown { ids: self.ids, compared: self.compared };
+                    let (rows, bytes) = pairs::write(job, stage, bound, relation, &self.pairs[algorithm], shown)?;
                     note(rows, bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
                     let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
                     let (counts, bytes) = clusters::write(job, stage, bound, relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
-                    let (removals, bytes) = decide::write(job, stage, self.decided, self.copies, self.ids)?;
+                    let (removals, bytes) = removals::write(job, stage, self.decided, self.copies, self.ids)?;
                     note(removals.removed, bytes, &|written| written.removals = removals.clone());
                 } else if table == 2 * count + 1 {
                     let (rows, bytes) = write_rejected(job, stage, self.rejected, self.bad, self.ids)?;

@@ -1,5 +1,6 @@
 //! How alike two things are: arithmetic on plain slices.
 
+mod contained;
 mod cosine;
 mod edit;
 mod jaccard;
@@ -8,6 +9,7 @@ mod retrieval;
 mod subsequence;
 mod weights;
 
+pub use contained::{Contained, Part, contained, write_contents};
 pub use cosine::cosine;
 pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, jaccard};

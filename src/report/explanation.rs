@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::columns::{Screen, columns, safe};
+use super::containment::contained;
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
 use crate::job::{
@@ -37,6 +38,9 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
 
     text += "\nhow alike the texts are, whatever the algorithms say\n\n";
     text += &measures(explained);
+
+    text += "\nhow much of one stands in the other, as removal asks\n\n";
+    text += &contained(explained);
 
     text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
     explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
@@ -214,7 +218,9 @@ fn cut(key: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{ExplainedCheck, ExplainedCluster, ExplainedMeasures, ExplainedPair, ExplainedRemoval};
+    use crate::job::{
+        ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedRemoval,
+    };
 
     fn document(id: &str, doc: u64, text: &str, removed: Option<ExplainedRemoval>) -> ExplainedDocument {
         ExplainedDocument {
@@ -298,6 +304,17 @@ mod tests {
                 lcs: Some(0.875),
                 lcs_of: Some("characters"),
             },
+            contained: [
+                ExplainedContained {
+                    common_grams: 3,
+                    grams: 4,
+                    common_numbers: 0,
+                    numbers: 0,
+                    stays: Some("own text"),
+                },
+                ExplainedContained { common_grams: 3, grams: 3, common_numbers: 0, numbers: 0, stays: None },
+            ],
+            remove_if: "contained:0.8:0.9".into(),
             notes: vec!["a note".into()],
         }
     }

@@ -5,6 +5,7 @@
 
 mod columns;
 mod comparison;
+mod containment;
 mod difference;
 mod evaluation;
 mod explanation;

@@ -43,7 +43,15 @@ fn headline(report: &RunReport) -> String {
     );
     let rejected = rejections(&documents.rejections);
     text += &format!("{} of exact copies; {rejected}\n", counted(documents.surplus_copies, "surplus document"));
-    text += &format!("kept by {}; decided by {}\n", removal.keep, removal.decide);
+    text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
+    let stay: u64 = removal.stays.values().sum();
+    if stay > 0 {
+        text += &format!(
+            "{} beside a kept one that they form a pair with{}\n",
+            stay_beside(stay),
+            by_reason(&removal.stays)
+        );
+    }
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     text + &format!(
         "{:.1} s for {:.1} MB of text: {rate:.1} MB/s, {:.1} CPU seconds, {} of memory at the peak\n",
@@ -120,6 +128,11 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
+/// `1 document stays`, `2 documents stay`.
+pub(super) fn stay_beside(documents: u64) -> String {
+    format!("{} {}", counted(documents, "document"), if documents == 1 { "stays" } else { "stay" })
+}
+
 /// What `--max-candidates` left out, and what that means.
 pub(super) fn left_out(comparisons: u64) -> String {
     let comparisons = counted(comparisons, "comparison");
@@ -184,7 +197,9 @@ mod tests {
                 removed: 5_750,
                 kept: 94_250,
                 reasons: counts(&[("pair", 5_750)]),
-                left_out: 0,
+                remove_if: "contained:0.8:0.9".into(),
+                stays: counts(&[("own numbers", 200), ("own text", 1_300)]),
+                ..RemovalReport::default()
             },
             seconds: 12.34,
             cpu_seconds: 24.0,
@@ -198,7 +213,8 @@ mod tests {
         expect![[r#"
             100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
             314 surplus documents of exact copies; no rows rejected
-            kept by length desc, doc asc; decided by any
+            kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
+            1,500 documents stay beside a kept one that they form a pair with (own numbers 200, own text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
 
              algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out

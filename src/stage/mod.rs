@@ -1,5 +1,6 @@
 //! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod choose;
 pub mod compare;
 pub mod connect;
 pub mod count;
@@ -12,6 +13,7 @@ pub mod likeness;
 pub mod preset;
 pub mod purifier;
 pub mod recipe;
+pub mod remove_if;
 pub mod sift;
 pub mod sign;
 pub mod survive;

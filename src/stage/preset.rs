@@ -9,6 +9,8 @@ pub struct Preset {
     pub name: &'static str,
     /// As `--algorithms` takes it.
     pub algorithms: &'static str,
+    /// Options that go with it, each as it could be typed; one that the user gives takes its place.
+    pub options: &'static [(&'static str, &'static str)],
     /// What it is for.
     pub summary: &'static str,
 }
@@ -21,21 +23,25 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "balanced",
         algorithms: "exact,cosine:preset=versions",
+        options: &[],
         summary: "copies and reworked versions of a page, without the other pages of its template",
     },
     Preset {
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
+        options: &[],
         summary: "next to nothing but copies: nine tenths of all word sequences in common",
     },
     Preset {
         name: "broad",
         algorithms: "exact,cosine:preset=versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
+        options: &[],
         summary: "whatever shares half of its word sequences too, pages of one template among it",
     },
     Preset {
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
+        options: &[("remove-if", "pair"), ("chain", "remove")],
         summary: "the setting of FineWeb, to compare with other tools",
     },
 ];

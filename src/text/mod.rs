@@ -19,6 +19,7 @@ mod clause;
 mod counted;
 mod lanes;
 pub mod normal;
+pub mod numbers;
 mod pieces;
 pub mod pipeline;
 mod recalled;

@@ -24,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::io::{Coding, Taking};
 use crate::purify::PurifyOptions;
 use crate::stage::recipe::Recipe;
+use crate::stage::remove_if::RemoveIf;
 use crate::text::{Field, TextOptions};
 
 /// A whole run.
@@ -79,6 +80,8 @@ pub struct RunOptions {
     pub keep: Keep,
     /// Which pairs decide on removal.
     pub decide: Decide,
+    /// What must be so for a document to go for a kept one that it forms a pair with.
+    pub remove_if: RemoveIf,
     /// Whether documents linked by a chain of pairs alone are removed too.
     pub remove_chains: bool,
     /// Above this size a group of equal signatures is written as pairs with its representative.
@@ -140,6 +143,7 @@ impl RunOptions {
             work: None,
             keep: Keep { keys: Vec::new() },
             decide: Decide::All,
+            remove_if: RemoveIf::Pair,
             remove_chains: false,
             max_group: 0,
             max_candidates: 0,

@@ -68,7 +68,10 @@ fn recall(report: &RunReport, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected the options of this version"),
     };
     let mut settings = Settings::default();
-    for (name, json) in report.options.iter().filter(|(name, _)| *name != INPUT) {
+    // Where a record says nothing of it, a pair was enough.
+    let before = [("remove-if".to_string(), Json::from("pair"))];
+    let earlier = before.iter().filter(|(name, _)| !report.options.contains_key(name)).map(|(name, json)| (name, json));
+    for (name, json) in report.options.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
         let option = OPTIONS.iter().find(|option| option.name == name && option.field.is_some());
         let option = option.ok_or_else(|| wrong(format!("there is no option {name:?}")))?;
         let value = from_json(json).ok_or_else(|| wrong(format!("{name}: {json} is no value of an option")))?;
@@ -143,6 +146,7 @@ mod tests {
             (_, "purify") => "visible".into(),
             (_, "keep") => "score desc".into(),
             (_, "decide") => "all".into(),
+            (_, "remove-if") => "pair".into(),
             (_, "judge") => "words:0.5".into(),
             (Kind::Path, name) => Value::Path(format!("a/{name}").into()),
             (_, name) => name.replace('-', "_").into(),

@@ -11,6 +11,7 @@ use super::value::Value;
 use super::{OPTIONS, RunOptions};
 use crate::error::{Error, Result};
 use crate::stage::recipe::preset;
+use crate::stage::remove_if::RemoveIf;
 
 /// Options of which one takes the place of the other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
@@ -78,8 +79,14 @@ impl Settings {
     pub fn with_defaults(self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         let mut defaults = Settings::default();
+        let options = self.text("preset").map_or(Ok(&[][..]), |name| preset(name).map(|preset| preset.options))?;
         for option in OPTIONS.iter().filter(|option| option.field.is_some() || option.verbs.contains(&verb)) {
             if let Some(value) = option.default_of(verb).value {
+                defaults.put(option, &value.into(), false)?;
+            }
+        }
+        for &(name, value) in options {
+            if let Some(option) = OPTIONS.iter().find(|option| option.name == name) {
                 defaults.put(option, &value.into(), false)?;
             }
         }
@@ -167,6 +174,12 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
         if let (Some((set, _)), Some((value, typed))) = (option.field, settings.values.get(option.name)) {
             set(&mut run, Given { value, typed: *typed })?;
         }
+    }
+    if run.remove_chains && run.remove_if != RemoveIf::Pair {
+        return Err(Error::Usage(format!(
+            "--chain remove takes documents that form no pair with the kept one, so that --remove-if {} cannot hold for them; expected --remove-if pair beside it, or --chain keep",
+            run.remove_if
+        )));
     }
     Ok(run)
 }

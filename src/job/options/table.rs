@@ -12,6 +12,7 @@ use crate::encoding::Encoding;
 use crate::error::{Error, Result};
 use crate::stage::judge::Judge;
 use crate::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
+use crate::stage::remove_if::RemoveIf;
 use crate::text::Field;
 
 const FILES: &str = "Files";
@@ -30,6 +31,8 @@ const EVERY: &[Verb] = &Verb::ALL;
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// Verbs that work on texts of documents.
 const SIFTING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
+/// Verbs that decide which documents go.
+const DECIDING: &[Verb] = &[Verb::Run, Verb::Compare];
 const COMPARE: &[Verb] = &[Verb::Compare];
 const STREAM: &[Verb] = &[Verb::Stream];
 const PURIFY: &[Verb] = &[Verb::Purify];
@@ -284,6 +287,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             },
             |run| Some(run.decide.to_string().into()),
         ),
+    OptionSpec::new(REMOVING, DECIDING, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
+        "What else must be so for a document to go: pair, nothing; contained:T[:N], that at least the share T of its 3-grams and N of its numbers stand in the kept one")
+        .default(is("contained:0.8:0.9"))
+        .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
     OptionSpec::new(REMOVING, SIFTING, "chain", "WHAT", Kind::Choice(CHAIN),
         "Whether a document stays that a chain of pairs, but no pair, links to the kept one")
         .default(is("keep"))

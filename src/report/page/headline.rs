@@ -18,7 +18,9 @@ pub fn title(report: &RunReport) -> String {
 
 /// What decided.
 pub fn subtitle(report: &RunReport) -> String {
-    format!("Kept by {}; decided by {}.", plain(&report.removal.keep), plain(&report.removal.decide))
+    let removal = &report.removal;
+    let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
+    format!("Kept by {}; decided by {}; removed if {}.", plain(&removal.keep), plain(&removal.decide), plain(rule))
 }
 
 /// The counts.
@@ -42,6 +44,11 @@ pub fn facts(report: &RunReport) -> Markup {
         ),
         ("Kept", thousands(removal.kept), of_used(removal.kept)),
         ("Removed", thousands(removal.removed), format!("{}{}", of_used(removal.removed), by_reason(&removal.reasons))),
+        (
+            "Alike, and kept",
+            thousands(removal.stays.values().sum()),
+            format!("beside a kept one that they form a pair with{}", by_reason(&removal.stays)),
+        ),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), format!("{rate:.1} MB/s")),

@@ -1,0 +1,184 @@
+//! What documents in pairs say (their 3-grams and numbers), taken down so that any two of them can be held against each other:
+//! for removal, and for the columns of `pairs/` that tell copies with an addition from rewrites.
+//!
+//! Copies say the same, so the first of them stands for all; a document that has no partner but its copies is not read.
+
+use std::sync::Arc;
+
+use super::classes::Classes;
+use super::evidence::{Evidence, Taking};
+use super::workers::Job;
+use crate::error::Result;
+use crate::measure::{Contained, contained, write_contents};
+use crate::row::Pair;
+use crate::shuffle::AtomicBits;
+use crate::text::Analysis;
+
+/// The documents of which something has to be known, each class of copies by its first.
+pub struct Alike {
+    copies: Arc<Classes>,
+    bits: AtomicBits,
+}
+
+impl Alike {
+    /// None yet.
+    pub fn new(job: &Job<'_>, copies: &Arc<Classes>) -> Result<Alike> {
+        let bits = AtomicBits::new(job.dir, "alike", job.documents() as usize)?;
+        Ok(Alike { copies: copies.clone(), bits })
+    }
+
+    /// Notes a pair; returns whether the two are copies.
+    pub fn note(&self, pair: &Pair) -> bool {
+        let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));
+        if a != b {
+            self.bits.set(a as usize);
+            self.bits.set(b as usize);
+        }
+        a == b
+    }
+
+    /// Whether no two documents are a pair but copies.
+    pub fn is_empty(&self) -> bool {
+        self.bits.count() == 0
+    }
+
+    /// Begins to take down what they say.
+    pub fn begin(&self, job: &Job<'_>) -> Result<TakingContents<'_>> {
+        Ok(TakingContents { alike: self, taking: Taking::new(job.dir, "contents", &self.bits)? })
+    }
+}
+
+/// What documents say, while it is taken down, by many threads.
+pub struct TakingContents<'a> {
+    alike: &'a Alike,
+    taking: Taking,
+}
+
+impl TakingContents<'_> {
+    /// Whether something has to be known of the document.
+    pub fn wants(&self, doc: u64) -> bool {
+        self.alike.bits.get(doc as usize)
+    }
+
+    /// Takes down what one document says; `numbers` is a list to write in, for the thread to keep.
+    pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
+        self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
+    }
+
+    /// All is taken down.
+    pub fn end(self) -> Result<Contents> {
+        Ok(Contents { copies: self.alike.copies.clone(), evidence: self.taking.end()? })
+    }
+}
+
+/// What documents in pairs say.
+pub struct Contents {
+    copies: Arc<Classes>,
+    evidence: Evidence,
+}
+
+impl Contents {
+    /// How much of one document stands in another, and the other way round; none for copies.
+    pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
+        let (a, b) = (self.copies.representative(a), self.copies.representative(b));
+        (a != b).then(|| contained(&self.evidence.of(a), &self.evidence.of(b)))
+    }
+
+    /// Bytes of the work file.
+    pub fn bytes(&self) -> u64 {
+        self.evidence.bytes()
+    }
+}
+
+/// How much of one document stands in another, as tables have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// Of its distinct 3-grams; 0 where it has no word.
+    pub grams: f32,
+    /// Of its distinct numbers; 1 where it has none.
+    pub numbers: f32,
+}
+
+impl Shares {
+    /// Of a copy.
+    pub const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
+
+    /// In the widths of the tables.
+    pub fn of(contained: Contained) -> Shares {
+        Shares {
+            grams: contained.grams.share().unwrap_or(0.0) as f32,
+            numbers: contained.numbers.share().unwrap_or(1.0) as f32,
+        }
+    }
+}
+
+/// Numbers of an entry of [`Looking`]: the kept document, and the shares of each of the two.
+const ENTRY: usize = 3;
+
+/// Which kept documents each document was held against, while that is noted.
+pub struct Looking {
+    taking: Taking,
+    entries: Vec<u64>,
+    out: Vec<u64>,
+}
+
+impl Looking {
+    /// For the documents that stand in pairs.
+    pub fn new(job: &Job<'_>, shown: &AtomicBits) -> Result<Looking> {
+        let taking = Taking::new(job.dir, "looked-at", shown)?;
+        Ok(Looking { taking, entries: Vec::new(), out: Vec::new() })
+    }
+
+    /// Notes one for the document at hand.
+    pub fn push(&mut self, kept: u64, both: [Contained; 2]) {
+        let packed = |contained| {
+            let Shares { grams, numbers } = Shares::of(contained);
+            u64::from(grams.to_bits()) << 32 | u64::from(numbers.to_bits())
+        };
+        self.entries.extend([kept, packed(both[0]), packed(both[1])]);
+    }
+
+    /// All is noted for one document.
+    pub fn next(&mut self, doc: u64) -> Result<()> {
+        if !self.entries.is_empty() {
+            self.taking.take(doc, &mut self.out, |out| out.append(&mut self.entries))?;
+        }
+        Ok(())
+    }
+
+    /// All is noted.
+    pub fn end(self) -> Result<Evidence> {
+        self.taking.end()
+    }
+}
+
+/// What is known of the pairs of a run for their table.
+pub struct Compared {
+    /// What documents say.
+    pub contents: Contents,
+    /// What [`Looking`] noted.
+    pub looked_at: Evidence,
+}
+
+impl Compared {
+    /// How much of `a` stands in `b`, and of `b` in `a`: of copies, of pairs that were looked at for removal, and of those that a
+    /// check on the texts has passed.
+    pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
+        let copies = &self.contents.copies;
+        if copies.representative(a) == copies.representative(b) {
+            return Some([Shares::COPY; 2]);
+        }
+        let noted = |doc: u64, other: u64| {
+            let entries = self.looked_at.of(doc);
+            let entry = entries.chunks_exact(ENTRY).find(|entry| entry[0] == other)?;
+            let shares = |packed: u64| Shares {
+                grams: f32::from_bits((packed >> 32) as u32),
+                numbers: f32::from_bits(packed as u32),
+            };
+            Some([shares(entry[1]), shares(entry[2])])
+        };
+        let turned = || noted(b, a).map(|[of_b, of_a]| [of_a, of_b]);
+        let computed = || Some(self.contents.of(a, b)?.map(Shares::of)).filter(|_| verified);
+        noted(a, b).or_else(turned).or_else(computed)
+    }
+}

@@ -1,0 +1,134 @@
+//! For which of its kept partners a document goes, if for any: the choice within the survivor rule.
+
+use std::collections::BTreeMap;
+
+use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
+use super::survive::{Partner, Removal};
+use crate::measure::Contained;
+
+/// For the best one: a pair is enough. `better(a, b)`: a comes before b in the order of preference.
+pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -> Option<Removal> {
+    let best = partners.iter().reduce(|a, b| if better(b.kept, a.kept) { b } else { a })?;
+    Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
+}
+
+/// For one in which it is contained: the one with the most of its 3-grams, then the most similar, then the best.
+///
+/// The [`MOST_LOOKED_AT`] most similar partners are looked at, of equally similar ones the best.
+pub struct Chooser<B> {
+    bounds: Bounds,
+    better: B,
+    /// How many documents stay beside a kept one that they form a pair with, by reason.
+    pub stays: BTreeMap<Stays, u64>,
+    /// Kept partners of documents that stay which were not looked at; one that several algorithms found may count for each.
+    pub not_looked_at: u64,
+}
+
+impl<B: Fn(u64, u64) -> bool> Chooser<B> {
+    /// `better(a, b)`: a comes before b in the order of preference.
+    pub fn new(bounds: Bounds, better: B) -> Chooser<B> {
+        Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
+    }
+
+    /// Chooses for one document. `look`: how much of it stands in a kept one, and the other way round; none for an exact copy.
+    /// `beyond`: how many more kept partners there are that are not among these.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn choose<E>(
+        &mut self,
+        doc: u64,
+        partners: &mut [Partner],
+        beyond: u64,
+        mut look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
+    ) -> Result<Option<Removal>, E> {
+        let better = &self.better;
+        let preferred = |a: &Partner, b: &Partner| {
+            let similar = b.found.1.total_cmp(&a.found.1);
+            similar.then_with(|| better(b.kept, a.kept).cmp(&better(a.kept, b.kept)))
+        };
+        if partners.len() > MOST_LOOKED_AT {
+            partners.select_nth_unstable_by(MOST_LOOKED_AT - 1, preferred);
+        }
+        let looked_at = partners.len().min(MOST_LOOKED_AT);
+        let (near, far) = partners.split_at_mut(looked_at);
+        near.sort_unstable_by(preferred);
+        let (mut chosen, mut stays): (Option<Removal>, Option<Stays>) = (None, None);
+        for partner in near {
+            let removal = Removal { doc, kept: partner.kept, found: Some(partner.found), contained: None };
+            let Some(both) = look(partner.kept)? else { return Ok(Some(removal)) };
+            match self.bounds.stays(both) {
+                Some(why) => stays = stays.max(Some(why)),
+                None => {
+                    let most = chosen.as_ref().and_then(|chosen| chosen.contained);
+                    if most.is_none_or(|most| both[0].grams.common > most.grams.common) {
+                        chosen = Some(Removal { contained: Some(both[0]), ..removal });
+                    }
+                }
+            }
+        }
+        if let (None, Some(stays)) = (chosen, stays) {
+            *self.stays.entry(stays).or_default() += 1;
+            self.not_looked_at += far.len() as u64 + beyond;
+        }
+        Ok(chosen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Part;
+
+    fn of(grams: u64, numbers: u64) -> Contained {
+        Contained { grams: Part { common: grams, all: 10 }, numbers: Part { common: numbers, all: 10 } }
+    }
+
+    fn partner(kept: u64, similarity: f32) -> Partner {
+        Partner { kept, found: (0, similarity) }
+    }
+
+    fn chosen(
+        partners: &[(u64, f32)],
+        look: impl Fn(u64) -> Option<[Contained; 2]>,
+    ) -> (Option<u64>, Chooser<fn(u64, u64) -> bool>) {
+        let mut partners: Vec<Partner> = partners.iter().map(|&(kept, similarity)| partner(kept, similarity)).collect();
+        let mut chooser = Chooser::new(Bounds { grams: 0.8, numbers: 0.9 }, (|a, b| a < b) as fn(u64, u64) -> bool);
+        let removal = chooser.choose(99, &mut partners, 3, |kept| Ok::<_, ()>(look(kept))).unwrap();
+        (removal.map(|removal| removal.kept), chooser)
+    }
+
+    #[test]
+    fn most_of_the_text_then_the_most_similar_then_the_first() {
+        let shares = |kept: u64| Some([if kept == 4 { of(9, 9) } else { of(8, 9) }, of(0, 0)]);
+        assert_eq!(chosen(&[(2, 0.5), (1, 0.7), (3, 0.7), (4, 0.1)], shares).0, Some(4));
+        assert_eq!(chosen(&[(2, 0.5), (3, 0.7), (1, 0.7)], shares).0, Some(1));
+        // A copy is looked at no further.
+        assert_eq!(chosen(&[(2, 1.0), (4, 0.7)], |kept| shares(kept).filter(|_| kept != 2)).0, Some(2));
+        assert_eq!(best(9, &[partner(5, 0.1), partner(3, 0.2)], |a, b| a < b).unwrap().kept, 3);
+        assert_eq!(best(9, &[], |a, b| a < b), None);
+    }
+
+    #[test]
+    fn who_stays_counts_once_by_the_reason_that_comes_nearest_to_going() {
+        let look = |kept: u64| Some(if kept == 1 { [of(9, 1), of(9, 1)] } else { [of(1, 9), of(9, 9)] });
+        let (none, chooser) = chosen(&[(1, 0.5), (2, 0.9)], look);
+        assert_eq!((none, chooser.not_looked_at), (None, 3));
+        assert_eq!(chooser.stays, BTreeMap::from([(Stays::OwnNumbers, 1)]));
+        assert_eq!(chosen(&[(2, 0.9)], look).1.stays, BTreeMap::from([(Stays::Larger, 1)]));
+        assert_eq!(chosen(&[(2, 0.9)], |_| Some([of(1, 1); 2])).1.stays, BTreeMap::from([(Stays::OwnText, 1)]));
+    }
+
+    /// Thirty partners that are equally near: the twenty best are looked at, and the others count.
+    #[test]
+    fn the_most_similar_are_looked_at_and_the_others_count() {
+        let all: Vec<(u64, f32)> = (0..30).rev().map(|kept| (kept, 0.5)).collect();
+        let only = |which: u64| move |kept| Some(if kept == which { [of(9, 9); 2] } else { [of(0, 0); 2] });
+        assert_eq!(chosen(&all, only(19)).0, Some(19));
+        let (none, chooser) = chosen(&all, only(20));
+        assert_eq!((none, chooser.not_looked_at), (None, 10 + 3));
+        let nearer: Vec<(u64, f32)> =
+            all.iter().map(|&(kept, near)| (kept, if kept == 20 { 0.6 } else { near })).collect();
+        assert_eq!(chosen(&nearer, only(20)).0, Some(20));
+    }
+}

@@ -1,0 +1,191 @@
+use super::*;
+use crate::stage::choose::best;
+use std::collections::BTreeSet;
+
+/// A relation by definition: class labels (documents with the same label are equal; 9: unsigned) and linked classes.
+struct Plain {
+    class: Vec<u64>,
+    links: Vec<(u64, u64)>,
+}
+
+impl Plain {
+    fn new(labels: &[u8], links: &[(u8, u8)]) -> Plain {
+        let class: Vec<u64> = labels
+            .iter()
+            .map(|label| match label {
+                9 => 9999,
+                label => labels.iter().position(|other| other == label).unwrap_or(0) as u64,
+            })
+            .collect();
+        let docs = labels.len() as u64;
+        let of = |doc: u8| class[(u64::from(doc) % docs) as usize];
+        let links = links.iter().map(|&(x, y)| (of(x), of(y)));
+        let links = links.filter(|(x, y)| x != y && *x != 9999 && *y != 9999).collect();
+        Plain { class, links }
+    }
+
+    fn is_pair(&self, x: usize, y: usize) -> bool {
+        let (a, b) = (self.class[x], self.class[y]);
+        a != 9999 && b != 9999 && (a == b || self.links.contains(&(a, b)) || self.links.contains(&(b, a)))
+    }
+}
+
+impl Relation for Plain {
+    fn class(&self, doc: u64) -> Option<u64> {
+        Some(self.class[doc as usize]).filter(|&class| class != 9999)
+    }
+
+    fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
+        for &(a, b) in self.links.iter().collect::<BTreeSet<_>>() {
+            if a == class {
+                each(b, 0.5);
+            }
+            if b == class {
+                each(a, 0.5);
+            }
+        }
+    }
+
+    fn equal(&self) -> f32 {
+        1.0
+    }
+}
+
+/// Lists for so many relations; heads alone where one of them is enough.
+fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
+    let (heads, rest) = memory.split_at_mut(relations);
+    let (counts, next) = rest.split_at_mut(rest.len() / 2);
+    fn slices(vectors: &mut [Vec<u64>]) -> Vec<Slots<'_>> {
+        vectors.iter_mut().map(|vector| Slots::Wide(vector)).collect()
+    }
+    Lists { heads: slices(heads), counts: slices(counts), next: slices(next), longest: u64::MAX }
+}
+
+proptest::proptest! {
+    #[test]
+    fn survivors_are_those_of_the_definition(
+        labels in proptest::collection::vec(proptest::collection::vec(0u8..10, 8), 3),
+        links in proptest::collection::vec(proptest::collection::vec((0u8..8, 0u8..8), 0..6), 3),
+        (count, needed) in (1usize..4).prop_flat_map(|count| (proptest::strategy::Just(count), 1..=count)),
+        holds in proptest::collection::vec(proptest::collection::vec(proptest::bool::ANY, 8), 8),
+        order in proptest::sample::subsequence((0u64..8).collect::<Vec<_>>(), 8).prop_shuffle(),
+    ) {
+        let relations: Vec<Plain> = (0..count).map(|at| Plain::new(&labels[at], &links[at])).collect();
+        let is_pair = |x: u64, y: u64| {
+            relations.iter().filter(|relation| relation.is_pair(x as usize, y as usize)).count() >= needed
+        };
+        let rank = |doc: u64| order.iter().position(|&other| other == doc);
+        // The definition.
+        let (mut kept, mut expected) = (Vec::new(), Vec::new());
+        for &doc in &order {
+            match kept.iter().copied().find(|&other| is_pair(doc, other)) {
+                Some(best) => expected.push((doc, best)),
+                None => kept.push(doc),
+            }
+        }
+        let mut memory = vec![vec![0; 8]; if needed == 1 { count } else { 3 * count }];
+        let mut finder = Finder::new(&relations, needed, 100);
+        let mut got = Vec::new();
+        let better = |a, b| rank(a) < rank(b);
+        let choose = |doc, partners: &mut [Partner], _| Ok(best(doc, partners, better));
+        finder.survive(Docs::Wide(&order), &mut lists(&mut memory, count), choose, |removal| {
+            Ok::<_, ()>(got.push((removal.doc, removal.kept)))
+        }).unwrap();
+        proptest::prop_assert_eq!(got, expected);
+
+        // The same where a document goes only for one in which it is contained.
+        let (mut kept, mut expected) = (Vec::new(), Vec::new());
+        for &doc in &order {
+            let partners = || kept.iter().copied().filter(|&other| is_pair(doc, other));
+            match partners().find(|&other| holds[doc as usize][other as usize]) {
+                Some(other) => expected.push((doc, other)),
+                None => kept.push(doc),
+            }
+        }
+        let mut memory = vec![vec![0; 8]; 3 * count];
+        let mut finder = Finder::new(&relations, needed, 100);
+        let mut got = Vec::new();
+        let choose = |doc: u64, partners: &mut [Partner], beyond| {
+            assert_eq!(beyond, 0);
+            let mut partners: Vec<Partner> = partners.to_vec();
+            partners.retain(|partner| holds[doc as usize][partner.kept as usize]);
+            Ok(best(doc, &partners, better))
+        };
+        finder.survive(Docs::Wide(&order), &mut lists(&mut memory, count), choose, |removal| {
+            Ok::<_, ()>(got.push((removal.doc, removal.kept)))
+        }).unwrap();
+        proptest::prop_assert_eq!(got, expected);
+
+        // Components over listed pairs are those over all pairs.
+        let spread = |edges: &[(u64, u64)]| {
+            let mut labels: Vec<u64> = (0..8).collect();
+            for _ in 0..8 {
+                for &(x, y) in edges {
+                    let label = labels[x as usize].min(labels[y as usize]);
+                    labels[x as usize] = label;
+                    labels[y as usize] = label;
+                }
+            }
+            labels
+        };
+        let all: Vec<(u64, u64)> =
+            (0..8).flat_map(|x| (0..x).map(move |y| (x, y))).filter(|&(x, y)| is_pair(x, y)).collect();
+        let mut memory = vec![vec![0; 8]; if needed == 1 { count } else { 3 * count }];
+        let mut unions = Vec::new();
+        finder.connect(Docs::Wide(&order), &mut lists(&mut memory, count), |x, y| unions.push((x, y)));
+        proptest::prop_assert_eq!(spread(&unions), spread(&all));
+        for x in 0..8 {
+            for y in 0..x {
+                proptest::prop_assert_eq!(finder.pair(x, y).is_some(), is_pair(x, y));
+            }
+        }
+    }
+}
+
+/// A hundred documents that one algorithm calls equal and the other tells apart, then a copy of each: every copy is
+/// found, although no more than ten listed documents may be looked at.
+#[test]
+fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
+    let docs = 200;
+    let pairs: Vec<u64> = (0..docs).map(|doc| doc % 100).collect();
+    let relations = [Plain { class: vec![0; 200], links: vec![] }, Plain { class: pairs, links: vec![] }];
+    let mut memory = vec![vec![0; 200]; 6];
+    let mut finder = Finder::new(&relations, 2, 10);
+    let order: Vec<u64> = (0..docs).collect();
+    let mut removed = Vec::new();
+    let push = |removal: Removal| Ok::<_, ()>(removed.push((removal.doc, removal.kept)));
+    let choose = |doc, partners: &mut [Partner], _| Ok(best(doc, partners, |a, b| a < b));
+    finder.survive(Docs::Wide(&order), &mut lists(&mut memory, 2), choose, push).unwrap();
+    assert_eq!(removed, (100..200).map(|doc| (doc, doc - 100)).collect::<Vec<_>>());
+    assert_eq!(finder.left_out, 0);
+
+    // Where nothing tells them apart, what is left out is counted one by one.
+    let relations = [Plain { class: vec![0; 200], links: vec![] }, Plain { class: vec![0; 200], links: vec![] }];
+    let mut finder = Finder::new(&relations, 2, 10);
+    let mut memory = vec![vec![0; 200]; 6];
+    let mut all = lists(&mut memory, 2);
+    (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
+    assert_eq!(finder.gather(&all, 30), 20);
+
+    // So it is where one algorithm alone is asked, whose lists are not measured.
+    let links = (1..=30).map(|doc| (0, doc)).collect();
+    let relations = [Plain { class: (0..200).collect(), links }];
+    let (mut finder, mut memory) = (Finder::new(&relations, 1, 10), vec![vec![0; 200]; 1]);
+    let mut all = lists(&mut memory, 1);
+    (1..=30).for_each(|doc| all.insert(0, doc, doc));
+    assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
+}
+
+/// Thirty documents of one class that all stay: the first three are listed, and the others are known to be there.
+#[test]
+fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
+    let relations = [Plain { class: vec![0; 40], links: vec![] }];
+    let mut memory = vec![vec![0; 40]; 3];
+    let mut all = Lists { longest: 3, ..lists(&mut memory, 1) };
+    (0..30).for_each(|doc| all.insert(0, 0, doc));
+    let mut finder = Finder::new(&relations, 1, 100);
+    assert_eq!(finder.gather(&all, 30), 27);
+    assert_eq!(finder.partners.iter().map(|partner| partner.kept).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+use proptest::strategy::Strategy;
