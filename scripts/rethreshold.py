@@ -6,12 +6,14 @@
 """Another threshold without another run: the clusters and the removal list of one algorithm's pairs of similarity T and more.
 
 OUT is the output folder of `dupsift run`. The rules are those of the run, as its record has them: in the order of --keep a document
-is kept if it forms a pair with no document kept before it, else it is removed and stands beside the best kept document that
-it forms a pair with; --chain remove keeps one document of each cluster. The pairs that decide are those of the algorithm A
-alone, as with --decide A. DIR gets clusters.parquet and removed.parquet, with the columns of clusters/ and removed/.
+is removed if it may be removed for a document kept before it, else it is kept. It may be removed for a document that it forms
+a pair with, with --remove-if contained only where enough of it stands there; --remove-if takes another rule than the run's.
+--chain remove keeps one document of each cluster. The pairs that decide are those of the algorithm A alone, as with
+--decide A. DIR gets clusters.parquet and removed.parquet, with the columns of clusters/ and removed/.
 
-What a run did not write it cannot say: pairs below its own threshold were thrown away, so T can only rise; an algorithm of equal
-signatures knows no other similarity than 1; and of groups above --max-group only the pairs with the representative are
+What a run did not write it cannot say: pairs below its own threshold were thrown away, so T can only rise; how much of one
+document stands in the other is written of pairs that were checked on the texts or looked at for removal, and a document is
+not removed for one of which it is not known; an algorithm of equal signatures knows no other similarity than 1; and of groups above --max-group only the pairs with the representative are
 there. The order needs the lengths, or other columns, of the documents in question: they are read from the files of the
 run, or from --corpus. The pairs are held in memory.
 
@@ -22,10 +24,14 @@ import argparse
 import re
 import struct
 from pathlib import Path
+from typing import NamedTuple
 
 import outputs
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+# A document is held against so many of its kept partners, the most similar ones first.
+MOST_LOOKED_AT = 20
 
 
 def check_threshold(one, table, threshold):
@@ -45,15 +51,28 @@ def check_threshold(one, table, threshold):
         print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
 
 
+class Pair(NamedTuple):
+    """A pair, seen from one of its documents."""
+
+    similarity: float
+    """Whether the texts are equal."""
+    copy: bool
+    """How much of its 3-grams, and of its numbers, stands in the other; None where nobody looked."""
+    contained: float | None
+    numbers: float | None
+
+
 def neighbours(table, threshold):
-    """Document -> {document: (similarity, whether the texts are equal)}, and document -> id."""
+    """Document -> {document: Pair}, and document -> id."""
     linked, ids = {}, {}
-    columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b"]
+    columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b"]
     for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
-        for id_a, id_b, similarity, matched_by, a, b in zip(*(column.to_pylist() for column in batch.columns)):
+        for id_a, id_b, similarity, matched_by, a, b, of_a, of_b, numbers_a, numbers_b in zip(*(column.to_pylist() for column in batch.columns)):
             if similarity >= threshold:
                 ids[a], ids[b] = id_a, id_b
-                linked.setdefault(a, {})[b] = linked.setdefault(b, {})[a] = (similarity, "copy" in matched_by.split("+"))
+                copy = "copy" in matched_by.split("+")
+                linked.setdefault(a, {})[b] = Pair(similarity, copy, of_a, numbers_a)
+                linked.setdefault(b, {})[a] = Pair(similarity, copy, of_b, numbers_b)
     return linked, ids
 
 
@@ -79,24 +98,60 @@ def clusters(first, order, linked, ids):
     for root in sorted(members):
         head = best[root]
         for doc in sorted(members[root]):
-            similarity = 1.0 if doc == head else linked[doc].get(head, (None,))[0]
+            similarity = 1.0 if doc == head else linked[doc][head].similarity if head in linked[doc] else None
             yield ids[doc], ids[head], len(members[root]), doc == head, similarity, doc
 
 
-def removals(first, order, linked, chain):
+def bounds(typed):
+    """The shares of `contained:T[:N]` with 32 bits, as tables have them; None for `pair`."""
+    rule, *shares = typed.split(":")
+    try:
+        shares = [single(float(share)) for share in shares]
+    except ValueError:
+        shares = []
+    if typed == "pair":
+        return None
+    if rule != "contained" or len(shares) not in (1, 2) or not all(0 <= share <= 1 for share in shares):
+        outputs.fail(f"--remove-if {typed}: expected pair, or contained:T or contained:T:N with shares from 0 to 1")
+    return shares if len(shares) == 2 else [*shares, single(0.9)]
+
+
+def single(number):
+    """Numbers are written with 32 bits: 7 / 10 stands there as a little less than 0.7."""
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+def chosen(partners, rank, least):
+    """For which of its kept partners a document goes; None if for none."""
+    if least is None:
+        return min(partners, key=rank.get, default=None)
+    near = sorted(partners, key=lambda other: (-partners[other].similarity, rank[other]))[:MOST_LOOKED_AT]
+    best = None
+    for other in near:
+        pair = partners[other]
+        if pair.copy:
+            return other
+        enough = pair.contained is not None and pair.contained >= least[0] and pair.numbers >= least[1]
+        if enough and (best is None or pair.contained > partners[best].contained):
+            best = other
+    return best
+
+
+def removals(first, order, linked, chain, least):
     """Removed document -> the kept one."""
-    removed, kept, heads = {}, {}, {}
-    for rank, doc in enumerate(order):
+    removed, kept, heads = {}, set(), {}
+    rank = {doc: place for place, doc in enumerate(order)}
+    for doc in order:
         if chain:
             better = heads.setdefault(first[doc], doc)
             if better != doc:
                 removed[doc] = better
             continue
-        better = min((kept[other] for other in linked[doc] if other in kept), default=None)
+        better = chosen({other: pair for other, pair in linked[doc].items() if other in kept}, rank, least)
         if better is None:
-            kept[doc] = rank
+            kept.add(doc)
         else:
-            removed[doc] = order[better]
+            removed[doc] = better
     return removed
 
 
@@ -113,6 +168,7 @@ def main():
     parser.add_argument("out", type=Path, help="the output folder of a run")
     parser.add_argument("--algorithm", required=True, metavar="A", help="whose pairs")
     parser.add_argument("--threshold", required=True, type=float, metavar="T", help="the least similarity, 0 to 1")
+    parser.add_argument("--remove-if", metavar="RULE", help="what must be so for a document to go: pair, or contained:T[:N] [that of the run]")
     parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="where the two tables go; made if it is not there")
     parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
     arguments = parser.parse_args()
@@ -123,19 +179,21 @@ def main():
     files = outputs.corpus_files(report, arguments.corpus)
     table = pq.read_table(outputs.part(out, "pairs", one["label"]), partitioning=None)
     check_threshold(one, table, arguments.threshold)
-    # Similarities are written with 32 bits: 7 / 10 stands there as a little less than 0.7.
-    linked, ids = neighbours(table, struct.unpack("f", struct.pack("f", arguments.threshold))[0])
+    linked, ids = neighbours(table, single(arguments.threshold))
     order = outputs.preferred(set(ids), report, files)
     first = components(linked)
     chain = report["options"]["chain"] == "remove"
-    removed = removals(first, order, linked, chain)
+    least = None if chain else bounds(arguments.remove_if or report["options"].get("remove-if", "pair"))
+    removed = removals(first, order, linked, chain, least)
 
     def removal(doc):
         kept = removed[doc]
-        similarity, copy = linked[doc].get(kept, (None, False))
-        label = "" if similarity is None else one["label"]
-        reason = "chain" if similarity is None else "copy" if copy else "pair"
-        return ids[doc], ids[kept], similarity, label, reason, report["options"]["keep"], doc, kept
+        pair = linked[doc].get(kept)
+        keep = report["options"]["keep"]
+        if pair is None:
+            return ids[doc], ids[kept], None, "", "chain", keep, doc, kept, None, None
+        shares = (None, None) if least is None else (pair.contained, pair.numbers)
+        return ids[doc], ids[kept], pair.similarity, one["label"], "copy" if pair.copy else "pair", keep, doc, kept, *shares
 
     arguments.to.mkdir(parents=True, exist_ok=True)
     write(arguments.to / "clusters.parquet", outputs.part(out, "clusters", one["label"]), clusters(first, order, linked, ids))

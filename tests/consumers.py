@@ -28,7 +28,7 @@ ID = object()
 TABLES = {
     "pairs": {
         "id_a": ID, "id_b": ID, "similarity": "float", "distance": "float", "matched_by": "string", "verified": "bool",
-        "doc_a": "int64", "doc_b": "int64",
+        "doc_a": "int64", "doc_b": "int64", "contained_a": "float", "contained_b": "float", "numbers_a": "float", "numbers_b": "float",
     },
     "clusters": {
         "id": ID, "cluster_id": ID, "cluster_size": "int64", "is_representative": "bool",
@@ -36,7 +36,7 @@ TABLES = {
     },
     "removed": {
         "id": ID, "kept_id": ID, "similarity": "float", "algorithm": "string", "reason": "string", "keep_rule": "string",
-        "doc": "int64", "kept_doc": "int64",
+        "doc": "int64", "kept_doc": "int64", "contained": "float", "numbers": "float",
     },
     "rejected": {"file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string"},
     "evaluation": {

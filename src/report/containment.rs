@@ -1,21 +1,20 @@
 //! How much of one document stands in another, in words: why one goes for the other, or stays.
 
-use super::thousands;
+use super::{table, thousands};
 use crate::job::{ExplainedContained, Explanation};
 
-/// Two lines, one a direction, and the rule.
-pub fn contained(explained: &Explanation) -> String {
-    let line = |names: [&str; 2], of: &ExplainedContained| {
-        let part = |common: u64, all: u64, what| format!("{} of {} {what}", thousands(common), thousands(all));
-        let (grams, numbers) =
-            (part(of.common_grams, of.grams, "3-grams"), part(of.common_numbers, of.numbers, "numbers"));
+/// A table with a row a direction.
+pub fn contained(explained: &Explanation, width: u16) -> String {
+    let row = |[one, other]: [&str; 2], of: &ExplainedContained| {
+        let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
-            (Some(why), _) => format!("{} does not go for {}: {why}", names[0], names[1]),
+            (Some(why), _) => format!("{one} does not go for {other}: {why}"),
             (None, "pair") => "a pair is enough".into(),
-            (None, _) => format!("{} may go for {}", names[0], names[1]),
+            (None, _) => format!("{one} may go for {other}"),
         };
-        format!("{} in {}: {grams}, {numbers}; {fate}\n", names[0], names[1])
+        [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_numbers, of.numbers), fate]
     };
     let [a, b] = &explained.contained;
-    format!("{}{}--remove-if {}\n", line(["a", "b"], a), line(["b", "a"], b), explained.remove_if)
+    let header = ["", "3-grams", "numbers", &format!("--remove-if {}", explained.remove_if)];
+    table(header, [row(["a", "b"], a), row(["b", "a"], b)].into_iter(), Some(width))
 }

@@ -40,7 +40,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += &measures(explained);
 
     text += "\nhow much of one stands in the other, as removal asks\n\n";
-    text += &contained(explained);
+    text += &contained(explained, width);
 
     text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
     explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));

@@ -1,3 +1,5 @@
+//! The survivor rule against its definition, and what it does not look at.
+
 use super::*;
 use crate::stage::choose::best;
 use std::collections::BTreeSet;

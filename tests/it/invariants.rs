@@ -127,7 +127,8 @@ fn survivors_are_those_of_the_definition_for_every_rule_of_decision() {
     for (decide, needed) in [("any", 1), ("at-least:2", 2), ("all", 7), ("three_plus_five", 1)] {
         for chain in ["keep", "remove"] {
             let what = format!("--decide {decide} --chain {chain}");
-            let done = done(samples(), &["--algorithms", SEVEN, "--decide", decide, "--chain", chain]);
+            let done =
+                done(samples(), &["--algorithms", SEVEN, "--decide", decide, "--chain", chain, "--remove-if", "pair"]);
             let all = labels(&done.out());
             let chosen = if all.iter().any(|label| label == decide) { vec![decide.to_string()] } else { all };
             let pairs = deciding(&done.out(), &chosen, needed);
@@ -162,7 +163,8 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
     let last = |value: Option<i64>, sign: i64| value.map_or((true, 0), |value| (false, sign * value));
     let mut order: Vec<usize> = (0..docs.len()).collect();
     let check = |keep: &str, order: &[usize]| {
-        let done = done(&file, &["--algorithms", "exact,three_plus_five,simhash", "--keep", keep]);
+        let done =
+            done(&file, &["--algorithms", "exact,three_plus_five,simhash", "--keep", keep, "--remove-if", "pair"]);
         let pairs = deciding(&done.out(), &labels(&done.out()), 1);
         check_removals(&done, order, &pairs, false, keep);
         let rules = Table::read(&done.out().join("removed")).texts("keep_rule");

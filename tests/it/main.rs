@@ -7,6 +7,7 @@ mod category;
 mod columns;
 mod compare;
 mod consumers;
+mod contained;
 mod cost;
 mod damage;
 mod determinism;

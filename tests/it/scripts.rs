@@ -40,12 +40,15 @@ fn assert_same_table(left: &Path, right: &Path) {
 #[test]
 fn rethreshold_at_the_runs_own_threshold_gives_the_runs_own_tables() {
     let to = tempfile::tempdir().unwrap();
-    for (keep, chain) in [("length desc", "keep"), ("title asc, url desc", "keep"), ("length asc", "remove")] {
+    for (keep, chain, remove_if) in [
+        ("length desc", "keep", "contained:0.7:0.8"),
+        ("title asc, url desc", "keep", "contained:0.9"),
+        ("title asc, url desc", "keep", "pair"),
+        ("length asc", "remove", "pair"),
+    ] {
         for label in ["minhash", "simhash", "tf"] {
-            let done = done(
-                samples(),
-                &["--algorithms", "minhash,simhash,tf", "--decide", label, "--keep", keep, "--chain", chain],
-            );
+            let rules = ["--decide", label, "--keep", keep, "--chain", chain, "--remove-if", remove_if];
+            let done = done(samples(), &[&["--algorithms", "minhash,simhash,tf"], &rules[..]].concat());
             let out = done.out();
             let verify = record(&out)["algorithms"][0]["verify"].as_str().unwrap().to_string();
             let own = verify.strip_prefix("jaccard:").and_then(|rest| rest.split(' ').next()).unwrap();

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Holds removal by containment against its definition, from the texts of the corpus.
+
+usage: contained.py OUT [OUT ...]
+
+OUT is the output of a run with --remove-if contained:T:N over Parquet files with the columns id and text. What a text says is cut
+here by itself: 3-grams of words (UAX #29 segments with a letter or a digit; each Han character by itself) and numbers. Then
+* every share in removed/ and pairs/ is the one counted here,
+* every removed document is contained in the one that it went for, or is its copy,
+* of two kept documents that form a pair neither may be removed for the one before it, unless some were not looked at.
+
+needs: pyarrow regex
+"""
+
+import json
+import struct
+import sys
+import unicodedata
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import regex
+
+# What separates sentences separates words too: none goes on over it.
+BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
+WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
+NUMBER = regex.compile(r"[0-9]+(?:[.,:][0-9]+)*")
+HAN = regex.compile(r"\p{Han}")
+GRAM = 3
+
+
+def single(number):
+    """A number with 32 bits, as tables have it."""
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+def normal(text):
+    return unicodedata.normalize("NFKC", text.lower())
+
+
+def tokens(text):
+    for piece in BREAK.split(unicodedata.normalize("NFC", text)):
+        # The module cuts words between an apostrophe and a vowel, which UAX #29 leaves to each language; not so at a dot.
+        for word in WORD.findall(normal(piece).replace("'", "\u2024").replace("\u2019", "\u2024")):
+            if any(letter.isalnum() for letter in word):
+                if HAN.search(word):
+                    yield from word
+                else:
+                    yield word
+
+
+def contents(text):
+    """The distinct 3-grams and the distinct numbers of a text."""
+    words = list(tokens(text))
+    grams = {tuple(words[at : at + GRAM]) for at in range(max(1, len(words) - GRAM + 1))} if words else set()
+    return grams, set(NUMBER.findall(normal(text)))
+
+
+def shares(of, other):
+    """How much of the one stands in the other."""
+    (grams, numbers), (there, numbers_there) = of, other
+    return (len(grams & there) / len(grams) if grams else 0.0), (len(numbers & numbers_there) / len(numbers) if numbers else 1.0)
+
+
+def check(what, expected, came):
+    if expected != came:
+        sys.exit(f"error: {what}: expected {expected}, got {came}")
+
+
+def rows(out, kind):
+    for file in sorted((out / kind).rglob("*.parquet")):
+        yield from pq.read_table(file, partitioning=None).to_pylist()
+
+
+class Corpus:
+    """The texts of a run; runs over the same files share one."""
+
+    all = {}
+
+    @staticmethod
+    def of_run(report):
+        files = tuple(file["path"] for file in report["inputs"])
+        if files not in Corpus.all:
+            Corpus.all[files] = Corpus(report)
+        return Corpus.all[files]
+
+    def __init__(self, report):
+        self.texts = [text for file in report["inputs"] for text in pq.read_table(file["path"], columns=["text"])["text"].to_pylist()]
+        self.known = {}
+
+    def of(self, a, b):
+        for doc in (a, b):
+            if doc not in self.known:
+                self.known[doc] = contents(self.texts[doc])
+        return shares(self.known[a], self.known[b])
+
+    def place(self, doc):
+        return -len(self.texts[doc]), doc
+
+
+def look_at(out):
+    report = json.loads((out / "run.json").read_text())
+    rule, *least = report["options"]["remove-if"].split(":")
+    check(f"{out}: the rule", "contained", rule)
+    check(f"{out}: the order", "length desc, doc asc", report["options"]["keep"])
+    least = tuple(map(float, least))
+    corpus, removed, checked = Corpus.of_run(report), set(), 0
+    holds = lambda of: of[0] >= least[0] and of[1] >= least[1]
+    for row in rows(out, "removed"):
+        doc, kept = row["doc"], row["kept_doc"]
+        of = corpus.of(doc, kept)
+        removed.add(doc)
+        what = f"{out}: {row['id']} removed for {row['kept_id']}"
+        check(f"{what}: a copy", corpus.texts[doc] == corpus.texts[kept], row["reason"] == "copy")
+        check(f"{what}: shares", tuple(map(single, of)), (row["contained"], row["numbers"]))
+        check(f"{what}: contained", True, row["reason"] == "copy" or holds(of))
+        checked += 1
+    for row in rows(out, "pairs"):
+        a, b = sorted((row["doc_a"], row["doc_b"]), key=corpus.place)
+        what = f"{out}: the pair {row['id_a']} and {row['id_b']}"
+        if row["contained_a"] is not None:
+            for letter, other in ("ab", "ba"):
+                of = corpus.of(row[f"doc_{letter}"], row[f"doc_{other}"])
+                check(f"{what}: shares of {letter}", tuple(map(single, of)), (row[f"contained_{letter}"], row[f"numbers_{letter}"]))
+                checked += 1
+        if report["removal"]["not_looked_at"] == 0 and report["options"]["decide"] == "any" and not removed & {a, b}:
+            check(f"{what}: both are kept, the second is not contained in the first", False, holds(corpus.of(b, a)))
+    return checked
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    print(f"checked {sum(look_at(Path(out)) for out in arguments)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
