@@ -154,8 +154,10 @@ impl Looking {
 
 /// What is known of the pairs of a run for their table.
 pub struct Compared {
-    /// What documents say.
-    pub contents: Contents,
+    /// The exact copies.
+    pub copies: Arc<Classes>,
+    /// What documents say; none where no two are a pair but copies.
+    pub contents: Option<Contents>,
     /// What [`Looking`] noted.
     pub looked_at: Evidence,
 }
@@ -164,10 +166,10 @@ impl Compared {
     /// How much of `a` stands in `b`, and of `b` in `a`: of copies, of pairs that were looked at for removal, and of those that a
     /// check on the texts has passed.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
-        let copies = &self.contents.copies;
-        if copies.representative(a) == copies.representative(b) {
+        if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);
         }
+        let contents = self.contents.as_ref()?;
         let noted = |doc: u64, other: u64| {
             let entries = self.looked_at.of(doc);
             let entry = entries.chunks_exact(ENTRY).find(|entry| entry[0] == other)?;
@@ -178,7 +180,7 @@ impl Compared {
             Some([shares(entry[1]), shares(entry[2])])
         };
         let turned = || noted(b, a).map(|[of_b, of_a]| [of_a, of_b]);
-        let computed = || Some(self.contents.of(a, b)?.map(Shares::of)).filter(|_| verified);
+        let computed = || if verified { Some(contents.of(a, b)?.map(Shares::of)) } else { None };
         noted(a, b).or_else(turned).or_else(computed)
     }
 }

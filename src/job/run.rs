@@ -200,7 +200,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let taking = looks.then(|| alike.begin(job)).transpose()?;
     let (ids, contents) = last_reading::read(job, &view, &taken.ids_seen, &shown, taking)?;
     let mut decided = decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref())?;
-    let compared = contents.zip(decided.looked_at.take()).map(|(contents, looked_at)| Compared { contents, looked_at });
+    let compared = decided.looked_at.take().map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let tables = Tables {
         bound: &bound,
         relations: &relations,
