@@ -347,6 +347,13 @@ mod tests {
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) of characters 0.875
 
+            how much of one stands in the other, as removal asks
+
+                      3-grams   numbers   --remove-if contained:0.8:0.9
+            ------------------------------------------------------------
+             a in b   3 of 4    0 of 0    a does not go for b: own text
+             b in a   3 of 3    0 of 0    b may go for a
+
             signatures (keys in hexadecimal; = where both have the key)
 
             minhash: 7 keys, 2 equal
