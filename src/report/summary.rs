@@ -46,11 +46,7 @@ fn headline(report: &RunReport) -> String {
     text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
     let stay: u64 = removal.stays.values().sum();
     if stay > 0 {
-        text += &format!(
-            "{} beside a kept one that they form a pair with{}\n",
-            stay_beside(stay),
-            by_reason(&removal.stays)
-        );
+        text += &format!("{} beside a kept partner{}\n", stay_beside(stay), by_reason(&removal.stays));
     }
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     text + &format!(
@@ -214,7 +210,7 @@ mod tests {
             100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
             314 surplus documents of exact copies; no rows rejected
             kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
-            1,500 documents stay beside a kept one that they form a pair with (own numbers 200, own text 1,300)
+            1,500 documents stay beside a kept partner (own numbers 200, own text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
 
              algorithm        signed   unsigned       pairs   clusters   documents in them   largest   left out

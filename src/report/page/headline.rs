@@ -47,7 +47,7 @@ pub fn facts(report: &RunReport) -> Markup {
         (
             "Alike, and kept",
             thousands(removal.stays.values().sum()),
-            format!("beside a kept one that they form a pair with{}", by_reason(&removal.stays)),
+            format!("with a kept partner{}", by_reason(&removal.stays)),
         ),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
