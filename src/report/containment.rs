@@ -16,5 +16,5 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     };
     let [a, b] = &explained.contained;
     let header = ["", "3-grams", "numbers", &format!("--remove-if {}", explained.remove_if)];
-    table(header, [row(["a", "b"], a), row(["b", "a"], b)].into_iter(), Some(width))
+    table(header, [row(["a", "b"], a), row(["b", "a"], b)], Some(width))
 }

@@ -88,10 +88,9 @@ mod tests {
         Partner { kept, found: (0, similarity) }
     }
 
-    fn chosen(
-        partners: &[(u64, f32)],
-        look: impl Fn(u64) -> Option<[Contained; 2]>,
-    ) -> (Option<u64>, Chooser<fn(u64, u64) -> bool>) {
+    type Tested = Chooser<fn(u64, u64) -> bool>;
+
+    fn chosen(partners: &[(u64, f32)], look: impl Fn(u64) -> Option<[Contained; 2]>) -> (Option<u64>, Tested) {
         let mut partners: Vec<Partner> = partners.iter().map(|&(kept, similarity)| partner(kept, similarity)).collect();
         let mut chooser = Chooser::new(Bounds { grams: 0.8, numbers: 0.9 }, (|a, b| a < b) as fn(u64, u64) -> bool);
         let removal = chooser.choose(99, &mut partners, 3, |kept| Ok::<_, ()>(look(kept))).unwrap();

@@ -106,7 +106,7 @@ impl RemoveIf {
             }
             ["contained"] => Err(wrong("the share T is missing".into())),
             [rule, ..] => {
-                let hint = crate::error::did_you_mean(rule, ["pair", "contained"].into_iter());
+                let hint = crate::error::did_you_mean(rule, ["pair", "contained"]);
                 Err(wrong(format!("this is no rule{hint}")))
             }
             [] => Err(wrong("it is empty".into())),
