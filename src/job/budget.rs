@@ -28,6 +28,10 @@ const OF_THE_CONSTANT: u64 = 110_000_000;
 /// What a table of pages takes while it is made: an unfinished row group, rows not yet encoded, a batch, the tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
+/// How often a table holds a long value while it is made: in a batch, among the different values, in a page, as the least and
+/// the greatest.
+const A_VALUE_IN_A_TABLE: u64 = 5;
+
 /// What is promised for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
@@ -92,12 +96,13 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// How many tables of pages are made at a time where a reader holds so many bytes of its file at the most: they have what
-    /// the readers together leave of the budget.
-    pub fn tables_of_pages(&self, a_reader: u64) -> usize {
+    /// How many tables of pages are made at a time where a reader holds so many bytes of its file at the most, with values as
+    /// long as that: they have what the readers together leave of the budget.
+    pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
+        let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
             let readers = self.pages().max(a_reader).min(a_reader.saturating_mul(tables));
-            tables * A_TABLE_OF_PAGES + readers.saturating_sub(OF_THE_CONSTANT) <= self.memory
+            a_table.saturating_mul(tables).saturating_add(readers.saturating_sub(OF_THE_CONSTANT)) <= self.memory
         };
         (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
     }
@@ -154,12 +159,14 @@ mod tests {
 
     #[test]
     fn tables_of_pages_have_what_readers_leave() {
-        let tables = |mebibytes: u64, threads, a_reader| {
-            Budget::new(mebibytes << 20, threads).unwrap().tables_of_pages(a_reader)
-        };
+        let budget = |mebibytes: u64, threads| Budget::new(mebibytes << 20, threads).unwrap();
+        let tables = |mebibytes, threads, a_reader| budget(mebibytes, threads).tables_of_pages(a_reader, 0);
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
         // A page of 100 MB, beside its bytes in the file: 168 MB - (205 - 110) are two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
+        // Lines of 16 MB: two tables would hold ten of them beside what they always hold.
+        let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
+        assert_eq!([long(144), long(2048)], [1, 8]);
     }
 
     #[test]

@@ -199,8 +199,9 @@ fn attempt(
 /// How many tables are made at a time, beside what readers hold of the files.
 fn tables(job: &Job<'_>) -> Result<usize> {
     let small = job.budget.free_pages();
-    let largest = job.source.beyond(&|bytes, _| bytes <= small)?.map_or(small, |page| page.bytes);
-    Ok(job.budget.tables_of_pages(largest))
+    let largest = job.source.beyond(&|bytes, _| bytes <= small)?;
+    let (bytes, longest) = largest.map_or((small, 0), |page| (page.bytes, page.longest));
+    Ok(job.budget.tables_of_pages(bytes, longest))
 }
 
 /// The names that a reading asks for besides page and id.
