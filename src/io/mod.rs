@@ -75,6 +75,7 @@ pub use find::{Found, FoundFile, Taking, find, find_all};
 pub use format::{Archived, Format};
 pub use held::{HELD, Held};
 pub use id_rows::{column_names, read_ids};
+pub use overwrite::WORK;
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{empty_folder, held_path};
 pub use segments::{LargePage, Segment};

@@ -1,15 +1,18 @@
 //! What may be replaced: an output of ours or an empty folder, never a folder with anything else in it, however deep it lies.
 
 use crate::error::{Error, Result};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user.
-const OUTPUT_FILES: [&str; 23] = [
+/// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
+/// and so does what the record of the output does not list, where it lists its files.
+const OUTPUT_FILES: [&str; 26] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
     ".run.json.dupsift-accept",
-    "clusters/algorithm=*/part-#.parquet",
+    "clusters/algorithm=*/part-00000.parquet",
     "compare/comparison.json",
     "compare/pairs.parquet",
     "evaluation.json",
@@ -18,20 +21,43 @@ const OUTPUT_FILES: [&str; 23] = [
     "evaluation/evaluation.json",
     "evaluation/evaluation.parquet",
     "filter.bloom",
-    "flags/part-#.parquet",
-    "model/part-#.parquet",
+    "flags/part-00000.parquet",
+    "model/part-00000.parquet",
     "pages/part-#.parquet",
-    "pairs/algorithm=*/part-#.parquet",
-    "rejected/part-#.parquet",
-    "removed/part-#.parquet",
+    "pairs/algorithm=*/part-00000.parquet",
+    "rejected/part-00000.parquet",
+    "removed/part-00000.parquet",
     "report.html",
     "run.json",
-    "stats/*.json",
-    "stats/*/*.parquet",
+    "stats/features/part-00000.parquet",
+    "stats/models/*.parquet",
+    // Of earlier versions.
+    "stats/sentences/part-00000.parquet",
+    "stats/stats.json",
+    "stats/words/part-00000.parquet",
 ];
+
+/// Of these, what comes into a folder when its record has been written.
+const LATER: [&str; 9] = [
+    "_HELD",
+    "_SUCCESS",
+    ".report.html.dupsift-accept",
+    ".run.json.dupsift-accept",
+    "evaluation/_SUCCESS",
+    "evaluation/evaluation.json",
+    "evaluation/evaluation.parquet",
+    "report.html",
+    "run.json",
+];
+
+/// The entry of a record that lists the files of its output.
+pub const FILES: &str = "files";
 
 /// The record of a result, one of which every finished folder has: of a run, or of the evaluation within it.
 const RECORDS: [&str; 2] = ["run.json", "evaluation.json"];
+
+/// How the names of folders of work files begin.
+pub const WORK: &str = ".dupsift-work-";
 
 /// How the hidden names begin under which an evaluation is made within its run's folder; one that died may have left such
 /// a folder, and it is ours.
@@ -72,7 +98,7 @@ pub(super) fn is_output(out: &Path) -> Result<bool> {
 
 /// Whether it is a folder, and no link to one, with nothing in it.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
-    Ok(folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) && names(folder)?.is_empty())
+    Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
 /// What tells that a folder is neither empty nor a finished output.
@@ -86,39 +112,83 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// Whether nothing but parts of an output of ours is in the folder, be they all there or not.
-pub(super) fn holds_only_ours(folder: &Path) -> Result<bool> {
-    Ok(foreign_path(folder)?.is_none())
-}
-
 /// The first path in the folder that no output of ours has there: a file of another name, a link, a folder that none of our
-/// files lies in.
+/// files lies in. Where the record of the output lists its files, a file that it does not list.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
-    foreign_below(folder, &[])
+    foreign_below(folder, &[], listed(folder).as_ref())
 }
 
-fn foreign_below(folder: &Path, above: &[String]) -> Result<Option<PathBuf>> {
+/// The same of a folder in which an output was being made, with folders of work files.
+pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
-        let path = folder.join(&name);
-        let kind = path.symlink_metadata().map_err(Error::io("look at", &path))?;
-        let parts: Vec<String> = above.iter().cloned().chain([name]).collect();
-        let is_left = parts.len() == 1 && HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden));
-        let ours = if kind.is_dir() {
-            is_left || OUTPUT_FILES.iter().any(|file| leads_to(&parts, file))
-        } else {
-            kind.is_file() && OUTPUT_FILES.iter().any(|file| is_at(&parts, file))
-        };
-        if !ours {
-            return Ok(Some(parts.iter().collect()));
-        }
-        if kind.is_dir()
-            && !is_left
-            && let Some(foreign) = foreign_below(&path, &parts)?
-        {
+        let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
+        if !is_work && let Some(foreign) = foreign_at(folder, &[], name, None)? {
             return Ok(Some(foreign));
         }
     }
     Ok(None)
+}
+
+/// The files that the record of an output lists; none where it lists none, as those of earlier versions.
+fn listed(folder: &Path) -> Option<BTreeSet<String>> {
+    let record: Value = serde_json::from_slice(&std::fs::read(folder.join("run.json")).ok()?).ok()?;
+    let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
+    Some(files.map(str::to_owned).collect())
+}
+
+/// The files below a folder in which an output is being made, by their paths in it, in order; those of work are none of them.
+pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
+    let mut files = Vec::new();
+    for name in names(folder)?.into_iter().filter(|name| !name.starts_with(WORK)) {
+        let path = folder.join(&name);
+        if is_folder(&path) {
+            files.extend(files_below(&path)?.into_iter().map(|below| format!("{name}/{below}")));
+        } else {
+            files.push(name);
+        }
+    }
+    Ok(files)
+}
+
+fn foreign_below(folder: &Path, above: &[String], listed: Option<&BTreeSet<String>>) -> Result<Option<PathBuf>> {
+    for name in names(folder)? {
+        if let Some(foreign) = foreign_at(folder, above, name, listed)? {
+            return Ok(Some(foreign));
+        }
+    }
+    Ok(None)
+}
+
+fn foreign_at(
+    folder: &Path,
+    above: &[String],
+    name: String,
+    listed: Option<&BTreeSet<String>>,
+) -> Result<Option<PathBuf>> {
+    let path = folder.join(&name);
+    let kind = path.symlink_metadata().map_err(Error::io("look at", &path))?;
+    let parts: Vec<String> = above.iter().cloned().chain([name]).collect();
+    // A folder that an evaluation left which died holds what an evaluation does.
+    let mut known = parts.clone();
+    if HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden)) {
+        known[0] = "evaluation".to_owned();
+    }
+    let is_later = || LATER.iter().any(|file| is_at(&known, file));
+    let is_listed = || listed.is_none_or(|files| files.contains(&known.join("/")) || is_later());
+    let ours = if kind.is_dir() {
+        OUTPUT_FILES.iter().any(|file| leads_to(&known, file))
+    } else {
+        kind.is_file() && OUTPUT_FILES.iter().any(|file| is_at(&known, file)) && is_listed()
+    };
+    match (ours, kind.is_dir()) {
+        (false, _) => Ok(Some(parts.iter().collect())),
+        (true, true) => foreign_below(&path, &parts, listed),
+        (true, false) => Ok(None),
+    }
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
 }
 
 fn is_numbered(name: &str, before: &str) -> bool {
@@ -184,10 +254,15 @@ mod tests {
             "removed/part-00000.csv",
             "removed/deep/part-00000.parquet",
             "stats/words/run.json",
+            "stats/a.json",
+            "stats/mine/part-00000.parquet",
+            "removed/part-00001.parquet",
             "report.html.bak",
         ] {
             assert!(!ours(path), "{path}");
         }
-        assert!(leads_to(&parts("stats/words"), "stats/*/*.parquet") && !leads_to(&parts("mine"), "stats/*.json"));
+        assert!(
+            leads_to(&parts("stats/models"), "stats/models/*.parquet") && !leads_to(&parts("mine"), "stats/stats.json")
+        );
     }
 }

@@ -139,14 +139,21 @@ impl Place {
                 name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
                     && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
             };
-            if is_ours(&partial) && !is_locked(&path) {
+            let (is_partial, is_old) = (is_ours(&partial) && !is_locked(&path), is_ours(&old));
+            let foreign = match (is_partial, is_old) {
+                (true, _) => overwrite::foreign_path_unfinished(&path)?,
+                (_, true) => overwrite::foreign_path(&path)?,
+                _ => continue,
+            };
+            if let Some(foreign) = foreign {
+                let (left, foreign) = (path.display(), foreign.display());
+                tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {foreign}");
+            } else if is_partial {
                 fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
-            } else if is_ours(&old) && overwrite::holds_only_ours(&path)? {
-                if self.path.symlink_metadata().is_ok() {
-                    fs::remove_dir_all(&path).map_err(Error::io("remove the replaced result", &path))?;
-                } else {
-                    fs::rename(&path, &self.path).map_err(Error::io("put back the earlier result at", &self.path))?;
-                }
+            } else if self.path.symlink_metadata().is_ok() {
+                fs::remove_dir_all(&path).map_err(Error::io("remove the replaced result", &path))?;
+            } else {
+                fs::rename(&path, &self.path).map_err(Error::io("put back the earlier result at", &self.path))?;
             }
         }
         Ok(())

@@ -7,7 +7,7 @@
 //! ```
 
 use super::held;
-use super::overwrite;
+use super::overwrite::{self, FILES};
 use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use crate::error::{Error, Result};
@@ -129,12 +129,24 @@ impl Stage {
         Ok(path)
     }
 
+    /// Writes the record, a JSON object as text, with a list of all files that stand in the folder by now.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write_record(&self, record: &str) -> Result<()> {
+        let files = overwrite::files_below(self.path())?;
+        let list = serde_json::to_string_pretty(&files).map_err(Error::table("write run.json"))?;
+        let open = record.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
+        let list = list.replace('\n', "\n  ");
+        self.write_bytes("run.json", format!("{open},\n  \"{FILES}\": {list}\n}}").as_bytes())
+    }
+
     /// Makes everything durable, writes `_SUCCESS`, and puts the folder in its place. What it replaces is moved aside
-    /// first and removed last; so is an older result that was held back.
+    /// first and removed last; so is an older result that was held back, where this one takes its place too.
     ///
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
-    pub fn commit(mut self) -> Result<()> {
+    pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS)?;
         publish(|| {
             overwrite::check(&self.place.path, self.overwrite)?;
@@ -142,7 +154,8 @@ impl Stage {
         })?;
         self.staged.finish();
         let older = self.place.held();
-        if held::older(&self.place).unwrap_or(false)
+        if replaces_held
+            && held::older(&self.place).unwrap_or(false)
             && let Err(error) = fs::remove_dir_all(&older.path)
         {
             tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());

@@ -18,7 +18,7 @@ fn run(out: &Path, overwrite: bool, content: &str) -> Result<()> {
     stage.write_bytes("run.json", content.as_bytes())?;
     stage.write_bytes("pairs/algorithm=exact/part-00000.parquet", b"...")?;
     assert!(!out.join("pairs").exists() || overwrite);
-    stage.commit()
+    stage.commit(true)
 }
 
 #[test]
@@ -116,6 +116,74 @@ fn a_file_of_the_users_is_found_however_deep_it_lies() {
 }
 
 #[test]
+fn a_file_that_the_record_does_not_list_is_the_users_whatever_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let run = || {
+        let stage = Stage::begin(&out, true)?;
+        for file in ["pairs/algorithm=exact/part-00000.parquet", "pages/part-00000.parquet", "stats/models/a.parquet"] {
+            stage.write_bytes(file, b"...")?;
+        }
+        stage.write_bytes(".dupsift-work-abc/sorted", b"...")?;
+        stage.write_record("{\n  \"a\": [\n    1\n  ]\n}")?;
+        fs::remove_dir_all(stage.path().join(".dupsift-work-abc")).expect("removed");
+        stage.commit(true)
+    };
+    run().expect("done");
+    let record = fs::read_to_string(out.join("run.json")).expect("there");
+    expect_test::expect![[r#"
+        {
+          "a": [
+            1
+          ],
+          "files": [
+            "pages/part-00000.parquet",
+            "pairs/algorithm=exact/part-00000.parquet",
+            "stats/models/a.parquet"
+          ]
+        }"#]]
+    .assert_eq(&record);
+    // What comes later is known by its name.
+    for later in ["report.html", "evaluation/evaluation.json", ".evaluation.dupsift-partial-5/evaluation.parquet"] {
+        fs::create_dir_all(out.join(later).parent().expect("a folder")).expect("made");
+        fs::write(out.join(later), b"...").expect("written");
+    }
+    for mine in [
+        "removed/part-00000.parquet",
+        "pairs/algorithm=foo/part-00000.parquet",
+        "pages/part-00001.parquet",
+        "stats/models/b.parquet",
+        ".evaluation.dupsift-partial-5/u.txt",
+    ] {
+        let path = out.join(mine);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(&path, b"user").expect("a file");
+        let message = run().expect_err("refused").to_string();
+        assert!(message.contains(mine), "{message}");
+        assert_eq!(fs::read(&path).expect("there"), b"user");
+        fs::remove_file(&path).expect("removed");
+    }
+    run().expect("replaced");
+    assert_eq!(names(&out), ["_SUCCESS", "pages", "pairs", "run.json", "stats"]);
+}
+
+#[test]
+fn a_file_of_the_users_under_the_name_of_a_dead_run_is_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    let [mine, dead] = [".out.dupsift-partial-1", ".out.dupsift-partial-2"];
+    for name in [mine, dead] {
+        fs::create_dir_all(at(name).join(".dupsift-work-x1/run")).expect("folders");
+        fs::create_dir_all(at(name).join("pairs/algorithm=exact")).expect("folders");
+        fs::write(at(name).join("pairs/algorithm=exact/part-00000.parquet"), b"half").expect("a file");
+    }
+    fs::write(at(mine).join("mine.txt"), b"user").expect("a file");
+    run(&at("out"), false, "1").expect("done");
+    assert_eq!(names(folder.path()), [mine, "out"]);
+    assert_eq!(fs::read(at(mine).join("mine.txt")).expect("there"), b"user");
+}
+
+#[test]
 fn an_output_has_a_folder_of_its_own_apart_from_its_inputs() {
     for out in ["/", ".", "..", "./", "../."] {
         let message = Stage::begin(Path::new(out), true).expect_err("refused").to_string();
@@ -198,7 +266,7 @@ fn files_stay_inside_and_a_name_taken_meanwhile_stops_the_commit() {
         assert!(stage.write_bytes(path, b"").is_err(), "{path}");
     }
     fs::create_dir(&out).expect("a folder");
-    assert!(stage.commit().is_err());
+    assert!(stage.commit(true).is_err());
     assert_eq!(names(folder.path()), ["out"]);
 }
 

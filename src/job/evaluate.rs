@@ -66,7 +66,7 @@ pub fn evaluate(
     let rows: Vec<EvaluationRow<'_>> = report.algorithms.iter().map(row).collect();
     writer.write(&evaluation_table(&rows)?)?;
     writer.close()?;
-    stage.commit()?;
+    stage.commit(false)?;
     Ok(report)
 }
 

@@ -12,12 +12,17 @@ use super::stream::StreamReport;
 use super::workers::Job;
 use crate::error::Result;
 use crate::io::{BadInput, Stage, held_path};
-use crate::stage::guard::{Fired, ReadCounts, reading, removal};
+use crate::stage::guard::{Fired, ReadCounts, holds, reading, removal};
 
 /// A record of a job whose guards decide where its result goes.
 pub trait Guarded {
     /// The guards that fired.
     fn guards(&self) -> &[GuardReport];
+
+    /// Whether a guard fired that holds results back where they would replace another one.
+    fn would_hold(&self) -> bool {
+        self.guards().iter().any(|guard| holds(&guard.name))
+    }
 
     /// Whether the result is held back: it stands beside the output that it does not replace.
     fn is_held(&self) -> bool {

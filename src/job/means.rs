@@ -14,7 +14,7 @@ use super::purified::Purified;
 use super::workers::Job;
 use crate::allocator;
 use crate::error::{Error, Result};
-use crate::io::{Source, Unfinished};
+use crate::io::{Source, Unfinished, WORK};
 use crate::purify::Purifier;
 use crate::shuffle::Memory;
 use crate::text::Pipeline;
@@ -123,6 +123,6 @@ pub fn work_again<T>(
 /// killed run left is cleared with that, unless `--work` names another place.
 pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<Unfinished> {
     let parent = options.work.as_deref().unwrap_or(staged);
-    let folder = Unfinished::create_in(parent, ".dupsift-work-");
+    let folder = Unfinished::create_in(parent, WORK);
     folder.map_err(Error::io("create the work folder in", parent))
 }

@@ -88,8 +88,8 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         let job = means.job(options, &source, folder.path(), progress, cancel);
         match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {
             Ok(report) => {
-                let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write run.json"))?;
-                stage.write_bytes("run.json", &json)?;
+                let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
+                stage.write_record(&json)?;
                 let place = folder.path().to_path_buf();
                 folder.close().map_err(Error::io("remove the work folder", &place))?;
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
@@ -99,7 +99,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
                     let folder = stage.hold()?;
                     tracing::warn!("the result is held back in {}; what stands at --out stays", folder.display());
                 } else {
-                    stage.commit()?;
+                    stage.commit(options.accept || !report.would_hold())?;
                 }
                 return Ok(report);
             }

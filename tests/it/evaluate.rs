@@ -174,7 +174,12 @@ fn the_samples_against_their_pairs() {
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap(), report);
     assert_eq!(evaluation(&done.out()), report);
     // Even if an evaluation that died left its hidden folder there.
-    std::fs::create_dir(done.out().join(".evaluation.dupsift-partial-1")).unwrap();
+    let died = done.out().join(".evaluation.dupsift-partial-1");
+    std::fs::create_dir(&died).unwrap();
+    std::fs::write(died.join("notes.txt"), "mine").unwrap();
+    let refused = run(&[samples()], &done.out(), &["--algorithms", "exact", "--overwrite"]).ends_with(2);
+    refused.says(&[".evaluation.dupsift-partial-1/notes.txt"]);
+    std::fs::rename(died.join("notes.txt"), died.join("evaluation.json")).unwrap();
     run(&[samples()], &done.out(), &["--algorithms", "exact", "--overwrite"]).ends_with(0);
     assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
 }

@@ -162,6 +162,20 @@ fn where_nothing_stands_the_result_is_published_with_a_warning() {
 }
 
 #[test]
+fn an_empty_result_leaves_an_older_one_that_is_held_back() {
+    let night = Night::new();
+    night.broken(500, 400);
+    night.held(&[]);
+    std::fs::remove_dir_all(night.at("out")).unwrap();
+    night.write(b"");
+    night.run(&[]).ends_with(3);
+    assert_eq!(night.names(), ["corpus", "out", "out.held"]);
+    assert_eq!(record(&night.at("out.held"))["documents"]["rejected"], 400);
+    night.accept(&[]).ends_with(0);
+    assert_eq!(record(&night.at("out"))["documents"]["rejected"], 400);
+}
+
+#[test]
 fn an_accepted_result_takes_the_place_with_its_reason() {
     let night = Night::new();
     night.broken(500, 400);
