@@ -91,7 +91,9 @@ fn said(asked: &Asked, there: &[Shown]) -> String {
     }
     let plain = || there.iter().filter(|known| known.is_plain()).map(|known| known.name.as_str());
     let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    let hint = inside.map_or_else(|| did_you_mean(column, plain()), |name| format!("; did you mean {name:?}?"));
+    let hint = schema::likely_of(option, column, there).filter(|hint| !hint.is_empty());
+    let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));
+    let hint = hint.unwrap_or_else(|| did_you_mean(column, plain()));
     format!("{option} names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
 }
 
@@ -150,5 +152,16 @@ mod tests {
         assert!(check("raw").is_ok());
         std::fs::remove_file(at("long.jsonl")).expect("it is there");
         assert_eq!(message("tags"), "--url-column names the column \"tags\", which is a list; expected a plain column");
+    }
+
+    #[test]
+    fn the_usual_names_of_texts_and_ids_are_tried() {
+        let named = |option: &str, column: &str| {
+            let asked = Asked { option: option.into(), column: column.into(), plain: false };
+            said(&asked, &["uid", "raw_content"].map(Shown::named))
+        };
+        assert!(named("--text-column", "text").ends_with("there are uid, raw_content; try --text-column raw_content"));
+        assert!(named("--id-column", "id").ends_with("; try --id-column uid"));
+        assert!(named("--keep", "text").ends_with("there are uid, raw_content"));
     }
 }

@@ -43,6 +43,11 @@ pub trait Format: Debug + Sync {
         false
     }
 
+    /// Whether texts and ids are columns that a user can name; else each row has both, whatever their names.
+    fn names_columns(&self) -> bool {
+        !self.is_whole() && !self.has_pages()
+    }
+
     /// Whether a reading of one column costs less than a reading of all.
     fn is_columnar(&self) -> bool {
         false

@@ -153,6 +153,16 @@ impl std::fmt::Display for Shown {
     }
 }
 
+/// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
+pub(super) fn likely_of(option: &str, wanted: &str, there: &[Shown]) -> Option<String> {
+    Some(match option {
+        "--text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
+        "--html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
+        "--id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
+        _ => return None,
+    })
+}
+
 /// `"; try --text-column content"`, where a column of that file is likely the one.
 fn likely(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();

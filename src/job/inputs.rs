@@ -10,7 +10,7 @@ use super::options::RunOptions;
 use super::review::SOURCE_COLUMNS;
 use super::workers::Job;
 use crate::error::Result;
-use crate::io::{Asked, BadInput, Columns, Found, Source, check_asked, find_all, open};
+use crate::io::{Asked, BadInput, Columns, Found, FoundFile, Source, check_asked, find_all, open};
 use crate::text::Field;
 
 /// The files of a corpus, opened: footers read, lines counted.
@@ -34,8 +34,7 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
 /// # Errors
 /// As [`look`].
 pub(super) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Result<Inputs> {
-    let asked: Vec<Asked> = named(options).chain(asked).collect();
-    check_asked(&found.files, &asked, options.threads)?;
+    check_named(options, &found.files, asked)?;
     let (source, bad) = open(found, &columns(options), options.threads)?;
     if !options.strict {
         let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is set aside" };
@@ -45,7 +44,29 @@ pub(super) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -
     Ok(Inputs { source, bad })
 }
 
-/// The columns that the user named and that no reading can do without; text and id are looked for in every file.
+/// Checks that each column that the options name is in some file, by the first lines of files that have to be read for it; and
+/// those in `asked`.
+///
+/// # Errors
+/// [`crate::error::Error::Usage`] with the columns that are there.
+pub(super) fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
+    let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
+    // Footers tell of these when the files are opened, and of their types too.
+    let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
+    let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
+    check_asked(found, &asked, options.threads)
+}
+
+/// The columns of texts and ids that the user named. Every file has to have them: opening it tells whether it has.
+fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
+    let text = if options.html { "--html-column" } else { "--text-column" };
+    let text = (text, &options.text_column, options.text_required);
+    let both = [text, ("--id-column", &options.id_column, options.id_required)].into_iter();
+    let both = both.filter(|(.., required)| *required);
+    both.map(|(option, column, _)| Asked { option: option.to_owned(), column: column.clone(), plain: false })
+}
+
+/// The columns that the user named and that no reading can do without, beside texts and ids.
 fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
         option: format!("--{}-column", field.name()),

@@ -16,7 +16,7 @@ use super::RunOptions;
 use super::check::check;
 use super::guards;
 use super::heard::heard;
-use super::inputs::look_into;
+use super::inputs::{check_named, look_into};
 use super::last_reading;
 use super::page_elements::{Elements, Spelled};
 use super::pages_report::{PagesReport, report};
@@ -29,7 +29,9 @@ use super::tables::write_rejected;
 use super::workers::Job;
 use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, page_fields};
 use crate::error::{Error, Result};
-use crate::io::{BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns};
+use crate::io::{
+    Asked, BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
+};
 use crate::purify::Purifier;
 use crate::shuffle::{AtomicBits, Writer};
 
@@ -64,6 +66,8 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let asked = options.clone();
     let (found, own) = heard(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;
+        // The columns that files have themselves are known when all of their lines are read.
+        check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;
         Ok((found, own))
     })?;
@@ -71,6 +75,12 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let run = options.run.clone();
     let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
+}
+
+/// The columns of `--columns`.
+fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
+    let names = options.columns.iter().flatten();
+    names.map(|name| Asked { option: "--columns".to_owned(), column: name.clone(), plain: false }).collect()
 }
 
 /// The columns of the files that will be written.
@@ -141,9 +151,10 @@ fn attempt(
         ..Want::default()
     });
     let room = job.room();
+    let parts = parts(job, &splits);
     let found = job.work_on(
         tables(job)?,
-        splits.len(),
+        parts.len(),
         || {
             Ok(Found {
                 purified: PurifyReport::default(),
@@ -154,15 +165,17 @@ fn attempt(
                 rejected: rejecter.writer(),
             })
         },
-        |found, piece| {
-            let path = stage.path().join(format!("pages/part-{piece:05}.parquet"));
+        |found, part| {
+            let path = stage.path().join(format!("pages/part-{part:05}.parquet"));
             let mut writer = TableWriter::create(&path, schema.clone())?;
-            job.read_piece(&room, &splits[piece], &want, &mut |batch| {
-                let part = Part { job, purifier: &purifier, elements: &elements, own, schema: &schema };
-                writer.write(&part.table(found, &rejecter, batch)?)?;
-                bar.add(batch.len() as u64);
-                Ok(())
-            })?;
+            for split in parts[part] {
+                job.read_piece(&room, split, &want, &mut |batch| {
+                    let part = Part { job, purifier: &purifier, elements: &elements, own, schema: &schema };
+                    writer.write(&part.table(found, &rejecter, batch)?)?;
+                    bar.add(batch.len() as u64);
+                    Ok(())
+                })?;
+            }
             let (rows, bytes) = writer.close()?;
             (found.rows, found.bytes) = (found.rows + rows, found.bytes + bytes);
             Ok(())
@@ -194,6 +207,19 @@ fn attempt(
         report(job, &options.prefix, own, &elements, bad, all.of(job), elements_seconds, rows, rejected.report());
     report.guards = guards::of_reading(job, stage, bad, rows, &report.rejections)?;
     Ok(report)
+}
+
+/// The pieces that become one table: one each, but of files that are one page each as many as fill a table.
+fn parts<'s>(job: &Job<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
+    let is_page = |split: &Split| job.source.files[split.file].format.is_whole();
+    let mut bytes = 0;
+    let together = |before: &Split, next: &Split| {
+        bytes += before.text_bytes;
+        let fits = is_page(before) && is_page(next) && bytes + next.text_bytes <= PART_BYTES as u64;
+        bytes = if fits { bytes } else { 0 };
+        fits
+    };
+    splits.chunk_by(together).collect()
 }
 
 /// How many tables are made at a time, beside what readers hold of the files.

@@ -20,6 +20,9 @@ use crate::io::{InputFile, Want};
 use crate::purify::{Fallback, Kind, Page, Purifier, RawPage, elements};
 use crate::text::Field;
 
+/// What a server would say of a text.
+const PLAIN: &str = "text/plain; charset=utf-8";
+
 /// The purifier of a job, and what it has done so far.
 pub struct Purified {
     purifier: Purifier,
@@ -203,6 +206,8 @@ pub(super) fn each_page(
                 let _long = job.long_document(bytes.len())?;
                 let begun = Instant::now();
                 let (content_type, url) = (value(&content_types, row), value(&urls, row));
+                // What is no page, such as a text file, has no tags.
+                let content_type = if batch.is_html() { content_type } else { Some(PLAIN) };
                 match guarded(|| purifier.page(&RawPage { bytes, content_type, url })) {
                     Ok(page) => {
                         told.count(&page, bytes.len(), begun.elapsed());

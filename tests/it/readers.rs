@@ -72,6 +72,44 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
     assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("--encoding"), "{}", ran.stderr);
 }
 
+#[test]
+fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    let purify = |input: &Path, more: &[&str]| {
+        let mut command = program();
+        command.arg("purify").arg(input).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]).args(more);
+        Ran::of(command.output().unwrap())
+    };
+    std::fs::create_dir_all(docs.join("x")).unwrap();
+    for name in ["a.html", "x/c.htm"] {
+        let page = format!("<html><head><title>{name}</title></head><body><p>{LONG}</p></body></html>");
+        std::fs::write(docs.join(name), page).unwrap();
+    }
+    std::fs::write(docs.join("x/b.txt"), format!("1 < 2\n\n<b>{LONG}")).unwrap();
+    purify(&docs, &[]).ends_with(2).says(&["--whole-files"]);
+    let ran = purify(&docs, &["--whole-files"]).ends_with(0);
+    assert!(ran.stdout.contains("3 pages in 3 files"), "{}", ran.stdout);
+    assert_eq!(crate::kit::names_in(&out.join("pages")), ["part-00000.parquet"], "small files share a table");
+    let pages = Table::read(&out.join("pages"));
+    assert_eq!(pages.texts("page_id"), ["a.html", "x/b.txt", "x/c.htm"]);
+    assert_eq!(pages.texts("page_body"), [LONG.to_owned(), format!("1 < 2\n<b>{LONG}"), LONG.to_owned()]);
+    assert_eq!(pages.texts("page_title")[0], "a.html");
+    // What comes out can be sifted.
+    let sifted = ["--text-column", "page_body", "--id-column", "page_id", "--algorithms", "exact"];
+    run(&[&out.join("pages")], &folder.path().join("sifted"), &sifted).ends_with(0);
+    assert_eq!(doc_pairs(&folder.path().join("sifted"), "exact"), [(0, 2)]);
+
+    let text = "这是一个关于汉字编码的例子，我们用它来试验这个程序是不是真的能够认出文本的编码。";
+    let line = format!("{{\"id\": 1, \"html\": \"<html><body><p>{text}</p></body></html>\"}}\n");
+    let lines = folder.path().join("a.jsonl");
+    std::fs::write(&lines, encoding_rs::GBK.encode(&line).0).unwrap();
+    for encoding in ["gbk", "auto"] {
+        purify(&lines, &["--encoding", encoding]).ends_with(0);
+        assert_eq!(Table::read(&out.join("pages")).texts("page_body"), [text], "{encoding}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_a_folder_is_named_and_not_waited_for() {

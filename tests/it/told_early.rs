@@ -89,20 +89,32 @@ fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
     endless(&docs.join("m.jsonl.gz"));
     // Whichever of them comes first.
     std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
-    for input in ["docs", "docs/[am].*", "docs/[mz].*"] {
+    let pages = ["purify", "docs", "--html-column", "text"];
+    let lines: &[(&[&str], &str)] = &[
+        (&["run", "docs", "--keep", "nosuch desc"], "--keep"),
+        (&["run", "docs/[am].*", "--keep", "nosuch desc"], "--keep"),
+        (&["run", "docs/[mz].*", "--keep", "nosuch desc"], "--keep"),
+        (&["run", "docs", "--text-column", "nosuch"], "--text-column"),
+        (&["compare", "docs/m.*", "--id-column", "nosuch"], "--id-column"),
+        (&["stream", "docs/m.*", "--html-column", "nosuch"], "--html-column"),
+        (&["purify", "docs", "--html-column", "nosuch"], "--html-column"),
+        (&[&pages[..], &["--columns", "text,nosuch"]].concat(), "--columns"),
+        (&[&pages[..], &["--id-column", "nosuch"]].concat(), "--id-column"),
+    ];
+    for &(line, option) in lines {
         let out = folder.path().join("out");
         let mut command = program();
-        command.current_dir(folder.path()).args(["run", input, "--keep", "nosuch desc", "--no-progress", "--out"]);
+        command.current_dir(folder.path()).args(line).args(["--no-progress", "--out"]);
         let child = command.arg(&out).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         // To count its lines takes minutes.
         let (id, (done, ended)) = (child.id(), std::sync::mpsc::channel());
         let waiting = std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
         let Ok(output) = ended.recv_timeout(std::time::Duration::from_secs(60)) else {
             Command::new("kill").arg("-KILL").arg(id.to_string()).status().unwrap();
-            panic!("{input}: the large file is read first");
+            panic!("{line:?}: the large file is read first");
         };
         waiting.join().unwrap().unwrap();
-        Ran::of(output).ends_with(2).says(&["--keep names the column \"nosuch\", which no input file has"]);
+        Ran::of(output).ends_with(2).says(&[&format!("{option} names the column \"nosuch\", which no input file has")]);
         assert!(!out.exists());
     }
 }

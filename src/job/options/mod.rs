@@ -48,6 +48,8 @@ pub struct RunOptions {
     pub text_column: String,
     /// Whether that column holds pages, HTML in any charset.
     pub html: bool,
+    /// Whether the user named it.
+    pub text_required: bool,
     /// The column that says what a server said of a page, for pages alone; a corpus need not have it.
     pub content_type_column: String,
     /// The column of the addresses of pages, likewise.
@@ -122,6 +124,7 @@ impl RunOptions {
             encoding: Encoding::Utf8,
             text_column: String::new(),
             html: false,
+            text_required: false,
             content_type_column: String::new(),
             url_column: String::new(),
             page_columns_required: [false; 2],

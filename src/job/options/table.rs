@@ -114,10 +114,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.max_rejected_share = Some(given.real())),
             |run| run.max_rejected_share.map(Value::from),
         ),
-    OptionSpec::new(FILES, SIFTING, "whole-files", "", Kind::Switch,
+    OptionSpec::new(FILES, MAKING, "whole-files", "", Kind::Switch,
         "Read each .txt and .html file as one document, whose id is its path")
+        .but(&[(Verb::Purify, "Read each .txt and .html file as one page, whose id is its path", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
-    OptionSpec::new(FILES, SIFTING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
+    OptionSpec::new(FILES, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
         "Encoding of JSON lines and of .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
          windows-1251")
         .default(is("utf-8"))
@@ -129,7 +130,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("text"))
         .but(&[(Verb::Purify, "", NONE)])
         .field(
-            |run, given| Ok((run.text_column, run.html) = (given.text().into(), false)),
+            |run, given| Ok((run.text_column, run.html, run.text_required) = (given.text().into(), false, given.typed)),
             |run| (!run.html).then(|| run.text_column.clone().into()),
         ),
     OptionSpec::new(FILES, MAKING, "html-column", "COLUMN", Kind::Column,
@@ -140,7 +141,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             told("html", "html; of web archives it is not needed"),
         )])
         .field(
-            |run, given| Ok((run.text_column, run.html) = (given.text().into(), true)),
+            |run, given| Ok((run.text_column, run.html, run.text_required) = (given.text().into(), true, given.typed)),
             |run| run.html.then(|| run.text_column.clone().into()),
         ),
     OptionSpec::new(FILES, MAKING, "id-column", "COLUMN", Kind::Column, "Column of ids")
