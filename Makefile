@@ -7,7 +7,8 @@
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
 #   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
 #   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
-#   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora
+#   make quality CORPORA=DIR [WRITE=FILE]                          recall and precision on the larger corpora; regimes, too
+#   make regimes CORPORA=DIR [WRITE=FILE]                          the default where versions are common, rare, beside copies
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
@@ -30,7 +31,7 @@ export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality family study hostile golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study hostile golden venv clean
 .NOTPARALLEL:
 
 help:
@@ -90,6 +91,13 @@ quality: venv
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/quality.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
+
+regimes: venv
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/regimes.py "$$CORPORA" --dupsift "$(PROGRAM)" --floors $${WRITE:+--write "$$WRITE"}
 
 family: venv
 	@if [ -z "$$CORPORA" ]; then \

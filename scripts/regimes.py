@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""The regimes: what a setting finds and removes where versions are common, where they are rare, and where copies stand beside them.
+
+CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m (docs/ in each, and truth/pairs.parquet with labelled pairs
+"the same page in two editions" in the first three). From each labelled corpus four regimes are made:
+
+    plain     the corpus as it is
+    thin Q    of each labelled family one document stays, with probability Q the others too; Q is 0.1 and 0.02
+    twice     every labelled page stands there once more, with a line "page saved on ..." at its end
+
+and from mixed-100m `planted`: 100 families among 4,000 documents, each of a document, a version of it with a tenth or a fifth
+of its words edited, and two more of both with one word in a hundred edited. All draws are seeded: the same corpora give the
+same rows and the same true pairs everywhere.
+
+--setting is what is typed after `dupsift run`, and may be given more than once; without it the default is measured, with its
+rule of removal and with that of pairs alone. All pairs that a setting reports count together. Pairs whose `relation` is `form`
+do not count, as the program itself says that they are no versions. A result that is held back (exit code 4) is measured as it is.
+
+The columns: true pairs, reported pairs; precision, recall and F1 of these; removed documents, how many of them for a document
+of their own family, how many could go if one of each family stayed; the share of pages of which nothing is left; the
+share of families all of whose pairs are reported.
+
+    scripts/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
+    scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write docs/measurements.md
+
+With --floors the script ends with 1 where the default falls below what was measured. With --rule the rule of versions_rule.py
+stands in place of a setting; it needs jieba, and removes nothing.
+"""
+
+import argparse
+import collections
+import itertools
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import versions_rule
+from measured import commit, missing_corpora, write_section
+
+LANGUAGES = ["zh", "ru", "en"]
+# The first one is the default of the program.
+DEFAULT = "--remove-if contained:0.8:0.9"
+SETTINGS = [DEFAULT, "--remove-if pair"]
+THIN = [0.1, 0.02]
+SEED_THIN, SEED_TWICE, SEED_PLANTED = 100, 4, 11
+PLANTED_FAMILIES, PLANTED_DOCUMENTS = 100, 4000
+PLANTED_LENGTHS = range(800, 8001)
+SAVED = {
+    "zh": "页面保存于 2024 年 5 月 %d 日 %d:%02d",
+    "ru": "Страница сохранена %d мая 2024 года в %d:%02d",
+    "en": "Page saved on May %d, 2024 at %d:%02d",
+}
+WORDS = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+|\s+")
+MARKERS = ("<!-- regimes -->", "<!-- /regimes -->")
+# What the default reaches, a last digit beside the measured figure: least F1, or recall and share of whole families; fewest removals for a
+# document of the own family; most pages lost. They say that nothing became worse; they are far from the goals in docs/versions.md.
+FLOORS = {
+    ("zh", "plain"): {"f1": 0.966, "right": 2007, "lost": 0.0066},
+    ("zh", "thin 10 %"): {"f1": 0.672, "right": 207, "lost": 0.0169},
+    ("zh", "thin 2 %"): {"f1": 0.259, "right": 37, "lost": 0.0194},
+    ("zh", "twice"): {"f1": 0.897, "right": 4718, "lost": 0.0063},
+    ("ru", "plain"): {"f1": 0.940, "right": 1501, "lost": 0.0068},
+    ("ru", "thin 10 %"): {"f1": 0.673, "right": 150, "lost": 0.0128},
+    ("ru", "thin 2 %"): {"f1": 0.292, "right": 28, "lost": 0.0131},
+    ("ru", "twice"): {"f1": 0.768, "right": 4760, "lost": 0.0053},
+    ("en", "plain"): {"f1": 0.984, "right": 901, "lost": 0.0035},
+    ("en", "thin 10 %"): {"f1": 0.951, "right": 94, "lost": 0.0102},
+    ("en", "thin 2 %"): {"f1": 0.773, "right": 15, "lost": 0.0068},
+    ("en", "twice"): {"f1": 0.915, "right": 1499, "lost": 0.0001},
+    ("mixed", "planted"): {"recall": 0.435, "whole": 0.060, "right": 396, "lost": 0.0058},
+}  # fmt: skip
+
+
+@dataclass
+class Regime:
+    """A corpus, the pairs in it that are true, and the family of each document that has one."""
+
+    name: str
+    rows: list
+    true_pairs: set
+    family: dict
+
+    def members(self):
+        """The documents of each page; one that has no family is a page by itself."""
+        members = collections.defaultdict(list)
+        for document, _ in self.rows:
+            members[self.family.get(document, document)].append(document)
+        return members
+
+
+def pair(a, b):
+    return (a, b) if a <= b else (b, a)
+
+
+def all_pairs(members):
+    return {pair(*two) for group in members for two in itertools.combinations(group, 2)}
+
+
+def families(pairs):
+    """The representative of each document that stands in a pair, as pairs join them."""
+    parent = {}
+
+    def root(document):
+        while parent.setdefault(document, document) != document:
+            parent[document] = parent[parent[document]]
+            document = parent[document]
+        return document
+
+    for a, b in pairs:
+        parent[root(a)] = root(b)
+    return {document: root(document) for document in list(parent)}
+
+
+def documents(corpus):
+    """(id, text) of each document of a Parquet file, or of those in a folder."""
+    rows = []
+    for path in sorted(corpus.glob("*.parquet")) if corpus.is_dir() else [corpus]:
+        table = pq.read_table(path, columns=["id", "text"])
+        rows += zip(table["id"].to_pylist(), table["text"].to_pylist())
+    return rows
+
+
+def labelled(corpus):
+    """Documents and labelled pairs of a versions corpus."""
+    table = pq.read_table(corpus / "truth" / "pairs.parquet", columns=["id_a", "id_b"])
+    return documents(corpus / "docs"), [pair(*ids) for ids in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())]
+
+
+def thin(rows, pairs, family, kept):
+    """Of each family one document, or all of it with the probability `kept`."""
+    draw = random.Random(SEED_THIN)
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[family.get(row[0], row[0])].append(row)
+    left = []
+    for key in sorted(groups):
+        group = groups[key]
+        left += group if len(group) < 2 or draw.random() < kept else [draw.choice(group)]
+    draw.shuffle(left)
+    ids = {document for document, _ in left}
+    return Regime(f"thin {100 * kept:g} %", left, {one for one in pairs if one[0] in ids and one[1] in ids}, family)
+
+
+def twice(rows, family, language):
+    """Every labelled page once more, with a line at its end that says when it was saved."""
+    draw = random.Random(SEED_TWICE)
+    doubled, page = [], {}
+    for document, text in rows:
+        doubled.append((document, text))
+        page[document] = family.get(document, document)
+        if document in family:
+            line = SAVED[language] % (draw.randint(1, 31), draw.randint(0, 23), draw.randint(0, 59))
+            doubled.append((f"{document}#2", f"{text}\n{line}"))
+            page[f"{document}#2"] = family[document]
+    draw.shuffle(doubled)
+    regime = Regime("twice", doubled, set(), page)
+    members = regime.members()
+    regime.true_pairs = all_pairs(members.values())
+    regime.family = {document: name for document, name in page.items() if len(members[name]) > 1}
+    return regime
+
+
+def regimes_of(corpora, language):
+    """The four regimes of one labelled corpus."""
+    rows, pairs = labelled(corpora / f"versions-{language}")
+    family = families(pairs)
+    yield Regime("plain", rows, set(pairs), family)
+    for kept in THIN:
+        yield thin(rows, pairs, family, kept)
+    yield twice(rows, family, language)
+
+
+def edited(draw, text, share, vocabulary):
+    """A text in which about `share` of the words were replaced (half of them), dropped (a quarter) or followed by another one."""
+    words = []
+    for word in WORDS.findall(text):
+        chance = draw.random()
+        if word.isspace() or chance >= share:
+            words.append(word)
+        elif chance < share * 0.5:
+            words.append(draw.choice(vocabulary))
+        elif chance >= share * 0.75:
+            words += [word, " ", draw.choice(vocabulary)]
+    return "".join(words)
+
+
+def planted(corpora):
+    """Families of two versions and their near-copies among documents that are what they were."""
+    rows = [row for row in sorted(documents(corpora / "mixed-100m" / "docs")) if len(row[1]) in PLANTED_LENGTHS]
+    draw = random.Random(SEED_PLANTED)
+    draw.shuffle(rows)
+    rows = rows[:PLANTED_DOCUMENTS]
+    vocabulary = [word for _, text in rows[:400] for word in WORDS.findall(text) if not word.isspace()]
+    regime = Regime("planted", list(rows), set(), {})
+    for number, (document, text) in enumerate(rows[:PLANTED_FAMILIES]):
+        version = edited(draw, text, 0.1 if number % 2 else 0.2, vocabulary)
+        texts = [edited(draw, text, 0.01, vocabulary), edited(draw, text, 0.01, vocabulary), version]
+        texts += [edited(draw, version, 0.01, vocabulary), edited(draw, version, 0.01, vocabulary)]
+        added = [(f"{document}#p{copy}", text) for copy, text in enumerate(texts)]
+        regime.rows += added
+        regime.family.update({one: document for one in [document, *(name for name, _ in added)]})
+    draw.shuffle(regime.rows)
+    regime.true_pairs = all_pairs(group for group in regime.members().values() if len(group) > 1)
+    return regime
+
+
+def run_setting(dupsift, docs, out, setting, memory):
+    """Runs the program; returns the folder of its result, be it published or held back."""
+    command = [dupsift, "run", docs, "--out", out, "--overwrite", "--no-progress", "--no-report", "--memory", memory]
+    command = [*map(str, command), *shlex.split(setting)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 3, 4):
+        sys.exit(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return out.with_name(f"{out.name}.held") if done.returncode == 4 else out
+
+
+def reported_pairs(out):
+    """Pairs of ids that any algorithm of a result reports as more than a form."""
+    found = set()
+    for path in sorted((out / "pairs").glob("*/*.parquet")):
+        file = pq.ParquetFile(path)
+        columns = ["id_a", "id_b"] + ["relation"] * ("relation" in file.schema_arrow.names)
+        table = file.read(columns=columns)
+        relations = table["relation"].to_pylist() if len(columns) == 3 else itertools.repeat(None)
+        for a, b, relation in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist(), relations):
+            if relation != "form":
+                found.add(pair(a, b))
+    return found
+
+
+def removals(out):
+    """(id, id of the kept document, reason) of each document that a result removes."""
+    rows = []
+    for path in sorted((out / "removed").glob("*.parquet")):
+        table = pq.read_table(path, columns=["id", "kept_id", "reason"])
+        rows += zip(*(table[name].to_pylist() for name in ("id", "kept_id", "reason")))
+    return rows
+
+
+def write_rows(rows, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    table = pa.table({"id": [document for document, _ in rows], "text": [text for _, text in rows]})
+    pq.write_table(table, folder / "docs.parquet", row_group_size=4096)
+
+
+def share(part, whole):
+    return part / whole if whole else 0.0
+
+
+def figures(regime, found, removed):
+    """What pairs and removals are worth in a regime."""
+    members, family = regime.members(), regime.family
+    gone = {document for document, _, _ in removed}
+    groups = [group for group in members.values() if len(group) > 1]
+    hits = len(found & regime.true_pairs)
+    return {
+        "documents": len(regime.rows),
+        "true": len(regime.true_pairs),
+        "pairs": len(found),
+        "precision": share(hits, len(found)),
+        "recall": share(hits, len(regime.true_pairs)),
+        "f1": share(2 * hits, len(found) + len(regime.true_pairs)),
+        "removed": len(removed),
+        "right": sum(family.get(document, document) == family.get(kept, kept) for document, kept, _ in removed),
+        "could": len(regime.rows) - len(members),
+        "lost": share(sum(gone.issuperset(group) for group in members.values()), len(members)),
+        "whole": share(sum(all_pairs([group]) <= found for group in groups), len(groups)),
+    }
+
+
+class Bench:
+    """The runs over the regimes, and the lines that they come to."""
+
+    def __init__(self, arguments, work):
+        self.arguments, self.work, self.lines, self.broken = arguments, work, [], []
+
+    def say(self, *lines):
+        self.lines += lines
+        print("\n".join(lines), flush=True)
+
+    def measure(self, language, regime):
+        docs = self.work / "docs"
+        write_rows(regime.rows, docs)
+        settings = self.arguments.setting or SETTINGS
+        for setting in ["the rule of versions_rule.py"] if self.arguments.rule else settings:
+            if self.arguments.rule:
+                found, removed = versions_rule.version_pairs(self.arguments.dupsift, docs, dict(regime.rows), self.work), []
+            else:
+                out = run_setting(self.arguments.dupsift, docs, self.work / "out", setting, self.arguments.memory)
+                found, removed = reported_pairs(out), removals(out)
+            one = figures(regime, found, removed)
+            removal = f"{one['removed']} | {one['right']} | {one['could']} | {100 * one['lost']:.2f} %"
+            removal = f"- | - | {one['could']} | -" if self.arguments.rule else removal
+            verdict = self.floor(language, regime.name, setting, one) if self.arguments.floors else ""
+            self.say(
+                f"| {language} | {regime.name} | `{setting}` | {one['documents']} | {one['true']} | {one['pairs']} | "
+                f"{one['precision']:.3f} | {one['recall']:.3f} | {one['f1']:.3f} | {removal} | {one['whole']:.3f} |{verdict}"
+            )
+
+    def floor(self, language, regime, setting, one):
+        """A further column: whether the default is as good as it was."""
+        if setting != DEFAULT:
+            return " - |"
+        bounds, broken = FLOORS[language, regime], []
+        for name, least in bounds.items():
+            if name == "lost" and one[name] > least or name != "lost" and one[name] < least:
+                broken.append(f"{language} {regime}: {name} is {one[name]:.4f}, the floor is {least}")
+        self.broken += broken
+        return " BROKEN |" if broken else " holds |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path, help="folder of the corpora")
+    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    parser.add_argument("--setting", action="append", metavar="WORDS", help=f"what is typed after `dupsift run` [{' and '.join(SETTINGS)}]")
+    parser.add_argument("--languages", nargs="*", default=LANGUAGES, choices=LANGUAGES, help="of which labelled corpora [all]")
+    parser.add_argument("--no-planted", action="store_true", help="leave out the planted families")
+    parser.add_argument("--memory", default="2GiB", help="memory budget of the program [2GiB]")
+    parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, which the program does not have")
+    parser.add_argument("--floors", action="store_true", help="end with 1 where the default falls below its floors")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of regimes in this file")
+    arguments = parser.parse_args()
+    names = [f"versions-{one}" for one in arguments.languages] + ["mixed-100m"] * (not arguments.no_planted)
+    missing = missing_corpora(arguments.corpora, names)
+    if missing:
+        parser.error(missing)
+    if arguments.floors and (arguments.rule or arguments.setting):
+        parser.error("--floors are those of the default: leave out --setting and --rule")
+
+    with tempfile.TemporaryDirectory() as work:
+        bench = Bench(arguments, Path(work))
+        bench.say(f"Measured at commit {commit()}.", "")
+        bench.say(
+            "| corpus | regime | setting | documents | true pairs | pairs | P | R | F1 | removed | right | could go | pages lost | whole families |"
+            + " floor |" * arguments.floors,
+            "| --- | --- | --- |" + " ---: |" * 11 + " --- |" * arguments.floors,
+        )
+        for language in arguments.languages:
+            for regime in regimes_of(arguments.corpora, language):
+                bench.measure(language, regime)
+        if not arguments.no_planted:
+            bench.measure("mixed", planted(arguments.corpora))
+        if arguments.floors:
+            bench.say("", *(["Floors that broke:", "", *(f"* {what}" for what in bench.broken)] if bench.broken else ["No floor broke."]))
+        if arguments.write:
+            write_section(arguments.write, MARKERS, bench.lines)
+        sys.exit(1 if bench.broken else 0)
+
+
+if __name__ == "__main__":
+    main()

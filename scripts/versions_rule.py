@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["jieba", "pyarrow"]
+# ///
+"""A rule that tells versions from forms, as found by experiment: the reference that an implementation can be held against.
+
+The program does not have this rule. docs/versions.md says what it is, what it reaches and what is doubtful about it.
+
+OUT is the output of a run that reports every pair with a cosine of at least .6, copies among them:
+
+    dupsift run DOCS --out OUT --algorithms exact,cosine:tf=sublinear,head=0.1,threshold=0.6,join=exact
+    scripts/versions_rule.py OUT
+    scripts/versions_rule.py OUT --truth pairs.parquet
+
+Printed is a line for each pair, separated by tabs: both ids, the cosine, the relation, and the reason. The relation is `version`,
+`contained` (a version that adds a text of its own) or `form` (the same form with other facts, or another text altogether).
+With --truth, a table with labelled pairs id_a, id_b, the last line says how many of the pairs that are no forms are labelled.
+
+Words of Chinese are those of jieba without its model for unknown words, so they differ a little from those of the program.
+Texts and what is known of them are held in memory: this is for corpora of some hundred megabytes.
+"""
+
+import argparse
+import collections
+import itertools
+import logging
+import math
+import re
+import subprocess
+import sys
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+import outputs
+
+ALGORITHMS = "exact,cosine:tf=sublinear,head=0.1,threshold=0.6,join=exact"
+# Sentence 1: pairs below this cosine are not looked at, and stand for "nothing else is near".
+LEAST_COSINE = 0.6
+# Sentence 1: facts agree by numbers, or by the 3-grams of both.
+LEAST_NUMBERS = 0.7
+LEAST_GRAMS_OF_BOTH = 0.75
+# Sentence 2: the share of a text's weight that a surplus of one word may have, and what it may have in a short text, over the tokens.
+MOST_SURPLUS = 0.02
+SURPLUS_WORDS = 3
+# Sentence 3: what is contained; it is called so where the other text has less than MOST_OF_BOTH in common.
+LEAST_CONTAINED = 0.88
+MOST_OF_BOTH = 0.8
+# Sentence 4: how far the next best is away, outside of what is as near as this to either.
+LEAST_GAP = 0.15
+NEAR = 0.9
+# Sentence 5: a first line that more documents have is no title.
+MOST_WITH_TITLE = 10
+LONGEST_TITLE = 200
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
+RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
+IS_HAN = re.compile(f"[{HAN}]")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+@dataclass
+class Evidence:
+    """What the rule knows of a text."""
+
+    words: collections.Counter
+    tokens: int
+    grams: frozenset
+    numbers: frozenset
+    first_line: str
+    may_be_title: bool
+
+
+@dataclass
+class Verdict:
+    """What the rule says of a pair, and why; contained_a is the share of a's 3-grams that stand in b."""
+
+    relation: str
+    contained_a: float
+    contained_b: float
+    reason: str
+
+
+def normal(text):
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def tokens_of(text):
+    """What 3-grams are made of: words, Han as single characters."""
+    tokens = []
+    for run in RUN.findall(normal(text)):
+        tokens += list(run) if IS_HAN.match(run) else [run]
+    return tokens
+
+
+def three_grams(tokens):
+    """The distinct 3-grams; fewer than three tokens are one gram."""
+    return frozenset(zip(tokens, tokens[1:], tokens[2:])) if len(tokens) >= 3 else frozenset([tuple(tokens)])
+
+
+def numbers_of(text):
+    return frozenset(NUMBER.findall(normal(text)))
+
+
+class Words:
+    """Cuts texts into words; a run of Han that was cut once is kept."""
+
+    def __init__(self):
+        try:
+            import jieba
+        except ImportError:
+            sys.exit("error: the rule cuts Chinese with jieba, which is not installed; expected it, such as by: pip install jieba")
+        jieba.setLogLevel(logging.ERROR)
+        self.cutter, self.known = jieba, {}
+
+    def count(self, text):
+        words = collections.Counter()
+        for run in RUN.findall(normal(text)):
+            if not IS_HAN.match(run):
+                words[run] += 1
+                continue
+            if run not in self.known:
+                self.known[run] = list(self.cutter.cut(run, HMM=False))
+            words.update(self.known[run])
+        return words
+
+
+def first_lines(text):
+    """The first two lines that are not white space."""
+    lines = (line.strip() for line in text.split("\n"))
+    return [line for line in lines if line][:2]
+
+
+def may_be_title(lines):
+    """Whether the first line reads like a title: another paragraph follows, and it is no quotation and no half sentence."""
+    if len(lines) < 2:
+        return False
+    first, second = lines
+    return len(first) <= LONGEST_TITLE and first[-1] not in ",:;-、，：；" and first[0] not in ">|" and not second[0].islower()
+
+
+def first_line(lines):
+    return re.sub(r"\s+", " ", normal(lines[0])) if lines else ""
+
+
+def evidence(text, words):
+    lines, tokens = first_lines(text), tokens_of(text)
+    return Evidence(words, len(tokens), three_grams(tokens), numbers_of(text), first_line(lines), may_be_title(lines))
+
+
+class Rule:
+    """The rule over a corpus: texts by id, and (a, b, cosine) of all its pairs with at least LEAST_COSINE."""
+
+    def __init__(self, texts, pairs):
+        self.texts, self.pairs = texts, pairs
+        in_pairs = {document for a, b, _ in pairs for document in (a, b)}
+        words, frequency = Words(), collections.Counter()
+        self.evidence, self.having_line = {}, collections.Counter()
+        for document, text in texts.items():
+            counted = words.count(text)
+            frequency.update(counted.keys())
+            self.having_line[first_line(first_lines(text))] += 1
+            if document in in_pairs:
+                self.evidence[document] = evidence(text, counted)
+        self.idf = {word: math.log(1 + len(texts) / documents) for word, documents in frequency.items()}
+        self.weight = {
+            document: sum(count * self.idf[word] for word, count in known.words.items()) for document, known in self.evidence.items()
+        }
+        self.nearest, self.near = collections.defaultdict(list), collections.defaultdict(set)
+        for a, b, cosine in pairs:
+            self.nearest[a].append((-cosine, b))
+            self.nearest[b].append((-cosine, a))
+            if cosine >= NEAR:
+                self.near[a].add(b)
+                self.near[b].add(a)
+        for others in self.nearest.values():
+            others.sort()
+
+    def surplus(self, u, v):
+        """The heaviest word that u has oftener than v: its share of u's weight, and whether that is too much."""
+        ours, theirs = self.evidence[u].words, self.evidence[v].words
+        heavier = [((count - theirs[word]) * self.idf[word], word) for word, count in ours.items() if count > theirs[word]]
+        weight, word = max(heavier, default=(0.0, ""))
+        most = max(MOST_SURPLUS, SURPLUS_WORDS / max(1, self.evidence[u].tokens))
+        return weight / max(self.weight[u], 1e-9), word, most
+
+    def gap(self, a, b, cosine):
+        """How far the next best of either is away, outside of the near group of the pair; and which that is."""
+        group = self.near[a] | self.near[b] | {a, b}
+        next_best = [(LEAST_COSINE, "")]
+        for document in (a, b):
+            outside = ((-minus, other) for minus, other in self.nearest[document] if other not in group)
+            next_best += itertools.islice(outside, 1)
+        next_cosine, other = max(next_best, key=lambda one: one[0])
+        return cosine - next_cosine, other
+
+    def decide(self, a, b, cosine):
+        """The five sentences, in their order."""
+        if self.texts[a] == self.texts[b]:
+            return Verdict("version", 1.0, 1.0, "the same text")
+        left, right = self.evidence[a], self.evidence[b]
+        common = len(left.grams & right.grams)
+        contained_a, contained_b = common / len(left.grams), common / len(right.grams)
+        verdict = lambda relation, reason: Verdict(relation, contained_a, contained_b, reason)
+        if cosine < LEAST_COSINE:
+            return verdict("form", f"the cosine is below {LEAST_COSINE}")
+
+        fewer, agreeing = min(len(left.numbers), len(right.numbers)), len(left.numbers & right.numbers)
+        if fewer and agreeing / fewer < LEAST_NUMBERS and min(contained_a, contained_b) < LEAST_GRAMS_OF_BOTH:
+            return verdict("form", f"the numbers differ: {agreeing} of {fewer} agree, {LEAST_NUMBERS} are asked for")
+
+        same_line = left.first_line == right.first_line and self.having_line[left.first_line] <= MOST_WITH_TITLE
+        surpluses = [(*self.surplus(a, b), "a"), (*self.surplus(b, a), "b")]
+        inner = surpluses[0 if contained_a >= contained_b else 1]
+        outer = [one for one in surpluses if one[0] > one[2]]
+
+        larger = max(contained_a, contained_b)
+        inner_tells = not same_line and inner[0] > inner[2]
+        if larger >= LEAST_CONTAINED and not inner_tells:
+            relation = "contained" if min(contained_a, contained_b) < MOST_OF_BOTH else "version"
+            return verdict(relation, f"{larger:.2f} of the 3-grams of {inner[3]} stand in the other")
+        # What is contained by its 3-grams is called so too where another sentence makes it a version.
+        relation = "contained" if larger >= LEAST_CONTAINED and min(contained_a, contained_b) < MOST_OF_BOTH else "version"
+        gap, other = self.gap(a, b, cosine)
+        if gap >= LEAST_GAP and (same_line or not outer):
+            return verdict(relation, f"the next best is {gap:.2f} away")
+        if same_line and left.may_be_title and right.may_be_title and gap >= 0:
+            return verdict(relation, "the titles are equal, and nothing else is nearer")
+        if outer and not same_line and (gap >= LEAST_GAP or larger >= LEAST_CONTAINED):
+            share, word, most, side = max(outer)
+            return verdict("form", f"the word {word!r} stands oftener in {side}: {share:.3f} of its weight, at most {most:.3f}")
+        nearest = f"the next best, {outputs.name(other)}," if other != "" else "the lowest cosine looked at"
+        asked = f"{LEAST_GAP} away and {LEAST_CONTAINED} contained are asked for"
+        return verdict("form", f"{nearest} is {gap:.2f} away, {larger:.2f} is contained; {asked}")
+
+    def verdicts(self):
+        for a, b, cosine in self.pairs:
+            yield a, b, cosine, self.decide(a, b, cosine)
+
+
+def scored_pairs(out):
+    """(a, b, largest similarity) of each pair of a run, in order."""
+    best = {}
+    for path in sorted((out / "pairs").glob("*/*.parquet")):
+        table = pq.read_table(path, columns=["id_a", "id_b", "similarity"])
+        for a, b, similarity in zip(*(table[name].to_pylist() for name in ("id_a", "id_b", "similarity"))):
+            best[a, b] = max(similarity, best.get((a, b), 0.0))
+    return [(a, b, similarity) for (a, b), similarity in sorted(best.items())]
+
+
+def version_pairs(dupsift, docs, texts, work):
+    """Runs the program, and the rule on its pairs: the pairs of ids that are no forms."""
+    out = work / "rule"
+    command = [dupsift, "run", docs, "--out", out, "--overwrite", "--accept", "--no-progress", "--no-report", "--algorithms", ALGORITHMS]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(f"dupsift ended with {done.returncode}:\n{done.stderr}")
+    return {tuple(sorted((a, b))) for a, b, _, one in Rule(texts, scored_pairs(out)).verdicts() if one.relation != "form"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="output folder of dupsift run")
+    parser.add_argument("--corpus", nargs="*", help="the input files, if they are not where they were")
+    parser.add_argument("--truth", type=Path, metavar="FILE", help="a Parquet file with labelled pairs id_a, id_b")
+    arguments = parser.parse_args()
+    report = outputs.record(arguments.out)
+    columns = [report["options"]["id-column"], report["options"]["text-column"]]
+    files = outputs.corpus_files(report, arguments.corpus)
+    texts = {document: text for _, (document, text) in outputs.rows(files, columns) if text is not None}
+
+    found = set()
+    for a, b, cosine, verdict in Rule(texts, scored_pairs(arguments.out)).verdicts():
+        ids = (outputs.visible(outputs.name(document)) for document in (a, b))
+        print(*ids, f"{cosine:.3f}", verdict.relation, outputs.visible(verdict.reason), sep="\t")
+        if verdict.relation != "form":
+            found.add(frozenset((a, b)))
+    if arguments.truth:
+        table = pq.read_table(arguments.truth, columns=["id_a", "id_b"])
+        labelled = set(map(frozenset, zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())))
+        hits = len(found & labelled)
+        precision, recall = hits / max(1, len(found)), hits / max(1, len(labelled))
+        print(f"precision {precision:.3f}, recall {recall:.3f}, F1 {2 * hits / max(1, len(found) + len(labelled)):.3f}")
+
+
+if __name__ == "__main__":
+    outputs.run(main)
