@@ -298,8 +298,10 @@ class Bench:
             if self.arguments.rule:
                 found, removed = versions_rule.version_pairs(self.arguments.dupsift, docs, dict(regime.rows), self.work), []
             else:
-                out = run_setting(self.arguments.dupsift, docs, self.work / "out", setting, self.arguments.memory)
-                found, removed = reported_pairs(out), removals(out)
+                # A folder for each run: none meets the output of another one, be it published or held back.
+                with tempfile.TemporaryDirectory(dir=self.work) as folder:
+                    out = run_setting(self.arguments.dupsift, docs, Path(folder) / "out", setting, self.arguments.memory)
+                    found, removed = reported_pairs(out), removals(out)
             one = figures(regime, found, removed)
             removal = f"{one['removed']} | {one['right']} | {one['could']} | {100 * one['lost']:.2f} %"
             removal = f"- | - | {one['could']} | -" if self.arguments.rule else removal
