@@ -36,6 +36,21 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
+/// Gives back what is free in all heaps, wherever it lies.
+pub fn release() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    trim();
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+fn trim() {
+    // SAFETY: malloc_trim takes a plain number and the locks of the allocator.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {

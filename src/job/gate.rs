@@ -8,6 +8,9 @@ use crate::error::Result;
 /// How often a thread that waits looks whether the run is to stop.
 pub const LOOK_UP: Duration = Duration::from_millis(100);
 
+/// What took so many bytes is given back to the system as soon as it is free.
+const RELEASED: u64 = 2 << 20;
+
 /// So many bytes at a time; more than all of them are given to one alone.
 #[derive(Debug)]
 pub struct Gate {
@@ -50,6 +53,10 @@ impl Gate {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
+        // What a long document leaves lies in the heap of its thread between what is still used, and each thread has one.
+        if self.bytes >= RELEASED {
+            crate::allocator::release();
+        }
         *self.gate.lock() -= self.bytes;
         self.gate.freed.notify_all();
     }
