@@ -110,6 +110,18 @@ def all_different(folder, rng, small):
     return length
 
 
+def near_copies(folder, rng, small):
+    """20 long documents that share all words but one in a thousand, a file each."""
+    length = 8_000_000
+    base = different(length, 0).split(" ")
+    for row in range(12 if small else 20):
+        own = list(base)
+        for _ in range(len(own) // 1000):
+            own[rng.randrange(len(own))] = f"w{rng.randrange(10**7)}"
+        json_lines(open(folder / f"{row:02}.jsonl", "wb"), [" ".join(own)])
+    return length
+
+
 def one_different(folder, rng, small):
     """One document whose words all differ, in one line."""
     length = 4_000_000 if small else 8_000_000
@@ -214,6 +226,7 @@ SHAPES = {
     packed_pages: (SOME, 160, 64, {0}),
     long_documents: (ALL, 160, 48, {0}),
     all_different: (ALL, 160, 48, {0}),
+    near_copies: (SOME + ("compare",), 48, 48, {0}),
     one_different: (SOME, 48, 48, {0}),
     lines: (ALL, 160, 48, {0}),
     wide_rows: (("exact", "purify"), 48, 48, {0}),

@@ -47,3 +47,8 @@ fn documents_of_different_words_keep_the_promise() {
     held("all_different", "balanced", "1,2,4,8");
     held("one_different", "balanced", "1,8");
 }
+
+#[test]
+fn long_documents_that_share_their_words_keep_the_promise() {
+    held("near_copies", "balanced,compare", "8");
+}
