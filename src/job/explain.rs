@@ -93,6 +93,8 @@ pub fn explain(
         })?;
         running.end(2, 2, 0);
         let told = told.ok_or_else(|| Error::Usage("the documents cannot be read any more".into()))?;
+        // One step over two texts may end before the next look at the flag.
+        job.go_on()?;
         put_together(job, finished, told)
     })
 }
