@@ -57,7 +57,7 @@ class Pair(NamedTuple):
     similarity: float
     """Whether the texts are equal."""
     copy: bool
-    """How much of its 3-grams, and of its numbers, stands in the other; None where nobody looked."""
+    """How much of its 3-grams, and of its numbers, stands in the other; None where it was not looked at."""
     contained: float | None
     numbers: float | None
 

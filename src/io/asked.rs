@@ -75,7 +75,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// What is known of the columns of a file without reading all of it, those that are asked for whatever their names.
+/// What is known of the columns of a file without reading all of it, those that are asked for under any name.
 ///
 /// # Errors
 /// Why the file cannot be read.

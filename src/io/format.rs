@@ -43,7 +43,7 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Whether texts and ids are columns that a user can name; else each row has both, whatever their names.
+    /// Whether texts and ids are columns that a user can name; else each row has both, under any names.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
@@ -85,7 +85,7 @@ pub trait Format: Debug + Sync {
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
     /// What can be told of the columns without a reading of all rows, those of structs by their paths; those that are asked for
-    /// whatever their names. None where rows have no fixed columns and there is no row.
+    /// under any names. None where rows have no fixed columns and there is no row.
     ///
     /// # Errors
     /// Why the file cannot be read.

@@ -247,7 +247,7 @@ mod tests {
         let line = format!("{{\"a\":1,\"{}\":{{{}}}}}", "k".repeat(100_000), fields.join(","));
         let there = paths(line.as_bytes(), &["text", "id"]).expect("an object");
         assert_eq!(there.iter().map(|path| path.name.as_str()).collect::<Vec<_>>(), ["a"]);
-        // One that is asked for is found, whatever its length and depth.
+        // One that is asked for is found at any length and depth.
         let asked = format!("{}.4999", "k".repeat(100_000));
         let there = paths(line.as_bytes(), &[&asked]).expect("an object");
         let there: Vec<_> = there.iter().map(|path| (path.name.len(), path.kind == Kind::Object)).collect();

@@ -1,6 +1,6 @@
 //! Values of JSON fields beside text and id, as narrow as they can be held: a list or an object is its own text, not a tree.
 //!
-//! Every value is walked through in the same way whatever is taken of it, so that what is not JSON does not depend on what a
+//! Every value is walked through in the same way, also if nothing is taken of it, so that what is not JSON does not depend on what a
 //! reading asks for.
 
 use arrow_array::ArrayRef;
@@ -50,8 +50,7 @@ pub(super) struct ValueSeed(pub Take);
 impl<'de> DeserializeSeed<'de> for ValueSeed {
     type Value = JsonValue;
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<JsonValue, D::Error> {
-        let value = json.deserialize_any(self)?;
-        Ok(value)
+        json.deserialize_any(self)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What would this process leave behind, if it ended now? Folders that are half made, and how they go whatever the threads do.
+//! What would this process leave behind, if it ended now? Folders that are half made, and how they go while threads still work.
 //!
 //! A request to stop is looked for between two steps of the work. A step may be long all the same: a decomposition in a library, a
 //! text of a hundred megabytes, a disk that does not answer. Then one thread ends the process by [`end`], over the heads of the others:

@@ -1,4 +1,4 @@
-//! `scripts/keep_list.py`: the corpus without what was removed, as a dataset and as a list, whatever the ids are.
+//! `scripts/keep_list.py`: the corpus without what was removed, as a dataset and as a list, for ids of every kind.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -24,7 +24,7 @@ use crate::job::{Review, RunReport};
 
 const STYLE: &str = include_str!("style.css");
 
-/// What stands before and behind the remarks, which change when a result is accepted. Whatever comes from a corpus is escaped, so
+/// What stands before and behind the remarks, which change when a result is accepted. All that comes from a corpus is escaped, so
 /// these stand nowhere else.
 const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
 
