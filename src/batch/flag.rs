@@ -9,7 +9,7 @@ use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type. `duplicate` and `seen` are null for documents without a signature.
+/// The columns of the table, for ids of that type. `duplicate` and `seen` are null for documents without a key.
 pub fn flag_schema(id: IdType) -> SchemaRef {
     Arc::new(Schema::new(vec![
         id_field("id", id),

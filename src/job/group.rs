@@ -161,7 +161,7 @@ fn fold(
         for class in copies.of(0..job.documents()) {
             job.go_on()?;
             let representative = class.get(0);
-            if signed.signed.get(representative as usize) && !joined.get(representative as usize) {
+            if !joined.get(representative as usize) {
                 class.iter().try_for_each(|doc| link.push(&mut writer, representative, doc))?;
             }
         }
@@ -304,27 +304,22 @@ fn without_surplus(
 pub struct Relation {
     /// The name of its output folder.
     pub label: String,
-    /// The classes: its own, or the exact copies.
+    /// The classes: its own, or the exact copies. The latter are classes without any signature, too.
     pub classes: Arc<Classes>,
-    /// Documents with a signature.
-    pub signed: Arc<AtomicBits>,
     /// Pairs of representatives.
     pub pairs: PairList,
 }
 
 impl Relation {
-    /// The documents of the class of a representative, itself included; none if it has no signature.
+    /// The documents of the class of a representative, itself included.
     pub fn members(&self, representative: u64) -> Docs<'_> {
-        if !self.signed.get(representative as usize) {
-            return Docs::NONE;
-        }
         let members = self.classes.members(representative);
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
     /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
     pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
-        self.classes.of(range).filter(|class| self.signed.get(class.get(0) as usize))
+        self.classes.of(range)
     }
 }
 

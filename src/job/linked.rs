@@ -56,9 +56,8 @@ impl<'r> Linked<'r> {
 }
 
 impl survive::Relation for Linked<'_> {
-    fn class(&self, doc: u64) -> Option<u64> {
-        let class = self.relation.classes.representative(doc);
-        self.relation.signed.get(class as usize).then_some(class)
+    fn class(&self, doc: u64) -> u64 {
+        self.relation.classes.representative(doc)
     }
 
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {

@@ -276,7 +276,7 @@ fn relate(
     }
     let verified = verify::verify(job, bound, signed, &grouped, &met, view)?;
     let mut relations = Vec::new();
-    for ((((bound, rows), one), verified), report) in bound.iter().zip(signed).zip(grouped).zip(verified).zip(reports) {
+    for (((bound, one), verified), report) in bound.iter().zip(grouped).zip(verified).zip(reports) {
         let pairs = match verified {
             Some(verified) => {
                 (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
@@ -301,7 +301,6 @@ fn relate(
         let relation = Relation {
             label: bound.label.clone(),
             classes: one.classes.map_or_else(|| copies.clone(), Arc::new),
-            signed: rows.signed.clone(),
             pairs,
         };
         relations.push((relation, bound.signer.equal()));

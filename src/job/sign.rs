@@ -1,7 +1,6 @@
 //! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::classes::Classes;
@@ -9,7 +8,7 @@ use super::evidence::{Evidence, Taking, let_go};
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{RowLayout, Signatures};
-use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
@@ -21,8 +20,6 @@ pub struct SignedRows {
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// Which documents have a signature.
-    pub signed: Arc<AtomicBits>,
     /// Documents by whether they have a signature.
     pub tally: SignTally,
     /// What the check needs, where it was taken along the way.
@@ -96,7 +93,6 @@ pub struct Signing<'s> {
 struct Output {
     layout: RowLayout,
     rows: Shuffle,
-    signed: Arc<AtomicBits>,
     taking: Option<Taking>,
 }
 
@@ -125,7 +121,6 @@ impl<'s> Signing<'s> {
             Ok(Output {
                 rows: job.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
                 layout,
-                signed: Arc::new(AtomicBits::new(job.dir, &format!("{}-signed", bound.label), documents as usize)?),
                 taking: early.then(|| Taking::of_all(job.dir, &bound.label, documents)).transpose()?,
             })
         };
@@ -158,7 +153,6 @@ impl<'s> Signing<'s> {
             if out.reason().is_some() {
                 return Ok(());
             }
-            output.signed.set(doc as usize);
             if let Some(taking) = &output.taking {
                 taking.take_all(doc, evidence)?;
             }
@@ -211,7 +205,6 @@ impl<'s> Signing<'s> {
             Ok(SignedRows {
                 layout: output.layout,
                 rows: output.rows.finish()?,
-                signed: output.signed,
                 tally,
                 evidence: output.taking.map(Taking::end).transpose()?,
             })

@@ -35,9 +35,10 @@ use crate::error::{Error, Result};
 use crate::hash::combine;
 use crate::io::{BadInput, Stage, TableWriter, Want};
 use crate::purify::Purifier;
-use crate::row::Signatures;
+use crate::row::{Reason, Signatures};
 use crate::shuffle::{AtomicBits, AtomicCells, Memory};
 use crate::stage::recipe::Bound;
+use crate::text::Analysis;
 
 /// What a stream is asked to do besides what every run is.
 #[derive(Clone)]
@@ -282,15 +283,15 @@ fn read(job: &Job<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
                 };
                 scratch.clear();
                 let _long = job.long_document(View::bytes(text, &columns, row))?;
-                bound.signer.sign(&view.document(doc, text, &columns, row), scratch);
-                if let Some(reason) = scratch.reason() {
-                    *unsigned.entry(reason).or_insert(0) += 1;
-                    continue;
+                let document = view.document(doc, text, &columns, row);
+                bound.signer.sign(&document, scratch);
+                match key_of(&document, scratch) {
+                    Ok(key) => {
+                        keys.0.store(doc as usize, key);
+                        *signed += 1;
+                    }
+                    Err(reason) => *unsigned.entry(reason).or_insert(0) += 1,
                 }
-                let key =
-                    scratch.rows(doc).fold(1, |key, row| combine(combine(key, (row.key >> 64) as u64), row.key as u64));
-                keys.0.store(doc as usize, key.max(1));
-                *signed += 1;
             }
             ids_seen.merge(batch.ids_seen());
             Ok(())
@@ -306,6 +307,18 @@ fn read(job: &Job<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
     }
     running.end(job.documents(), read.signed, 0);
     Ok((keys, read))
+}
+
+/// The key of a document: its signature, never 0. A text without one, such as one that is too short, is known by its bytes: its
+/// copies are duplicates to every algorithm. White space alone has no key.
+fn key_of(document: &Analysis<'_>, signatures: &Signatures) -> std::result::Result<u64, Reason> {
+    let both = |key: u64, halves: u128| combine(combine(key, (halves >> 64) as u64), halves as u64);
+    let key = match signatures.reason() {
+        None => signatures.rows(0).fold(1, |key, row| both(key, row.key)),
+        Some(reason) if document.raw().trim_start().is_empty() => return Err(reason),
+        Some(_) => both(2, document.copy_hash()),
+    };
+    Ok(key.max(1))
 }
 
 /// Asks the filter about each document in order, and inserts it; writes the table and returns the number of duplicates.

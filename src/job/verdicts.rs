@@ -129,17 +129,16 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
     // Copies are a pair for certain; of others what else may have kept them apart is ruled out first.
     let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
+    let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
         _ if said.pair.is_some() => Verdict::Pair,
+        // Copies are known without signatures.
+        _ if same && grouped => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Apart => Verdict::NoCommonKey,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
         Ended::Undecided => Verdict::Undecided,
-        Ended::Pair(_)
-            if said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report)) =>
-        {
-            Verdict::PairNotWritten
-        }
+        Ended::Pair(_) if grouped => Verdict::PairNotWritten,
         Ended::Pair(_) => Verdict::LeftOut,
     }
 }

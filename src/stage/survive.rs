@@ -17,8 +17,8 @@ use crate::row::{Docs, Slots};
 
 /// What one algorithm knows of documents.
 pub trait Relation {
-    /// The document's class, named by its smallest document; none where it has no signature.
-    fn class(&self, doc: u64) -> Option<u64>;
+    /// The document's class, named by its smallest document. One without a signature has a class with its copies.
+    fn class(&self, doc: u64) -> u64;
     /// The classes that form pairs with this one, each with the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// The similarity of two documents of one class.
@@ -130,7 +130,10 @@ impl<'f, R: Relation> Finder<'f, R> {
         met.clear();
         for &(length, number) in searched {
             let relation = &self.relations[number];
-            let Some(class) = relation.class(doc).filter(|_| length > 0) else { continue };
+            if length == 0 {
+                continue;
+            }
+            let class = relation.class(doc);
             let mut look = |class, similarity| {
                 let before = met.len() as u64;
                 lists.each(number, class, |kept| {
@@ -168,11 +171,9 @@ impl<'f, R: Relation> Finder<'f, R> {
     fn measure(&mut self, lists: &Lists<'_>, doc: u64) {
         self.lengths.clear();
         for (number, relation) in self.relations.iter().enumerate() {
-            let mut length = 0;
-            if let Some(class) = relation.class(doc) {
-                length += lists.count(number, class);
-                relation.linked(class, &mut |linked, _| length += lists.count(number, linked));
-            }
+            let class = relation.class(doc);
+            let mut length = lists.count(number, class);
+            relation.linked(class, &mut |linked, _| length += lists.count(number, linked));
             self.lengths.push((length, number));
         }
         self.lengths.sort_unstable();
@@ -212,9 +213,8 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     fn list(&self, lists: &mut Lists<'_>, doc: u64, always: bool) {
         for (number, relation) in self.relations.iter().enumerate() {
-            if let Some(class) = relation.class(doc)
-                && (always || lists.count(number, class) == 0)
-            {
+            let class = relation.class(doc);
+            if always || lists.count(number, class) == 0 {
                 lists.insert(number, class, doc);
             }
         }
@@ -233,7 +233,7 @@ impl<'f, R: Relation> Finder<'f, R> {
 
 /// The similarity of two documents to one relation, if they are a pair there.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
-    let (a, b) = (relation.class(x)?, relation.class(y)?);
+    let (a, b) = (relation.class(x), relation.class(y));
     if a == b {
         return Some(relation.equal());
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::stage::choose::best;
 use std::collections::BTreeSet;
 
-/// A relation by definition: class labels (documents with the same label are equal; 9: unsigned) and linked classes.
+/// A relation by definition: class labels (documents with the same label are equal) and linked classes.
 struct Plain {
     class: Vec<u64>,
     links: Vec<(u64, u64)>,
@@ -12,29 +12,24 @@ struct Plain {
 
 impl Plain {
     fn new(labels: &[u8], links: &[(u8, u8)]) -> Plain {
-        let class: Vec<u64> = labels
-            .iter()
-            .map(|label| match label {
-                9 => 9999,
-                label => labels.iter().position(|other| other == label).unwrap_or(0) as u64,
-            })
-            .collect();
+        let first = |label: &u8| labels.iter().position(|other| other == label).unwrap_or(0) as u64;
+        let class: Vec<u64> = labels.iter().map(first).collect();
         let docs = labels.len() as u64;
         let of = |doc: u8| class[(u64::from(doc) % docs) as usize];
         let links = links.iter().map(|&(x, y)| (of(x), of(y)));
-        let links = links.filter(|(x, y)| x != y && *x != 9999 && *y != 9999).collect();
+        let links = links.filter(|(x, y)| x != y).collect();
         Plain { class, links }
     }
 
     fn is_pair(&self, x: usize, y: usize) -> bool {
         let (a, b) = (self.class[x], self.class[y]);
-        a != 9999 && b != 9999 && (a == b || self.links.contains(&(a, b)) || self.links.contains(&(b, a)))
+        a == b || self.links.contains(&(a, b)) || self.links.contains(&(b, a))
     }
 }
 
 impl Relation for Plain {
-    fn class(&self, doc: u64) -> Option<u64> {
-        Some(self.class[doc as usize]).filter(|&class| class != 9999)
+    fn class(&self, doc: u64) -> u64 {
+        self.class[doc as usize]
     }
 
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {

@@ -32,6 +32,7 @@ mod readers;
 mod relations;
 mod report;
 mod scripts;
+mod short_copies;
 mod signals;
 mod stream;
 mod titles;

@@ -110,3 +110,26 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--filter", input.to_str().unwrap()]).says(&["filter.bloom"]);
     assert!(!path("out").exists());
 }
+
+/// A text too short for a signature is known by its bytes; white space alone has no key.
+#[test]
+fn copies_of_texts_without_a_signature_came_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let texts = ["да", " ", "да", "нет", "Да", "нет", " "];
+    write_docs(&path("a.parquet"), &numbered(texts), 100);
+    stream(&path("a.parquet"), &path("out"), &["--algorithms", "tf"]).ends_with(0);
+    let came = [Some(false), None, Some(true), Some(false), Some(false), Some(true), None];
+    assert_eq!(flags(&path("out")), came);
+    let report = record(&path("out"));
+    assert_eq!((report["signed"].as_u64(), report["keys"].as_u64()), (Some(5), Some(5)), "{report}");
+    assert_eq!(report["unsigned"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 2);
+    // They can be taken out again.
+    let filter = path("out").join("filter.bloom");
+    write_docs(&path("old.parquet"), &numbered(["нет", "нет"]), 100);
+    let more =
+        ["--algorithms", "tf", "--filter", filter.to_str().unwrap(), "--forget", path("old.parquet").to_str().unwrap()]
+            .map(String::from);
+    stream(&path("a.parquet"), &path("next"), &more.each_ref().map(String::as_str)).ends_with(0);
+    assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
+}
