@@ -3,6 +3,7 @@
 //!
 //! Copies say the same, so the first of them stands for all; a document that has no partner but its copies is not read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::classes::Classes;
@@ -42,22 +43,33 @@ impl Alike {
         self.bits.count() == 0
     }
 
-    /// Begins to take down what they say.
-    pub fn begin(&self, job: &Job<'_>) -> Result<TakingContents<'_>> {
-        Ok(TakingContents { alike: self, taking: Taking::new(job.dir, "contents", &self.bits)? })
+    /// Begins to take down what they say; of some that is known already.
+    pub fn begin(&self, job: &Job<'_>, known: Option<Evidence>) -> Result<TakingContents> {
+        let rest = AtomicBits::new(job.dir, "alike-unread", job.documents() as usize)?;
+        let unread = |doc: &usize| known.as_ref().is_none_or(|known| known.of(*doc as u64).is_empty());
+        self.bits.iter().filter(unread).for_each(|doc| _ = rest.set(doc));
+        let taking = Taking::new(job.dir, "contents", &rest)?;
+        Ok(TakingContents { copies: self.copies.clone(), known, rest, taking })
     }
 }
 
 /// What documents say, while it is taken down, by many threads.
-pub struct TakingContents<'a> {
-    alike: &'a Alike,
+pub struct TakingContents {
+    copies: Arc<Classes>,
+    known: Option<Evidence>,
+    rest: AtomicBits,
     taking: Taking,
 }
 
-impl TakingContents<'_> {
+impl TakingContents {
+    /// Whether nothing has to be read any more.
+    pub fn is_done(&self) -> bool {
+        self.rest.count() == 0
+    }
+
     /// Whether something has to be known of the document.
     pub fn wants(&self, doc: u64) -> bool {
-        self.alike.bits.get(doc as usize)
+        self.rest.get(doc as usize)
     }
 
     /// Takes down what one document says; `numbers` is a list to write in, for the thread to keep.
@@ -67,26 +79,33 @@ impl TakingContents<'_> {
 
     /// All is taken down.
     pub fn end(self) -> Result<Contents> {
-        Ok(Contents { copies: self.alike.copies.clone(), evidence: self.taking.end()? })
+        Ok(Contents { copies: self.copies, known: self.known, read: self.taking.end()? })
     }
 }
 
 /// What documents in pairs say.
 pub struct Contents {
     copies: Arc<Classes>,
-    evidence: Evidence,
+    /// Of candidates, which were read before.
+    known: Option<Evidence>,
+    read: Evidence,
 }
 
 impl Contents {
     /// How much of one document stands in another, and the other way round; none for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         let (a, b) = (self.copies.representative(a), self.copies.representative(b));
-        (a != b).then(|| contained(&self.evidence.of(a), &self.evidence.of(b)))
+        (a != b).then(|| contained(&self.says(a), &self.says(b)))
+    }
+
+    fn says(&self, doc: u64) -> Cow<'_, [u64]> {
+        let known = self.known.as_ref().map(|known| known.of(doc));
+        known.filter(|known| !known.is_empty()).unwrap_or_else(|| self.read.of(doc))
     }
 
     /// Bytes of the work file.
     pub fn bytes(&self) -> u64 {
-        self.evidence.bytes()
+        self.read.bytes()
     }
 }
 

@@ -19,14 +19,15 @@ pub fn read<'s>(
     view: &View<'_>,
     seen: &IdsSeen,
     shown: &Arc<AtomicBits>,
-    contents: Option<TakingContents<'_>>,
+    contents: Option<TakingContents>,
 ) -> Result<(Ids<'s>, Option<Contents>)> {
-    let running = job.clock.stage(if contents.is_some() { "read ids and pairs" } else { "read ids" });
+    let texts = contents.as_ref().filter(|contents| !contents.is_done());
+    let running = job.clock.stage(if texts.is_some() { "read ids and pairs" } else { "read ids" });
     let ids = TakingIds::new(job, seen, shown)?;
-    if ids.wants_any() || contents.is_some() {
+    if ids.wants_any() || texts.is_some() {
         let filter = shown.clone();
         let want = Want {
-            text: contents.is_some(),
+            text: texts.is_some(),
             id: ids.wants_any(),
             rows: Some(RowFilter::Where(Arc::new(move |doc| filter.get(doc as usize)))),
             batch_bytes: job.budget.batch,
@@ -38,7 +39,7 @@ pub fn read<'s>(
             || Ok((ids.state(), Vec::new(), 0)),
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
-                if let Some(contents) = &contents {
+                if let Some(contents) = texts {
                     *segmented += take(job, view, contents, batch, numbers)?;
                 }
                 Ok(())
@@ -64,7 +65,7 @@ pub fn ids<'s>(job: &Job<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result
 fn take(
     job: &Job<'_>,
     view: &View<'_>,
-    contents: &TakingContents<'_>,
+    contents: &TakingContents,
     batch: &Documents,
     numbers: &mut Vec<u64>,
 ) -> Result<u64> {

@@ -8,6 +8,7 @@ use super::classes::Classes;
 use super::contents::{Alike, Compared};
 use super::count::Counting;
 use super::document::View;
+use super::evidence::Evidence;
 use super::forward::Forward;
 use super::group::{Grouped, Relation, group};
 use super::guards::{self, Guarded};
@@ -178,7 +179,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     for (report, model) in reports.iter_mut().zip(&models).filter(|(_, model)| !model.is_empty()) {
         report.model = Some(recall::digest(model));
     }
-    let relations = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
+    let (relations, of_candidates) = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     let alike = Alike::new(job, &copies)?;
@@ -197,7 +198,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         Ok(())
     })?;
     let looks = job.options.remove_if.bounds().is_some() && !alike.is_empty();
-    let taking = looks.then(|| alike.begin(job)).transpose()?;
+    let taking = looks.then(|| alike.begin(job, of_candidates)).transpose()?;
     let (ids, contents) = last_reading::read(job, &view, &taken.ids_seen, &shown, taking)?;
     let mut decided = decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref())?;
     let compared = decided.looked_at.take().map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
@@ -251,6 +252,9 @@ fn sign_again(
     Ok(signed)
 }
 
+/// What each algorithm says of pairs, with the score that all pairs of a class have, and what documents say that were read on the way.
+type Related = (Vec<(Relation, crate::row::Score)>, Option<Evidence>);
+
 /// From signature rows to what each algorithm says: classes and confirmed pairs.
 fn relate(
     job: &Job<'_>,
@@ -259,7 +263,7 @@ fn relate(
     copies: &Arc<Classes>,
     view: &View<'_>,
     reports: &mut [AlgorithmReport],
-) -> Result<Vec<(Relation, crate::row::Score)>> {
+) -> Result<Related> {
     let mut grouped: Vec<Grouped> = Vec::new();
     let mut met = Vec::new();
     for ((bound, rows), report) in bound.iter().zip(signed).zip(reports.iter_mut()) {
@@ -274,7 +278,7 @@ fn relate(
         grouped.push(one);
         met.push(documents);
     }
-    let verified = verify::verify(job, bound, signed, &grouped, &met, view)?;
+    let (verified, of_candidates) = verify::verify(job, bound, signed, &grouped, &met, view)?;
     let mut relations = Vec::new();
     for (((bound, one), verified), report) in bound.iter().zip(grouped).zip(verified).zip(reports) {
         let pairs = match verified {
@@ -305,5 +309,5 @@ fn relate(
         };
         relations.push((relation, bound.signer.equal()));
     }
-    Ok(relations)
+    Ok((relations, of_candidates))
 }

@@ -15,7 +15,7 @@ use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::measure::Undecided;
+use crate::measure::{Undecided, write_contents};
 use crate::shuffle::AtomicBits;
 use crate::stage::recipe::{Bound, Check};
 
@@ -29,8 +29,12 @@ pub struct Verified {
     pub undecided: u64,
 }
 
+/// What a reading of the candidates took down: the evidence of each algorithm, and what the documents say where removal asks.
+type Taken = (Vec<Option<Evidence>>, Option<Evidence>);
+
 /// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates, where their
-/// evidence was not taken when they were signed.
+/// evidence was not taken when they were signed. Also returns what the documents say that were read for it, where removal asks
+/// for that.
 pub fn verify(
     job: &Job<'_>,
     bound: &[Bound<'_>],
@@ -38,11 +42,11 @@ pub fn verify(
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
     view: &View<'_>,
-) -> Result<Vec<Option<Verified>>> {
-    let late = if met.iter().flatten().any(|met| met.count() > 0) {
+) -> Result<(Vec<Option<Verified>>, Option<Evidence>)> {
+    let (late, contents) = if met.iter().flatten().any(|met| met.count() > 0) {
         take_evidence(job, bound, met, view)?
     } else {
-        bound.iter().map(|_| None).collect()
+        (bound.iter().map(|_| None).collect(), None)
     };
     let mut results = Vec::new();
     for (((bound, signed), grouped), late) in bound.iter().zip(signed).zip(grouped).zip(&late) {
@@ -51,7 +55,7 @@ pub fn verify(
             _ => None,
         });
     }
-    Ok(results)
+    Ok((results, contents))
 }
 
 fn take_evidence(
@@ -59,13 +63,18 @@ fn take_evidence(
     bound: &[Bound<'_>],
     met: &[Option<Arc<AtomicBits>>],
     view: &View<'_>,
-) -> Result<Vec<Option<Evidence>>> {
+) -> Result<Taken> {
     let running = job.clock.stage("read candidates");
     let stores = bound.iter().zip(met).map(|(bound, met)| {
         met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| Taking::new(job.dir, &bound.label, met))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
+    // Documents that removal looks at are mostly candidates: then their texts are not read once more for it.
+    let contents = match job.options.remove_if.bounds() {
+        Some(_) => Some(Taking::new(job.dir, "contents-of-candidates", &union(job, &all)?)?),
+        None => None,
+    };
     let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|met| met.get(doc as usize))));
     let want = Want { rows: Some(filter), ..view.want() };
     let read = job.read(
@@ -83,6 +92,9 @@ fn take_evidence(
                     let (Some(check), Some(store)) = (bound.confirm(), store) else { continue };
                     store.take(doc, numbers, |numbers| check.evidence(&analysis, numbers))?;
                 }
+                if let Some(contents) = &contents {
+                    contents.take(doc, numbers, |numbers| write_contents(&analysis, numbers))?;
+                }
                 *segmented += analysis.segmented();
             }
             Ok(())
@@ -93,10 +105,18 @@ fn take_evidence(
         },
     )?;
     let evidence = stores.into_iter().map(|store| store.map(Taking::end).transpose()).collect::<Result<Vec<_>>>()?;
-    let written = evidence.iter().flatten().map(Evidence::bytes).sum();
+    let contents = contents.map(Taking::end).transpose()?;
+    let written = evidence.iter().flatten().chain(&contents).map(Evidence::bytes).sum();
     let count = read.iter().sum();
     running.end(count, count, written);
-    Ok(evidence)
+    Ok((evidence, contents))
+}
+
+/// The documents in any of these.
+fn union(job: &Job<'_>, all: &[Arc<AtomicBits>]) -> Result<AtomicBits> {
+    let union = AtomicBits::new(job.dir, "candidates", job.documents() as usize)?;
+    all.iter().flat_map(|bits| bits.iter()).for_each(|doc| _ = union.set(doc));
+    Ok(union)
 }
 
 fn confirm(job: &Job<'_>, label: &str, check: Check<'_>, grouped: &Grouped, evidence: &Evidence) -> Result<Verified> {
