@@ -11,6 +11,7 @@
 #   make regimes CORPORA=DIR [WRITE=FILE]                          the default where versions are common, rare, beside copies
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
+#   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
@@ -31,7 +32,7 @@ export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study hostile golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden venv clean
 .NOTPARALLEL:
 
 help:
@@ -110,6 +111,12 @@ study: venv
 	  echo 'CORPORA is missing: the folder that holds versions-zh, versions-ru, versions-en and mixed-100m' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/study.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+
+growth: venv
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/growth.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
 
 hostile: venv
 	$(CARGO) build --release --bin dupsift

@@ -239,6 +239,22 @@ pub trait Signer: Send + Sync {
         }
     }
 
+    /// Words of the sketch that is kept of each document once, beside its rows: [`Signatures::document_sketch`] has them. The
+    /// windows are handed over with the sketches ([`Pairs::sketches`]); none for methods that judge by rows alone.
+    fn sketch_words(&self) -> usize {
+        0
+    }
+
+    /// Whether two documents with these sketches may be a pair: those that may not are no candidates, wherever they meet.
+    fn judge_sketches(&self, _a: &[u64], _b: &[u64]) -> bool {
+        true
+    }
+
+    /// What two sketches say to a person who asks why a pair is none.
+    fn told_of_sketches(&self, _a: &[u64], _b: &[u64]) -> Option<String> {
+        None
+    }
+
     /// What a row says to a person, beside its key: lengths, counts; none where there is nothing to read.
     fn told(&self, _row: &Row<'_>) -> Option<String> {
         None

@@ -89,6 +89,8 @@ pub enum Verdict {
     NoSignature,
     /// They never met.
     NoCommonKey,
+    /// They have keys in common, and their sketches differ by more than those of a pair do.
+    SketchesDiffer,
     /// They met and were found not alike enough, by the method or by the check on the texts.
     BelowThreshold,
     /// They met, and their texts are too long for the check on the texts.

@@ -17,7 +17,7 @@ use super::sign::SignedRows;
 use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
-use crate::row::{Docs, Pair, PairLayout, Pairs, Row, RowLayout, RowShape, Signatures, Window};
+use crate::row::{Docs, Pair, PairLayout, Pairs, Row, RowLayout, RowShape, Signatures, Sketches, Window};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
 use crate::stage::recipe::Bound;
 
@@ -80,7 +80,7 @@ pub fn group(
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
                 // The rows are of representatives already: nothing is left to leave out.
-                let counts = compare(job, bound, &probes, layout, None, &pairs, met)?;
+                let counts = compare(job, bound, &probes, layout, None, None, &pairs, met)?;
                 spilled += probes.spilled_bytes();
                 counts
             }
@@ -88,7 +88,8 @@ pub fn group(
         };
         (classes, counts)
     } else {
-        (None, compare(job, bound, first, signed.layout, Some(copies), &pairs, met)?)
+        let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
+        (None, compare(job, bound, first, signed.layout, Some(copies), sketches, &pairs, met)?)
     };
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
@@ -194,7 +195,9 @@ struct Met {
 
 impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
-        let documents_alone = shape.positions > 1 && !shape.ordered && shape.sketch == 0;
+        // Methods that keep sketches have several keys a document, too.
+        let several = shape.positions > 1 || bound.signer.sketch_words() > 0;
+        let documents_alone = several && !shape.ordered && shape.sketch == 0;
         // A check on the texts puts its similarity in the place of the method's score.
         let asked = documents_alone && bound.signer.rules().len() == 1 && bound.confirm().is_some();
         Met { seen: Mutex::default(), asked }
@@ -220,6 +223,7 @@ fn compare(
     rows: &Sorted,
     layout: RowLayout,
     copies: Option<&Classes>,
+    sketches: Option<&(dyn Sketches + Sync)>,
     pairs: &Shuffle,
     met: Option<&AtomicBits>,
 ) -> Result<(u64, u64)> {
@@ -245,7 +249,8 @@ fn compare(
                 pair_layout.encode(&pair, record);
                 failed = writer.push(record).err();
             };
-            let mut out = Pairs::new(job.options.max_candidates, &mut sink);
+            let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
+            let mut out = Pairs::new(job.options.max_candidates, &mut sink).with_sketches(sketches);
             for group in records.groups().filter(|group| group.len() > 1) {
                 job.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];

@@ -70,6 +70,7 @@ mod run_report;
 mod seek;
 mod sift;
 mod sign;
+mod sketches;
 mod stream;
 mod stream_check;
 mod stream_filter;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::classes::Classes;
 use super::evidence::{Evidence, Taking, let_go};
+use super::sketches::SketchFile;
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{RowLayout, Signatures};
@@ -24,6 +25,8 @@ pub struct SignedRows {
     pub tally: SignTally,
     /// What the check needs, where it was taken along the way.
     pub evidence: Option<Evidence>,
+    /// The sketches of the documents, where the method keeps some.
+    pub sketches: Option<SketchFile>,
 }
 
 /// Documents of one algorithm, exact copies counted one by one.
@@ -71,7 +74,10 @@ pub fn rows(signed: &[SignedRows]) -> u64 {
 
 /// Bytes of several algorithms that went to disk.
 pub fn spilled(signed: &[SignedRows]) -> u64 {
-    signed.iter().map(|one| one.rows.spilled_bytes() + one.evidence.as_ref().map_or(0, Evidence::bytes)).sum()
+    let files = |one: &SignedRows| {
+        one.evidence.as_ref().map_or(0, Evidence::bytes) + one.sketches.as_ref().map_or(0, SketchFile::bytes)
+    };
+    signed.iter().map(|one| one.rows.spilled_bytes() + files(one)).sum()
 }
 
 /// One document in so many is timed, of a large corpus.
@@ -94,6 +100,7 @@ struct Output {
     layout: RowLayout,
     rows: Shuffle,
     taking: Option<Taking>,
+    sketches: Option<SketchFile>,
 }
 
 /// What one thread signs with.
@@ -118,10 +125,13 @@ impl<'s> Signing<'s> {
             let layout = RowLayout::new(bound.signer.shape(), documents);
             let rows = documents * u64::from(bound.signer.shape().positions);
             let early = bound.takes_evidence_early();
+            let words = bound.signer.sketch_words();
+            let sketches = || SketchFile::new(job.dir, &bound.label, documents, words);
             Ok(Output {
                 rows: job.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
                 layout,
                 taking: early.then(|| Taking::of_all(job.dir, &bound.label, documents)).transpose()?,
+                sketches: (words > 0).then(sketches).transpose()?,
             })
         };
         let outputs = bound.iter().map(output).collect::<Result<_>>()?;
@@ -155,6 +165,9 @@ impl<'s> Signing<'s> {
             }
             if let Some(taking) = &output.taking {
                 taking.take_all(doc, evidence)?;
+            }
+            if let Some(sketches) = &output.sketches {
+                sketches.put(doc, out.sketch_of_document());
             }
             for row in out.rows(doc) {
                 if self.sieve.is_some_and(|sieve| !sieve.keeps(number, &row)) {
@@ -207,6 +220,7 @@ impl<'s> Signing<'s> {
                 rows: output.rows.finish()?,
                 tally,
                 evidence: output.taking.map(Taking::end).transpose()?,
+                sketches: output.sketches,
             })
         };
         self.outputs.into_iter().zip(tallies).map(rows).collect()

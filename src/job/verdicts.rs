@@ -136,6 +136,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         _ if same && grouped => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Apart => Verdict::NoCommonKey,
+        Ended::Sketched => Verdict::SketchesDiffer,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
         Ended::Undecided => Verdict::Undecided,
         Ended::Pair(_) if grouped => Verdict::PairNotWritten,
@@ -177,11 +178,10 @@ fn why(
         },
         Verdict::NoCommonKey => {
             let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
-            match look.checks.first() {
-                Some(check) if check.passes => format!("{never}, though {}", reached(check)),
-                Some(check) => format!("{never}; {}", reached(check)),
-                None => never,
-            }
+            though(never, look)
+        }
+        Verdict::SketchesDiffer => {
+            though(format!("{keys}, but {}", look.sketches.as_deref().unwrap_or("their sketches differ")), look)
         }
         Verdict::BelowThreshold => match (failed, look.own, bits) {
             (Some(check), ..) if look.ended == Ended::Checked => format!("they met ({keys}), but {}", reached(check)),
@@ -191,6 +191,15 @@ fn why(
         },
         Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
         Verdict::LeftOut => left_out(said, report),
+    }
+}
+
+/// Why two were never compared, and what the check would have said.
+fn though(never: String, look: &Look) -> String {
+    match look.checks.first() {
+        Some(check) if check.passes => format!("{never}, though {}", reached(check)),
+        Some(check) => format!("{never}; {}", reached(check)),
+        None => never,
     }
 }
 

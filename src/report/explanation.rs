@@ -29,7 +29,11 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
             Verdict::Pair => "yes",
             Verdict::PairNotWritten => "yes, not written",
             Verdict::NoSignature => "unsigned",
-            Verdict::NoCommonKey | Verdict::BelowThreshold | Verdict::Undecided | Verdict::LeftOut => "no",
+            Verdict::NoCommonKey
+            | Verdict::SketchesDiffer
+            | Verdict::BelowThreshold
+            | Verdict::Undecided
+            | Verdict::LeftOut => "no",
         };
         [one.label.clone(), pair.into(), score(one), safe(&why(one))]
     });

@@ -10,9 +10,11 @@
 
 mod docs;
 mod pair;
+mod sketches;
 
 pub use docs::{Docs, Slots};
 pub use pair::{Pair, PairLayout, Pairs, Score};
+pub use sketches::Sketches;
 
 /// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
@@ -146,6 +148,7 @@ pub struct Signatures {
     none: Option<Reason>,
     flags: Vec<Reason>,
     numbers: Vec<u64>,
+    of_document: Vec<u64>,
 }
 
 impl Signatures {
@@ -171,12 +174,23 @@ impl Signatures {
         self.sketches.clear();
         self.none = None;
         self.flags.clear();
+        self.of_document.clear();
     }
 
     /// One row at a position below the shape's number, with a sketch of the shape's width.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);
+    }
+
+    /// The sketch of the document as a whole, of as many words as the method keeps of each; empty at first.
+    pub fn document_sketch(&mut self) -> &mut Vec<u64> {
+        &mut self.of_document
+    }
+
+    /// What was written there.
+    pub fn sketch_of_document(&self) -> &[u64] {
+        &self.of_document
     }
 
     /// The document has no signature, for that reason.

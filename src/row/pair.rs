@@ -1,6 +1,6 @@
 //! Pairs: what grouping finds, how alike, and how they travel through the shuffle.
 
-use super::{Row, Window, doc_width, number};
+use super::{Row, Sketches, Window, doc_width, number};
 
 /// How alike two documents are to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,7 +102,11 @@ pub struct Pairs<'p> {
     /// Of the window at hand: a word a row, and the places that a row is compared with.
     words: Vec<u64>,
     places: Vec<u32>,
+    sketches: Option<&'p dyn Sketches>,
 }
+
+/// Documents whose sketches stand side by side while they are compared.
+const BLOCK: usize = 1 << 13;
 
 /// Rows of a window that may have their words in memory.
 const MOST_WORDS: usize = 1 << 20;
@@ -110,7 +114,17 @@ const MOST_WORDS: usize = 1 << 20;
 impl<'p> Pairs<'p> {
     /// Pairs into a sink, under a bound on the comparisons of one group.
     pub fn new(max_candidates: u64, sink: &'p mut dyn FnMut(Pair)) -> Pairs<'p> {
-        Pairs { sink, max_candidates, compared: 0, left_out: 0, words: Vec::new(), places: Vec::new() }
+        Pairs { sink, max_candidates, compared: 0, left_out: 0, words: Vec::new(), places: Vec::new(), sketches: None }
+    }
+
+    /// The same with the sketches of the documents, where the method keeps some.
+    pub fn with_sketches(self, sketches: Option<&'p dyn Sketches>) -> Pairs<'p> {
+        Pairs { sketches, ..self }
+    }
+
+    /// The sketches of the documents.
+    pub fn sketches(&self) -> Option<&'p dyn Sketches> {
+        self.sketches
     }
 
     /// One pair found. A document that met itself (two of its keys collided) is no pair.
@@ -165,6 +179,52 @@ impl<'p> Pairs<'p> {
             }
         }
         (self.words, self.places) = (words, places);
+    }
+
+    /// As [`Pairs::compare_all`] for documents that are compared by the first `N` words of their sketches, each with those behind
+    /// it up to the place `last`: those that are `near` go to `judge`. Sketches are read a block at a time, so that the memory
+    /// taken does not grow with the list.
+    pub fn compare_sketches<const N: usize>(
+        &mut self,
+        docs: &[u64],
+        sketches: &dyn Sketches,
+        last: impl Fn(usize) -> usize,
+        near: impl Fn(&[u64; N], &[u64; N]) -> bool,
+        mut judge: impl FnMut(u64, u64) -> Option<Pair>,
+    ) {
+        let last = |i: usize| last(i).clamp(i + 1, docs.len());
+        let all: u64 = (0..docs.len()).map(|i| (last(i) - i - 1) as u64).sum();
+        let reach = if all <= self.max_candidates { all } else { (self.max_candidates / docs.len() as u64).max(1) };
+        let end = |i: usize| last(i).min((i + 1).saturating_add(reach as usize));
+        let (mut words, mut compared, mut places) =
+            (std::mem::take(&mut self.words), 0, std::mem::take(&mut self.places));
+        for first in (0..docs.len()).step_by(BLOCK) {
+            let rows = first..docs.len().min(first + BLOCK);
+            let furthest = rows.clone().map(&end).max().unwrap_or(0);
+            for second in (first..furthest).step_by(BLOCK) {
+                let others = second..furthest.min(second + BLOCK);
+                words.clear();
+                words.resize((rows.len() + others.len()) * N, 0);
+                let (words, _) = words.as_chunks_mut::<N>();
+                let (left, right) = words.split_at_mut(rows.len());
+                left.iter_mut().zip(&docs[rows.clone()]).for_each(|(to, &doc)| sketches.copy(doc, to));
+                right.iter_mut().zip(&docs[others.clone()]).for_each(|(to, &doc)| sketches.copy(doc, to));
+                for i in rows.clone() {
+                    let (from, to) = ((i + 1).max(second), end(i).min(others.end));
+                    if from < to {
+                        compared += (to - from) as u64;
+                        let right = right[from - second..to - second].iter().enumerate();
+                        places
+                            .extend(right.filter(|(_, other)| near(&left[i - first], other)).map(|(at, _)| at as u32));
+                        let found = places.drain(..).filter_map(|at| judge(docs[i], docs[from + at as usize]));
+                        found.for_each(|pair| self.push(pair));
+                    }
+                }
+            }
+        }
+        (self.words, self.places) = (words, places);
+        self.compared += compared;
+        self.left_out += all - compared;
     }
 
     /// How many followers each row of a window of so many is compared with at most; counts what that leaves out.

@@ -35,6 +35,8 @@ pub enum Ended {
     Unsigned,
     /// No key in common.
     Apart,
+    /// They have a key in common; their sketches say no.
+    Sketched,
     /// They met; the method itself says no.
     Judged,
     /// They met; the check on the texts says no.
@@ -69,13 +71,16 @@ pub struct Look {
     pub checks: Vec<Checked>,
     /// Bits in which the fingerprints differ, of a method that compares these.
     pub bits_apart: Option<u32>,
+    /// What the sketches of the documents say, of a method that keeps some.
+    pub sketches: Option<String>,
 }
 
 /// Looks at two different documents, the one with the smaller number first, of a corpus of so many rows. `loose` is the same
 /// algorithm with low thresholds, where the score below the threshold is wanted.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
-    let mut look = Look { signatures, ended: Ended::Unsigned, own: None, checks: Vec::new(), bits_apart: None };
+    let mut look =
+        Look { signatures, ended: Ended::Unsigned, own: None, checks: Vec::new(), bits_apart: None, sketches: None };
     let [Ok(a), Ok(b)] = &look.signatures else { return look };
     let both = [(documents[0].0, a.as_slice()), (documents[1].0, b.as_slice())];
     let (met, pair) = meet(bound, rows, both);
@@ -85,8 +90,15 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     if let Some(check) = bound.confirm() {
         look.checks = checked(check, loose.and_then(Bound::confirm), texts);
     }
+    let mut near = true;
+    if bound.signer.sketch_words() > 0 {
+        let [a, b] = texts.map(|text| sketch(bound, text));
+        near = bound.signer.judge_sketches(&a, &b);
+        look.sketches = bound.signer.told_of_sketches(&a, &b);
+    }
     look.ended = match (met, pair, bound.confirm()) {
         (false, ..) => Ended::Apart,
+        (true, ..) if !near => Ended::Sketched,
         (true, None, _) => {
             look.own = loose.and_then(|loose| meet(loose, rows, both).1).map(|pair| pair.score);
             Ended::Judged
@@ -120,6 +132,13 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
     let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
     rows.sort_by_key(|row| (row.position, row.key));
     Ok(rows)
+}
+
+/// The sketch of a document.
+fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
+    let mut out = Signatures::default();
+    bound.signer.sign(text, &mut out);
+    std::mem::take(out.document_sketch())
 }
 
 /// The rows of one document with its number.

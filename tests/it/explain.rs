@@ -117,6 +117,22 @@ fn documents_that_are_no_pair_are_told_so() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
+/// Two that share two heavy words and nothing else are told that their signs kept them apart, and what the check would say.
+#[test]
+fn documents_that_signs_keep_apart_are_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    let text = |own: &str| format!("альфа бета {}", (0..30).map(|n| format!("{own}{n} ")).collect::<String>());
+    write_docs(&input, &numbered([text("раз"), text("два"), text("три") + "гамма", text("три")]), 10);
+    let done = done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.6"]);
+    let cosine = explain(&done.out(), 0, 1).algorithms.remove(0);
+    assert_eq!((cosine.verdict, cosine.common_keys > 0, cosine.pair.is_none()), (Verdict::SketchesDiffer, true, true));
+    assert!(cosine.why.contains(" of 512 signs of random projections differ, of a pair at most 188"), "{}", cosine.why);
+    assert!(cosine.why.contains("the check cosine:0.6") && !cosine.checks[0].passes, "{}", cosine.why);
+    let pair = explain(&done.out(), 2, 3).algorithms.remove(0);
+    assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
+}
+
 /// The reason for a refused candidate is the score that was reached.
 #[test]
 fn a_refused_candidate_is_told_its_score() {

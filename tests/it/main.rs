@@ -15,6 +15,7 @@ mod evaluate;
 mod explain;
 mod floors;
 mod golden;
+mod heavy;
 mod held;
 mod hot_key;
 mod invariants;

@@ -6,7 +6,7 @@ use super::examples::params;
 use crate::algorithm::contract::{Algorithm, Corpus};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::hash::splitmix64;
-use crate::row::{Pair, Pairs, RowLayout, Signatures, Window};
+use crate::row::{Pair, Pairs, RowLayout, Signatures, Sketches, Window};
 use crate::text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// What a run found.
@@ -15,6 +15,8 @@ pub struct Found {
     pub pairs: BTreeMap<(usize, usize), Pair>,
     /// Pairs that met, each once.
     pub candidates: usize,
+    /// Comparisons that were made.
+    pub compared: u64,
     /// Comparisons that were left out.
     pub left_out: u64,
     /// Documents without a signature, with the reason.
@@ -25,6 +27,15 @@ impl Found {
     /// The pairs alone.
     pub fn numbers(&self) -> BTreeSet<(usize, usize)> {
         self.pairs.keys().copied().collect()
+    }
+}
+
+/// Sketches by document number.
+struct InMemory(Vec<Vec<u64>>);
+
+impl Sketches for InMemory {
+    fn copy(&self, doc: u64, to: &mut [u64]) {
+        to.copy_from_slice(&self.0[doc as usize][..to.len()]);
     }
 }
 
@@ -46,11 +57,12 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
 
     let layout = RowLayout::new(signer.shape(), texts.len() as u64);
     let mut unsigned = BTreeMap::new();
-    let mut rows: Vec<Vec<u8>> = Vec::new();
+    let (mut rows, mut sketches): (Vec<Vec<u8>>, Vec<Vec<u64>>) = Default::default();
     for doc in 0..texts.len() {
         let mut out = Signatures::default();
         signer.sign(&analyse(doc), &mut out);
         unsigned.extend(out.reason().map(|reason| (doc, reason)));
+        sketches.push(out.sketch_of_document().to_vec());
         for row in out.rows(doc as u64) {
             let mut bytes = Vec::new();
             layout.encode(&row, &mut bytes);
@@ -64,13 +76,14 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
         let numbers = (pair.a as usize, pair.b as usize);
         met.entry(numbers).and_modify(|known| *known = known.merge(pair)).or_insert(pair);
     };
-    let mut out = Pairs::new(10_000_000, &mut sink);
+    let sketches = InMemory(sketches);
+    let mut out = Pairs::new(10_000_000, &mut sink).with_sketches((signer.sketch_words() > 0).then_some(&sketches));
     for group in rows.chunk_by(|a, b| a[..layout.group_width()] == b[..layout.group_width()]) {
         if group.len() > 1 {
             signer.pairs(&Window::new(layout, &group.concat()), &mut out);
         }
     }
-    let left_out = out.left_out;
+    let (compared, left_out) = (out.compared, out.left_out);
     let candidates = met.len();
     let pairs = match signer.confirm() {
         None => met,
@@ -86,7 +99,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
                 .collect()
         }
     };
-    Found { pairs, candidates, left_out, unsigned }
+    Found { pairs, candidates, compared, left_out, unsigned }
 }
 
 /// The counts that the algorithm asks for, with those of all words, in files of the folder.

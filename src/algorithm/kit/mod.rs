@@ -9,6 +9,7 @@ pub mod by_count;
 pub mod digest;
 pub mod features;
 pub mod heavy;
+pub mod heavy_join;
 #[cfg(test)]
 pub mod in_memory;
 pub mod latent;
@@ -25,6 +26,7 @@ pub mod sample;
 pub mod sentences;
 pub mod shingle_set;
 pub mod shingling;
+pub mod sign_sketch;
 pub mod signs;
 pub mod support_words;
 pub mod svd;

@@ -9,6 +9,8 @@
 //! weights 3 3 1 1, length sqrt(20), threshold .9:  rest 1, .74 ..  -> one list
 //! ```
 
+use crate::row::Signatures;
+
 /// A term of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
@@ -71,6 +73,41 @@ pub fn leading(rests: &[f64], threshold: f64) -> usize {
 pub fn rounded_up(value: f64) -> f32 {
     let near = value as f32;
     if f64::from(near) < value { near.next_up() } else { near }
+}
+
+/// Bytes of the sketch of a row: the weight of the term, the length of the rest of the vector behind it, both Float32, and the
+/// hash of the term before it.
+pub const SKETCH: usize = 16;
+
+/// A row for each leading term of a vector of length 1. Where documents were counted, a term of a single one has none, for no
+/// other could be met there; but a document with no term but its own still has a row, by which it is known as signed.
+pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Signatures) {
+    let rests = rests(terms);
+    let (mut before, mut pushed) = (0, false);
+    let last = leading(&rests, threshold).saturating_sub(1);
+    for (at, term) in terms[..=last].iter().enumerate() {
+        if !counted || term.df > 1 || (at == last && !pushed) {
+            let mut sketch = [0; SKETCH];
+            sketch[..4].copy_from_slice(&rounded_up(term.weight).to_le_bytes());
+            sketch[4..8].copy_from_slice(&rounded_up(rests[at + 1]).to_le_bytes());
+            sketch[8..].copy_from_slice(&u64::to_le_bytes(before));
+            out.push(0, term.hash.into(), 0, &sketch);
+            pushed = true;
+        }
+        before = term.hash;
+    }
+}
+
+/// A bound on the cosine of two documents that met in a row, where it reaches the threshold. Pairs that met at the term before
+/// have been judged there. If this is their first common term, then no more than the product of the weights and of what
+/// follows can be in the cosine; and they do meet at their first common term.
+pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
+    if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
+        return None;
+    }
+    let float = |bytes: &[u8]| f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    let bound = float(a) * float(b) + float(&a[4..]) * float(&b[4..]);
+    (bound >= below(threshold)).then_some(bound)
 }
 
 #[cfg(test)]
