@@ -8,7 +8,7 @@ use super::run::{tell_end, tell_plan};
 use super::signals::{cancel_on_signal, ends_with, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
-use crate::job::{self, CompareOptions, Judge, Progress};
+use crate::job::{self, CompareOptions, Contest, Judge, Progress, RunOptions};
 use crate::report::{comparison, page};
 
 /// Runs the verb.
@@ -18,8 +18,13 @@ use crate::report::{comparison, page};
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let number = |name: &str| settings.number(name).unwrap_or_default();
+    let contest = match settings.text("preset") {
+        Some(name) => Contest::of_preset(name)?,
+        None => Contest::parse(settings.text("algorithms").unwrap_or_default())?,
+    };
     let options = CompareOptions {
-        run: resolve(arguments.inputs, &settings)?,
+        run: RunOptions { removes: false, ..resolve(arguments.inputs, &settings)? },
+        contestants: contest.contestants,
         judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
         judge_sample: number("judge-sample"),
         oracle_sample: number("oracle-sample"),

@@ -1,4 +1,5 @@
-//! `compare`: a run, and then a study of it: the pairs of all its algorithms are pooled, judged on the texts, and counted.
+//! `compare`: a run that removes nothing, and then a study of it: the pairs of all contestants, algorithms and presets, are
+//! pooled, judged on the texts, and counted.
 //!
 //! ```text
 //! run --> pairs of each algorithm --pool--> (a, b, who found it) --sample--> pairs to judge --read once--> verdicts --tally--> figures
@@ -12,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
+use super::advice::advice;
 use super::comparison_report::{ComparisonReport, JudgeReport};
 use super::figures::figures;
 use super::finished::Finished;
@@ -31,6 +33,7 @@ use crate::error::{Error, Result};
 use crate::io::{Stage, TableWriter};
 use crate::shuffle::AtomicBits;
 use crate::stage::compare::{Sampling, Tally};
+use crate::stage::contest::{Contestant, finders, related};
 use crate::stage::judge::Judge;
 
 /// What a comparison is asked to do besides what every run is.
@@ -38,6 +41,8 @@ use crate::stage::judge::Judge;
 pub struct CompareOptions {
     /// The run whose algorithms are compared.
     pub run: RunOptions,
+    /// Who is compared: algorithms of the run, and presets, several of them together.
+    pub contestants: Vec<Contestant>,
     /// Who says what a duplicate is.
     pub judge: Judge,
     /// Of an algorithm with more pairs than these a sample of about so many is judged.
@@ -64,7 +69,7 @@ pub struct Compared {
 /// # Errors
 /// More algorithms than can be pooled.
 pub fn check(options: &CompareOptions) -> Result<()> {
-    let algorithms = options.run.recipe.algorithms.len();
+    let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
     if algorithms > MOST_POOLED {
         return Err(Error::Usage(format!(
             "--algorithms names {algorithms} of them; expected at most {MOST_POOLED}, which can be compared at once"
@@ -108,20 +113,16 @@ struct Pooling {
 
 fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport) -> Result<ComparisonReport> {
     let before = job.clock.stages().len();
-    let pairs: Vec<u64> = run.algorithms.iter().map(|one| one.pairs_written).collect();
+    let finished = Finished::new(stage.path(), run.clone());
+    let pairs = damaged(sizes(job, options, &finished))?;
     let sampling = Sampling::new(&pairs, options.judge_sample, options.seed);
     let oracle = match options.oracle_sample {
         0 => None,
         most => Some(oracle::choose(job, most, options.seed)?),
     };
     let met = Arc::new(AtomicBits::new(job.dir, "met", job.documents() as usize)?);
-    let finished = Finished::new(stage.path(), run.clone());
-    // A table that was written a moment ago and is damaged now is no input file that could be left out.
     let Pooling { mut tally, chosen, within } =
-        pool(job, &finished, &sampling, oracle.as_ref(), &met).map_err(|error| match error {
-            Error::BadFile { path, why } => Error::Damaged { path, why },
-            other => other,
-        })?;
+        damaged(pool(job, options, &finished, &sampling, oracle.as_ref(), &met))?;
     if let Some(sample) = &oracle {
         sample.iter().for_each(|doc| _ = met.set(doc));
     }
@@ -129,9 +130,9 @@ fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport
     let verdicts = judge(job, &options.judge, &texts, &chosen)?;
     (0..chosen.len()).for_each(|at| tally.verdict(chosen.get(at).found, verdicts.of(at).is_some()));
     tally.settle();
-    let labels: Vec<&str> = run.algorithms.iter().map(|one| one.label.as_str()).collect();
+    let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
     write(stage, &labels, &chosen, &verdicts)?;
-    let mut report = figures(&tally, &run.algorithms);
+    let mut report = figures(&tally, &options.contestants, &run.algorithms);
     if let Some(sample) = &oracle {
         let (joined, recalls) = oracle::join(job, &options.judge, &texts, sample, &within, pairs.len())?;
         report.oracle = Some(joined);
@@ -148,12 +149,41 @@ fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport
         undecided: verdicts.undecided,
         cpu_seconds: job.clock.stages()[before..].iter().map(|stage| stage.cpu_seconds).sum(),
     };
+    report.advice = advice(&report);
     Ok(report)
+}
+
+/// A table that was written a moment ago and is damaged now is no input file that could be left out.
+fn damaged<T>(result: Result<T>) -> Result<T> {
+    result.map_err(|error| match error {
+        Error::BadFile { path, why } => Error::Damaged { path, why },
+        other => other,
+    })
+}
+
+/// How many pairs each contestant has. Those of a preset are counted where its algorithms together have more than are all
+/// judged: how many of them several found, only the pool tells.
+fn sizes(job: &Job<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
+    let written =
+        |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].pairs_written).sum();
+    let mut sizes: Vec<u64> = options.contestants.iter().map(written).collect();
+    let contestants = || options.contestants.iter().zip(&sizes);
+    if !contestants().any(|(one, &size)| one.algorithms.len() > 1 && size > options.judge_sample) {
+        return Ok(sizes);
+    }
+    sizes.fill(0);
+    for pair in finished.pool()? {
+        job.go_on()?;
+        let found = finders(&options.contestants, pair?.found);
+        sizes.iter_mut().enumerate().for_each(|(at, size)| *size += found >> at & 1);
+    }
+    Ok(sizes)
 }
 
 /// Reads the pool: counts all of it, and takes down what will be judged.
 fn pool(
     job: &Job<'_>,
+    options: &CompareOptions,
     finished: &Finished,
     sampling: &Sampling,
     oracle: Option<&AtomicBits>,
@@ -161,12 +191,14 @@ fn pool(
 ) -> Result<Pooling> {
     let running = job.clock.stage("pool");
     let mut tally = Tally::new(sampling.clone());
+    tally.relate(related(&options.contestants));
     let (mut chosen, mut within) = (FoundWriter::new(job.dir, "chosen")?, FoundWriter::new(job.dir, "within")?);
     let bar = job.bar("pool", finished.report.algorithms.iter().map(|one| one.pairs_written as usize).sum());
     for pair in finished.pool()? {
-        let pair = pair?;
+        let mut pair = pair?;
         job.go_on()?;
         bar.add(pair.found.count_ones().into());
+        pair.found = finders(&options.contestants, pair.found);
         tally.pair(pair.found);
         if sampling.takes(pair.a, pair.b, pair.found) {
             chosen.push(&pair)?;

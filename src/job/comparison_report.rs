@@ -16,24 +16,56 @@ pub struct Figure {
     pub high: Option<f64>,
 }
 
+impl Figure {
+    /// The ends, where they are at least this far apart.
+    pub fn interval(&self, least: f64) -> Option<(f64, f64)> {
+        self.low.zip(self.high).filter(|(low, high)| high - low >= least)
+    }
+}
+
 /// The whole record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparisonReport {
     /// Who judged, and how much.
     pub judge: JudgeReport,
-    /// Different pairs that at least one algorithm found.
+    /// Different pairs that at least one contestant found: the pool.
     pub pooled: u64,
     /// Those of them that are duplicates.
     pub duplicates: Figure,
-    /// One entry an algorithm, in the order of the recipe.
+    /// One entry a contestant, an algorithm or a preset, in the order in which they were asked for, presets last.
     pub algorithms: Vec<ComparedReport>,
+    /// Which to take, and why; null where nothing in the pool is a duplicate.
+    #[serde(default)]
+    pub advice: Option<AdviceReport>,
     /// Row A, column B: pairs that both found; on the diagonal the pairs of A.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three algorithms that have a larger F than any part of them, the best first: at
+    /// Unions and intersections of two and three contestants that have a larger F than any part of them, the best first: at
     /// most 20 of two and 20 of three.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, where one was asked for.
     pub oracle: Option<OracleReport>,
+}
+
+impl ComparisonReport {
+    /// The contestants as they are shown: the largest F first, then the higher precision, then as they were asked for.
+    pub fn ranked(&self) -> Vec<&ComparedReport> {
+        let mut ranked: Vec<&ComparedReport> = self.algorithms.iter().collect();
+        let key = |one: &ComparedReport| (one.f.unwrap_or(-1.0), one.precision.value.unwrap_or(-1.0));
+        let compare = |a: (f64, f64), b: (f64, f64)| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1));
+        ranked.sort_by(|a, b| compare(key(a), key(b)));
+        ranked
+    }
+}
+
+/// What to take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct AdviceReport {
+    /// The label of the contestant.
+    pub label: String,
+    /// What to type for a run of it.
+    pub typed: String,
+    /// The sentence.
+    pub sentence: String,
 }
 
 /// The judge.
@@ -61,11 +93,20 @@ pub struct JudgeReport {
     pub cpu_seconds: f64,
 }
 
-/// One algorithm.
+/// One contestant.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparedReport {
-    /// The name of its output folder.
+    /// The label of an algorithm, or the name of a preset.
     pub label: String,
+    /// Whether it is a preset: then its pairs are those that any of its algorithms found.
+    #[serde(default)]
+    pub preset: bool,
+    /// The names of the output folders of its algorithms.
+    #[serde(default)]
+    pub members: Vec<String>,
+    /// What to type for a run of it.
+    #[serde(default)]
+    pub typed: String,
     /// Its pairs that take part.
     pub pairs: u64,
     /// Those of them that were judged.
@@ -81,11 +122,11 @@ pub struct ComparedReport {
     pub f_low: Option<f64>,
     /// F of the upper ends.
     pub f_high: Option<f64>,
-    /// Pairs that no other algorithm found.
+    /// Pairs that no contestant found but those that hold one of its algorithms, and those whose algorithms it holds.
     pub alone: u64,
     /// Duplicates among these.
     pub alone_duplicates: Figure,
-    /// CPU seconds that it cost by itself: signing, grouping, checking.
+    /// CPU seconds that its algorithms cost by themselves: signing, grouping, checking.
     pub cpu_seconds: f64,
     /// Duplicates that it found over all duplicates of the exact join.
     pub oracle_recall: Option<Figure>,

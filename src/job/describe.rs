@@ -60,6 +60,22 @@ pub fn algorithms(
     reports
 }
 
+/// What was removed, of so many documents.
+pub fn removal(job: &Job<'_>, used: u64, removals: &Removals, decided: &Decided) -> RemovalReport {
+    let options = job.options;
+    RemovalReport {
+        decide: options.decide.to_string(),
+        keep: options.keep.to_string(),
+        removed: removals.removed,
+        kept: used - removals.removed.min(used),
+        reasons: removals.reasons.clone(),
+        left_out: decided.left_out,
+        remove_if: options.remove_if.to_string(),
+        stays: decided.stays.clone(),
+        not_looked_at: decided.not_looked_at,
+    }
+}
+
 /// The whole record.
 pub fn report(
     job: &Job<'_>,
@@ -67,8 +83,8 @@ pub fn report(
     copies: &Classes,
     stats: &CorpusStats,
     algorithms: Vec<AlgorithmReport>,
+    removal: Option<RemovalReport>,
     removals: &Removals,
-    decided: &Decided,
     bad: &[BadInput],
 ) -> RunReport {
     let (options, files) = (job.options, &job.source.files);
@@ -89,13 +105,13 @@ pub fn report(
         options: record(options),
         inputs: files
             .iter()
-            .zip(&removals.by_file)
-            .map(|(file, &removed)| InputReport {
+            .enumerate()
+            .map(|(at, file)| InputReport {
                 file: file.label.clone(),
                 path: file.path.display().to_string(),
                 rows: file.rows,
                 bytes: file.bytes,
-                removed,
+                removed: removals.by_file.get(at).copied().unwrap_or_default(),
             })
             .collect(),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
@@ -121,17 +137,7 @@ pub fn report(
             snapshot: format!("{:016x}", stats.snapshot()),
         }),
         algorithms,
-        removal: RemovalReport {
-            decide: options.decide.to_string(),
-            keep: options.keep.to_string(),
-            removed: removals.removed,
-            kept: taken.used - removals.removed.min(taken.used),
-            reasons: removals.reasons.clone(),
-            left_out: decided.left_out,
-            remove_if: options.remove_if.to_string(),
-            stays: decided.stays.clone(),
-            not_looked_at: decided.not_looked_at,
-        },
+        removal,
         stages: job.clock.stages(),
         seconds,
         cpu_seconds,
@@ -176,15 +182,15 @@ fn warnings(report: &RunReport) -> Vec<String> {
             ));
         }
     }
-    if report.removal.not_looked_at > 0 {
+    let Some(removal) = &report.removal else { return warnings };
+    if removal.not_looked_at > 0 {
         warnings.push(format!(
             "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {} further ones",
-            report.removal.not_looked_at
+            removal.not_looked_at
         ));
     }
-    if report.removal.left_out > 0 {
-        warnings
-            .push(format!("{} comparisons with kept documents were left out of the decision", report.removal.left_out));
+    if removal.left_out > 0 {
+        warnings.push(format!("{} comparisons with kept documents were left out of the decision", removal.left_out));
     }
     warnings
 }

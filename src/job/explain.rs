@@ -225,6 +225,9 @@ fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explan
 fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<RemovalTold>> {
     let path = finished.dir().join("removed/part-00000.parquet");
     let mut found = Vec::new();
+    if finished.report.removal.is_none() {
+        return Ok(found);
+    }
     for batch in TableReader::open(&path, &REMOVAL_TOLD_COLUMNS)? {
         found.append(&mut removals_told(&batch?, docs).ok_or_else(|| Error::BadFile {
             path: path.clone(),

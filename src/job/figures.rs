@@ -1,9 +1,12 @@
 //! From the counts of a comparison to its record: recall, precision, F, agreement, and which algorithms are better together.
 
+use std::collections::BTreeSet;
+
 use super::comparison_report::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 use super::run_report::AlgorithmReport;
 use crate::measure::Retrieval;
 use crate::stage::compare::Tally;
+use crate::stage::contest::Contestant;
 use crate::stage::estimate::{Number, Part};
 
 /// Combinations of one size that are reported.
@@ -34,19 +37,23 @@ fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// CPU seconds of an algorithm by itself.
-fn cost(report: &AlgorithmReport) -> f64 {
-    report.sign_seconds + report.pair_cpu_seconds
+/// CPU seconds of algorithms by themselves.
+fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
+    places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// The record, without the judge and the oracle; `algorithms` are in the order of the bits of the tally, which is settled.
-pub fn figures(tally: &Tally, algorithms: &[AlgorithmReport]) -> ComparisonReport {
-    let compared = algorithms.iter().enumerate().map(|(at, one)| {
+/// The record, without the judge, the oracle and the advice; `contestants` are in the order of the bits of the tally, which is
+/// settled, and their algorithms those of the run.
+pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
+    let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
         let (recall, precision) = measures(tally, &part);
         let f = f_figure(recall, precision);
         ComparedReport {
-            label: one.label.clone(),
+            label: one.name.clone(),
+            preset: one.preset,
+            members: one.algorithms.iter().map(|&at| algorithms[at].label.clone()).collect(),
+            typed: one.typed.clone(),
             pairs: part.pairs(),
             judged: part.judged(),
             recall: figure(recall),
@@ -56,19 +63,19 @@ pub fn figures(tally: &Tally, algorithms: &[AlgorithmReport]) -> ComparisonRepor
             f_high: f.high,
             alone: alone.pairs(),
             alone_duplicates: alone.duplicates().into(),
-            cpu_seconds: cost(one),
+            cpu_seconds: cost(algorithms, &BTreeSet::from_iter(one.algorithms.iter().copied())),
             oracle_recall: None,
         }
     });
     let set = |a: usize, b: usize| if a == b { vec![a] } else { vec![a.min(b), a.max(b)] };
-    let count = algorithms.len();
+    let count = contestants.len();
     let agreement = |a: usize| (0..count).map(|b| tally.common(&set(a, b)).pairs()).collect();
     ComparisonReport {
         pooled: tally.all().pairs(),
         duplicates: tally.all().duplicates().into(),
         algorithms: compared.collect(),
         agreement: (0..count).map(agreement).collect(),
-        combinations: combinations(tally, algorithms),
+        combinations: combinations(tally, contestants, algorithms),
         ..ComparisonReport::default()
     }
 }
@@ -84,8 +91,8 @@ struct Combination {
 }
 
 /// What is better than any part of it: of two algorithms than either of them, of three than any two or one of them.
-fn combinations(tally: &Tally, algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
-    let count = algorithms.len();
+fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
+    let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
     // The larger F of union and intersection of two, or of one of them.
@@ -108,7 +115,9 @@ fn combinations(tally: &Tally, algorithms: &[AlgorithmReport]) -> Vec<Combinatio
             }
         }
     }
-    let seconds = |one: &Combination| one.of.iter().map(|&at| cost(&algorithms[at])).sum::<f64>();
+    // An algorithm that two of them hold runs once.
+    let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
+    let seconds = |one: &Combination| cost(algorithms, &places(one));
     // Equal ones by what determines them, and not by their cost, which differs from run to run.
     let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
     for list in [&mut twos, &mut threes] {
@@ -118,7 +127,7 @@ fn combinations(tally: &Tally, algorithms: &[AlgorithmReport]) -> Vec<Combinatio
     let mut all: Vec<Combination> = twos.into_iter().chain(threes).collect();
     all.sort_by(order);
     let report = |one: &Combination| CombinationReport {
-        labels: one.of.iter().map(|&at| algorithms[at].label.clone()).collect(),
+        labels: one.of.iter().map(|&at| contestants[at].name.clone()).collect(),
         how: if one.union { "union" } else { "intersection" }.into(),
         pairs: one.pairs,
         recall: one.recall,

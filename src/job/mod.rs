@@ -3,6 +3,7 @@
 //! [`run()`] tells the story; each stage that touches files or threads has a file here, its arithmetic stands in `stage`.
 
 mod accept;
+mod advice;
 mod budget;
 mod category;
 mod check;
@@ -113,6 +114,7 @@ pub use stream_check::{check as check_stream, check_filter};
 /// How a process ends that is asked to stop.
 pub use crate::io::unfinished::{end, ends_by_itself};
 /// The judge of `compare`, for who types its name.
+pub use crate::stage::contest::{Contest, Contestant};
 pub use crate::stage::judge::Judge;
 
 /// What a finished run leaves behind.

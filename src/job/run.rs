@@ -197,18 +197,20 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         shown.set(doc as usize);
         Ok(())
     })?;
-    let looks = job.options.remove_if.bounds().is_some() && !alike.is_empty();
+    let looks = job.options.removes && job.options.remove_if.bounds().is_some() && !alike.is_empty();
     let taking = looks.then(|| alike.begin(job, of_candidates)).transpose()?;
     let (ids, contents) = last_reading::read(job, &view, &taken.ids_seen, &shown, taking)?;
-    let mut decided = decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref())?;
-    let compared = decided.looked_at.take().map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
+    let decide = || decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref());
+    let mut decided = job.options.removes.then(decide).transpose()?;
+    let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
+    let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let tables = Tables {
         bound: &bound,
         relations: &relations,
         pairs: &expanded,
         keep: &taken.keep,
         copies: &copies,
-        decided: &decided,
+        decided: decided.as_ref(),
         compared: compared.as_ref(),
         rejected: &taken.rejected,
         bad,
@@ -223,7 +225,8 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }
-    let mut report = describe::report(job, &taken, &copies, &stats, reports, &written.removals, &decided, bad);
+    let removal = decided.as_ref().map(|decided| describe::removal(job, taken.used, &written.removals, decided));
+    let mut report = describe::report(job, &taken, &copies, &stats, reports, removal, &written.removals, bad);
     report.guards = guards::of_run(job, stage, bad, &report)?;
     Ok(report)
 }

@@ -44,8 +44,8 @@ pub struct RunReport {
     pub algorithms: Vec<AlgorithmReport>,
     /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first.
     pub segmented_characters: u64,
-    /// What was removed and why.
-    pub removal: RemovalReport,
+    /// What was removed and why; null of a comparison, which removes nothing.
+    pub removal: Option<RemovalReport>,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 where one held the result back.

@@ -35,8 +35,8 @@ pub struct Tables<'t> {
     pub keep: &'t KeepOrder,
     /// The exact copies.
     pub copies: &'t Classes,
-    /// What is removed.
-    pub decided: &'t Decided,
+    /// What is removed, where anything may be.
+    pub decided: Option<&'t Decided>,
     /// What is known of pairs beside that, where documents were held against each other.
     pub compared: Option<&'t Compared>,
     /// Rows that could not be used.
@@ -60,7 +60,7 @@ pub struct Written {
     pub pairs: Vec<u64>,
     /// By algorithm.
     pub clusters: Vec<ClusterCounts>,
-    /// Of all.
+    /// Of all; nothing where no document may go.
     pub removals: Removals,
     rows: u64,
     bytes: u64,
@@ -104,8 +104,10 @@ impl Tables<'_> {
                     let (counts, bytes) = clusters::write(job, stage, bound, relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
-                    let (removals, bytes) = removals::write(job, stage, self.decided, self.copies, self.ids)?;
-                    note(removals.removed, bytes, &|written| written.removals = removals.clone());
+                    if let Some(decided) = self.decided {
+                        let (removals, bytes) = removals::write(job, stage, decided, self.copies, self.ids)?;
+                        note(removals.removed, bytes, &|written| written.removals = removals.clone());
+                    }
                 } else if table == 2 * count + 1 {
                     let (rows, bytes) = write_rejected(job, stage, self.rejected, self.bad, self.ids)?;
                     note(rows, bytes, &|_| ());

@@ -64,6 +64,11 @@ pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     })
 }
 
+/// The hashes of the distinct numbers of a text, ascending, as [`write_contents`] wrote them.
+pub fn numbers_of(contents: &[u64]) -> &[u64] {
+    parts(contents).0
+}
+
 /// Numbers and grams.
 fn parts(contents: &[u64]) -> (&[u64], &[u64]) {
     let Some((&numbers, rest)) = contents.split_first() else { return (&[], &[]) };

@@ -7,13 +7,15 @@ mod jaccard;
 mod partition;
 mod retrieval;
 mod subsequence;
+mod surplus;
 mod weights;
 
-pub use contained::{Contained, Part, contained, write_contents};
+pub use contained::{Contained, Part, contained, numbers_of, write_contents};
 pub use cosine::cosine;
 pub use edit::{Profile, lcs_similarity, may_reach, most_common};
 pub use jaccard::{common, jaccard};
 pub use partition::Partitions;
 pub use retrieval::Retrieval;
 pub use subsequence::{Decided, Undecided};
+pub use surplus::{split_word_counts, surplus, write_word_counts};
 pub use weights::weight_distance;

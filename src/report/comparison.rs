@@ -1,5 +1,5 @@
-//! The table of the study, for a terminal: how good each algorithm is, where they agree, which are better together, and on what
-//! all that rests.
+//! The table of the study, for a terminal: how good each contestant is, where they agree, which are better together, on what
+//! all that rests, and which to take.
 //!
 //! The same record gives the same text, but for the CPU seconds.
 
@@ -9,7 +9,7 @@ use super::summary::left_out;
 use super::{counted, guard, held, rejections, table_of_numbers, thousands};
 use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport, stands_in};
 
-/// Algorithms whose agreement is shown as a table; that of more does not fit a terminal.
+/// Contestants whose agreement is shown as a table; that of more does not fit a terminal.
 const MOST_AGREEING: usize = 8;
 /// Combinations of one size that are shown.
 const MOST_SHOWN: usize = 3;
@@ -20,7 +20,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\nof the pairs of the algorithm on the left, % that the one above finds\n";
+        text += "\nof the pairs of the one on the left, % that the one above finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -33,18 +33,31 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
         text += &format!("\n{held}");
     }
     let out = stands_in(run, out);
-    text + &format!("\noutput: {}\nall figures: {}\n", out.display(), out.join("compare/comparison.json").display())
+    let figures = out.join("compare/comparison.json");
+    text += &format!("\noutput: {}\nall figures: {}\n", out.display(), figures.display());
+    text + &format!("\n{}\n", verdict(report))
 }
+
+/// The sentence at the end.
+pub(super) fn verdict(report: &ComparisonReport) -> String {
+    let none =
+        "for this corpus there is nothing to choose by: none of the pairs found is one of duplicates to the judge";
+    report.advice.as_ref().map_or(none, |advice| &advice.sentence).to_string()
+}
+
+/// What recall is over.
+pub(super) const RECALL: &str = "recall is over the pool: of the duplicates that one of these found, how many this one did; what none of them found counts nowhere";
 
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
     let mut text = format!(
         "{} found by {}; {} of them duplicates by {}\n",
         counted(report.pooled, "pair"),
-        counted(report.algorithms.len() as u64, "algorithm"),
+        contestants(report),
         number_of(&report.duplicates),
         judge.name
     );
+    text += &format!("{RECALL}\n");
     text += &format!(
         "judged: {} of {}, {:.1} CPU seconds\n",
         counted(judge.judged, "pair"),
@@ -53,7 +66,7 @@ fn headline(report: &ComparisonReport) -> String {
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "held each against each: {}; {} found, {} of them by no algorithm; {} judged for it\n",
+            "held each against each: {}; {} found, {} of them by none of these; {} judged for it\n",
             counted(oracle.documents, "document"),
             counted(oracle.duplicates, "duplicate pair"),
             thousands(oracle.unseen),
@@ -63,13 +76,28 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
+/// `30 algorithms and 4 presets`
+pub(super) fn contestants(report: &ComparisonReport) -> String {
+    let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
+    let algorithms = report.algorithms.len() as u64 - presets;
+    match (algorithms, presets) {
+        (_, 0) => counted(algorithms, "algorithm"),
+        (0, _) => counted(presets, "preset"),
+        _ => format!("{} and {}", counted(algorithms, "algorithm"), counted(presets, "preset")),
+    }
+}
+
+/// The name with what it is.
+pub(super) fn name_of(one: &ComparedReport) -> String {
+    if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
+}
+
 /// The best by F first.
 fn study(report: &ComparisonReport) -> String {
-    let mut order: Vec<&ComparedReport> = report.algorithms.iter().collect();
-    order.sort_by(|a, b| b.f.unwrap_or(-1.0).total_cmp(&a.f.unwrap_or(-1.0)));
+    let order = report.ranked();
     let row = |one: &&ComparedReport| {
         [
-            one.label.clone(),
+            name_of(one),
             share_of(&one.recall),
             share_of(&one.precision),
             share_of(&one.f_figure()),
@@ -79,7 +107,7 @@ fn study(report: &ComparisonReport) -> String {
             format!("{:.2}", one.cpu_seconds),
         ]
     };
-    let header = ["algorithm", "recall", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
+    let header = ["", "recall of pool", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
     if report.oracle.is_none() {
         return table_of_numbers(header, order.iter().map(row));
     }
@@ -112,17 +140,14 @@ fn agreement(report: &ComparisonReport) -> String {
 
 /// The best combinations of two and of three beside the best algorithm by itself.
 fn together(report: &ComparisonReport) -> String {
-    let best = report.algorithms.iter().filter(|one| one.f.is_some());
-    let Some(best) = best.max_by(|a, b| a.f.unwrap_or(0.0).total_cmp(&b.f.unwrap_or(0.0))) else {
-        return String::new();
-    };
+    let Some(best) = report.ranked().first().copied().filter(|best| best.f.is_some()) else { return String::new() };
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
     let better: Vec<&CombinationReport> = of(2).chain(of(3)).collect();
     if better.is_empty() {
         return "\nno union and no intersection of two or three has a larger F than its parts\n".into();
     }
     let alone = [
-        best.label.clone(),
+        name_of(best),
         share(best.recall.value),
         share(best.precision.value),
         share(best.f),
@@ -184,10 +209,9 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
             notes.push(format!("{}: {}", one.label, left_out(one.left_out)));
         }
     }
-    notes.push(
-        "recall is over the duplicates that some algorithm found; --oracle-sample N looks for those that none found"
-            .into(),
-    );
+    if report.oracle.is_none() {
+        notes.push("--oracle-sample N looks for duplicates that none of these found".into());
+    }
     if report.algorithms.len() > MOST_AGREEING {
         notes.push("the agreement of each two stands under \"agreement\" in the file of all figures".into());
     }
@@ -204,18 +228,22 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
+/// An interval that is narrower is left out: of a count, as a share of it.
+pub(super) const NARROW: f64 = 0.005;
+
 fn share_of(figure: &Figure) -> String {
-    with_interval(figure, |value| share(Some(value)))
+    with_interval(figure, NARROW, |value| share(Some(value)))
 }
 
 fn number_of(figure: &Figure) -> String {
-    with_interval(figure, |value| thousands(value.round() as u64))
+    with_interval(figure, NARROW * figure.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
 }
 
-/// The value and its interval, which is seldom as wide on both sides; the value alone where both ends read like it.
-fn with_interval(figure: &Figure, told: impl Fn(f64) -> String) -> String {
+/// The value and its interval, which is seldom as wide on both sides; the value alone where that is narrow, or both ends read
+/// like it.
+fn with_interval(figure: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
     let Some(value) = figure.value.map(&told) else { return "-".into() };
-    match figure.low.zip(figure.high).map(|(low, high)| (told(low), told(high))) {
+    match figure.interval(least).map(|(low, high)| (told(low), told(high))) {
         Some((low, high)) if low != value || high != value => format!("{value} ({low}-{high})"),
         _ => value,
     }
@@ -226,7 +254,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::job::{AlgorithmReport, JudgeReport, OracleReport};
+    use crate::job::{AdviceReport, AlgorithmReport, JudgeReport, OracleReport};
 
     /// Twice as far down as up.
     fn figure(value: f64, up: f64) -> Figure {
@@ -237,6 +265,7 @@ mod tests {
         let f = figure(2.0 * recall * precision / (recall + precision), up);
         ComparedReport {
             label: label.into(),
+            preset: label == "strict",
             pairs: 12_000,
             judged: 5_012,
             recall: figure(recall, up),
@@ -247,7 +276,7 @@ mod tests {
             alone: 1_000,
             alone_duplicates: figure(250.0, 1_000.0 * up),
             cpu_seconds: 1.25,
-            oracle_recall: None,
+            ..ComparedReport::default()
         }
     }
 
@@ -256,7 +285,7 @@ mod tests {
         let row = |a: u64| (0..count).map(|b| if a == b { 12_000 } else { 3_000 }).collect();
         ComparisonReport {
             judge: JudgeReport {
-                name: "lcs:0.85".into(),
+                name: "versions:0.8".into(),
                 documents: 9_000,
                 judged: 9_876,
                 sample: 5_000,
@@ -279,7 +308,7 @@ mod tests {
                 cpu_seconds: 2.5,
             }],
             algorithms,
-            oracle: None,
+            ..ComparisonReport::default()
         }
     }
 
@@ -288,6 +317,10 @@ mod tests {
         let mut study = study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123)]);
         study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1, undecided: 0 });
         study.algorithms[1].oracle_recall = Some(figure(0.775, 0.05));
+        // The interval of a third is too narrow to be told.
+        study.algorithms.push(compared("strict", 0.5, 0.95, 0.001));
+        study.advice =
+            Some(AdviceReport { sentence: "for this corpus take minhash".into(), ..AdviceReport::default() });
         let run = RunReport {
             algorithms: vec![AlgorithmReport {
                 label: "exact".into(),

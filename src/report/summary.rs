@@ -10,7 +10,7 @@ use bytesize::ByteSize;
 
 use super::pages::purified;
 use super::{counted, guard, held, rejections, table_of_numbers, thousands};
-use crate::job::{AlgorithmReport, RunReport, stands_in};
+use crate::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -32,21 +32,22 @@ pub fn summary(report: &RunReport, out: &Path) -> String {
 }
 
 fn headline(report: &RunReport) -> String {
-    let (documents, removal) = (&report.documents, &report.removal);
-    let mut text = format!(
-        "{} in {}: {} kept, {} removed{}\n",
-        counted(documents.used, "document"),
-        counted(report.inputs.len() as u64, "file"),
-        thousands(removal.kept),
-        thousands(removal.removed),
-        by_reason(&removal.reasons)
-    );
+    let documents = &report.documents;
+    let files = counted(report.inputs.len() as u64, "file");
+    let removed = |removal: &RemovalReport| {
+        let (kept, removed) = (thousands(removal.kept), thousands(removal.removed));
+        format!(": {kept} kept, {removed} removed{}", by_reason(&removal.reasons))
+    };
+    let removed = report.removal.as_ref().map(removed).unwrap_or_default();
+    let mut text = format!("{} in {files}{removed}\n", counted(documents.used, "document"));
     let rejected = rejections(&documents.rejections);
     text += &format!("{} of exact copies; {rejected}\n", counted(documents.surplus_copies, "surplus document"));
-    text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
-    let stay: u64 = removal.stays.values().sum();
-    if stay > 0 {
-        text += &format!("{} beside a kept partner{}\n", stay_beside(stay), by_reason(&removal.stays));
+    if let Some(removal) = &report.removal {
+        text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
+        let stay: u64 = removal.stays.values().sum();
+        if stay > 0 {
+            text += &format!("{} beside a kept partner{}\n", stay_beside(stay), by_reason(&removal.stays));
+        }
     }
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     text + &format!(
@@ -101,8 +102,8 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         }
         remarks.extend(one.notes.iter().map(|note| format!("{label}: {note}")));
     }
-    if report.removal.left_out > 0 {
-        let left_out = counted(report.removal.left_out, "comparison");
+    if let Some(removal) = report.removal.as_ref().filter(|removal| removal.left_out > 0) {
+        let left_out = counted(removal.left_out, "comparison");
         remarks.push(format!(
             "removal: {left_out} with kept documents left out by --max-candidates, so what is removed depends on the order of the documents"
         ));
@@ -187,7 +188,7 @@ mod tests {
                     ..Default::default()
                 },
             ],
-            removal: RemovalReport {
+            removal: Some(RemovalReport {
                 decide: "any".into(),
                 keep: "length desc, doc asc".into(),
                 removed: 5_750,
@@ -196,7 +197,7 @@ mod tests {
                 remove_if: "contained:0.8:0.9".into(),
                 stays: counts(&[("own numbers", 200), ("own text", 1_300)]),
                 ..RemovalReport::default()
-            },
+            }),
             seconds: 12.34,
             cpu_seconds: 24.0,
             peak_memory_bytes: 200 << 20,
@@ -235,7 +236,7 @@ mod tests {
         report.documents.rejections.add(RejectReason::NotUtf8, 12);
         report.ids.missing = 3;
         report.ids.note = Some("written as text".into());
-        report.removal.left_out = 9;
+        report.removal.as_mut().expect("a removal").left_out = 9;
         report.warnings.push("4 ids stood before".into());
         let sentence = "more than half of a.parquet is removed".into();
         report.guards.push(GuardReport { sentence, ..GuardReport::default() });

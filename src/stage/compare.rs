@@ -62,12 +62,14 @@ const MOST_PENDING: usize = 1 << 16;
 /// number of different sets of finders.
 pub struct Tally {
     algorithms: usize,
+    /// By algorithm: the bits of those that find what it finds by definition, or part of it, itself among them.
+    related: Vec<u64>,
     sampling: Sampling,
     /// By set of finders; few in practice.
     pending: BTreeMap<u64, Cell>,
     /// By set of up to three algorithms and stratum: pairs that all of these found.
     common: Vec<Cell>,
-    /// By algorithm and stratum: pairs that it alone found.
+    /// By algorithm and stratum: pairs that it alone found, or with related ones.
     alone: Vec<Cell>,
     all: Part,
 }
@@ -78,12 +80,18 @@ impl Tally {
         let (algorithms, strata) = (sampling.rates.len(), sampling.strata.len());
         Tally {
             algorithms,
+            related: (0..algorithms).map(|at| 1 << at).collect(),
             pending: BTreeMap::new(),
             common: vec![Cell::default(); choose(algorithms + 2, 3) * strata],
             alone: vec![Cell::default(); algorithms * strata],
             all: Part(vec![Cell::default(); strata]),
             sampling,
         }
+    }
+
+    /// Says which of them hold each other, each as bits; none does by itself.
+    pub fn relate(&mut self, related: Vec<u64>) {
+        self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }
 
     /// Counts a pair of the pool.
@@ -112,8 +120,8 @@ impl Tally {
                 |cells: &mut [Cell], at: usize| cells[at * strata + stratum] = cells[at * strata + stratum].plus(cell);
             let finders: Vec<usize> = bits(found).collect();
             self.all.0[stratum] = self.all.0[stratum].plus(cell);
-            if let [only] = finders[..] {
-                add(&mut self.alone, only);
+            for &alone in finders.iter().filter(|&&at| found & !self.related[at] == 0) {
+                add(&mut self.alone, alone);
             }
             for (at, &third) in finders.iter().enumerate() {
                 add(&mut self.common, place(&[third]));
@@ -132,7 +140,7 @@ impl Tally {
         &self.all
     }
 
-    /// The pairs that this algorithm alone found.
+    /// The pairs that this algorithm alone found, apart from those that it is related to.
     pub fn alone(&self, algorithm: usize) -> Part {
         self.part(&self.alone, algorithm)
     }
@@ -300,6 +308,21 @@ mod tests {
         let alone = tally.alone(2);
         let expected = alone.pairs() as f64 * 2_000.0 / tally.common(&[2]).pairs() as f64;
         assert!((alone.judged() as f64 - expected).abs() < 5.0 * expected.sqrt(), "{} for {expected}", alone.judged());
+    }
+
+    #[test]
+    fn what_holds_another_does_not_count_beside_it() {
+        let pool: Pool = vec![(0, 1, 0b011, true), (0, 2, 0b010, false), (1, 2, 0b110, true), (2, 3, 0b111, true)];
+        let alone = |related: Option<Vec<u64>>| {
+            let mut tally = Tally::new(Sampling::new(&[2, 4, 2], 10, 0));
+            related.into_iter().for_each(|related| tally.relate(related));
+            pool.iter().for_each(|pair| tally.pair(pair.2));
+            tally.settle();
+            [0, 1, 2].map(|at| tally.alone(at).pairs())
+        };
+        assert_eq!(alone(None), [0, 1, 0]);
+        // The second holds the first.
+        assert_eq!(alone(Some(vec![0b010, 0b001, 0])), [1, 2, 0]);
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! judge: whether two documents are duplicates, asked of their texts and of no algorithm.
 //!
-//! The judge of the 2007 study of Zelenkov and Segalovich was Perl's String::Similarity with the threshold .85: 2 LCS /
-//! (|a| + |b|) on characters ([`crate::measure::lcs_similarity`]). It is the default here, on the canonical text. Cost:
-//! O(|a| |b| / 64) within a band for those pairs that lengths and counts of characters do not decide.
+//! The default, `versions`, asks for evidence that one text is a version of the other, or holds it ([`super::versions`] has the
+//! definition). Cost: O(|a| + |b|).
 //!
-//! Not for: texts that say the same in other words, or in another order of sentences; no alignment sees that.
+//! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold .85: 2 LCS /
+//! (|a| + |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a
+//! band for those pairs that lengths and counts of characters do not decide. It takes forms with other facts for duplicates.
+//!
+//! Not for: texts that say the same in other words; nor, with `lcs` and `words`, in another order of sentences.
 
 use std::fmt;
 
+use super::versions::{ENOUGH, may_be_version, version, write_evidence};
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{LCS_CHARACTERS, pack};
 use crate::error::{Error, Result, did_you_mean};
@@ -15,10 +19,12 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use crate::text::Analysis;
 
 /// What a judge compares, with the names as they are typed.
-const KINDS: [(&str, Kind); 3] = [("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
+const KINDS: [(&str, Kind); 4] =
+    [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    Versions,
     Characters,
     Words,
     Shingles,
@@ -37,7 +43,7 @@ const HEAD: usize = 2;
 const PROFILE: usize = 128;
 
 impl Judge {
-    /// Parses `lcs:0.85`, `words:T` or `jaccard:T`.
+    /// Parses `versions`, `versions:T`, `lcs:0.85`, `words:T` or `jaccard:T`.
     ///
     /// # Errors
     /// Anything else, with what is there.
@@ -46,9 +52,12 @@ impl Judge {
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
             let hint = did_you_mean(name, KINDS.iter().map(|(known, _)| *known));
             return Err(Error::Usage(format!(
-                "--judge: there is no judge {name:?}{hint}; expected lcs:T, words:T or jaccard:T"
+                "--judge: there is no judge {name:?}{hint}; expected versions, versions:T, lcs:T, words:T or jaccard:T"
             )));
         };
+        if kind == Kind::Versions && typed == name {
+            return Ok(Judge { kind, threshold: ENOUGH });
+        }
         match threshold.parse() {
             Ok(threshold) if threshold > 0.0 && threshold <= 1.0 => Ok(Judge { kind, threshold }),
             _ => Err(Error::Usage(format!(
@@ -66,6 +75,7 @@ impl Judge {
         }
         let hashes = || words.iter().map(|word| word.hash as u32);
         match self.kind {
+            Kind::Versions => write_evidence(document, out),
             Kind::Shingles => Shingling::DEFAULT.cut(document, out),
             Kind::Words => {
                 out.extend([0, words.len() as u64]);
@@ -90,6 +100,9 @@ impl Judge {
         if a.is_empty() || b.is_empty() {
             return false;
         }
+        if self.kind == Kind::Versions {
+            return may_be_version(a, b);
+        }
         if self.kind == Kind::Shingles {
             // A quotient, as the similarity is one: a product would round otherwise.
             return a.len().min(b.len()) as f64 / a.len().max(b.len()) as f64 >= self.threshold;
@@ -112,6 +125,7 @@ impl Judge {
             return Ok(None);
         }
         let similarity = match self.kind {
+            Kind::Versions => version(a, b, self.threshold),
             Kind::Shingles => Some(jaccard(a, b)).filter(|similarity| *similarity >= self.threshold),
             Kind::Characters | Kind::Words => {
                 let (a, b) = (Units::of(a), Units::of(b));
@@ -192,7 +206,7 @@ mod tests {
         // One shingle of five words in three: a b c d e, b c d e f; b c d e f, c d e f g.
         assert_eq!(judged("jaccard:0.3", "a b c d e f", "b c d e f g").0, Some(1.0 / 3.0));
         assert_eq!(judged("jaccard:0.4", "a b c d e f", "b c d e f g").0, None);
-        for judge in ["lcs:0.01", "words:0.01", "jaccard:0.01"] {
+        for judge in ["versions:0.01", "lcs:0.01", "words:0.01", "jaccard:0.01"] {
             assert_eq!(judged(judge, "?!", "?!").0, None, "nothing is no duplicate of nothing");
             assert_eq!(judged(judge, "Кот спит.", "кот спит").0, Some(1.0));
             assert_eq!(judged(judge, "кот", "").0, None);
@@ -209,12 +223,16 @@ mod tests {
 
     #[test]
     fn judges_are_parsed_and_printed_back() {
-        for typed in ["lcs:0.85", "words:1", "jaccard:0.5"] {
+        assert_eq!(Judge::parse("versions").unwrap(), Judge::parse("versions:0.8").unwrap());
+        for typed in ["versions:0.8", "lcs:0.85", "words:1", "jaccard:0.5"] {
             assert_eq!(Judge::parse(typed).unwrap().to_string(), typed);
         }
         let fail = |typed: &str| Judge::parse(typed).unwrap_err().to_string();
-        assert!(fail("lsc:0.85").contains("did you mean \"lcs\"?; expected lcs:T, words:T or jaccard:T"));
-        for typed in ["lcs", "lcs:", "lcs:0", "lcs:1.1", "lcs:NaN", "words:half"] {
+        assert!(
+            fail("lsc:0.85")
+                .contains("did you mean \"lcs\"?; expected versions, versions:T, lcs:T, words:T or jaccard:T")
+        );
+        for typed in ["versions:", "versions:2", "lcs", "lcs:", "lcs:0", "lcs:1.1", "lcs:NaN", "words:half"] {
             assert!(fail(typed).contains("above 0 and at most 1"), "{typed}");
         }
     }

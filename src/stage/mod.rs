@@ -3,6 +3,7 @@
 pub mod choose;
 pub mod compare;
 pub mod connect;
+pub mod contest;
 pub mod count;
 pub mod estimate;
 pub mod expand;
@@ -17,3 +18,4 @@ pub mod remove_if;
 pub mod sift;
 pub mod sign;
 pub mod survive;
+pub mod versions;

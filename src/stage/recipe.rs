@@ -142,8 +142,13 @@ impl Recipe {
     /// # Errors
     /// Unknown names and parameters, values out of range, two algorithms under one label.
     pub fn parse_algorithms(typed: &str) -> Result<Vec<Chosen>> {
+        Recipe::choose_all(split_list(typed)?)
+    }
+
+    /// The algorithms of a list that was taken apart.
+    pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
         let mut chosen: Vec<Chosen> = Vec::new();
-        for (name, values) in split_list(typed)? {
+        for (name, values) in named {
             if name == "all" {
                 for algorithm in crate::algorithm::ALGORITHMS {
                     chosen.push(choose(*algorithm, values.clone())?);
@@ -278,10 +283,11 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-type Named = (String, Vec<(String, String)>);
+/// A name of a list with its values.
+pub(super) type Named = (String, Vec<(String, String)>);
 
 /// `a,b:x=1,y=2,c` as names with their values: an item with `=` first belongs to the name before it.
-fn split_list(typed: &str) -> Result<Vec<Named>> {
+pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
     let mut list: Vec<Named> = Vec::new();
     for item in typed.split(',').map(str::trim).filter(|item| !item.is_empty()) {
         let value = match item.find([':', '=']) {

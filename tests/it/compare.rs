@@ -78,7 +78,7 @@ fn the_study_is_what_a_plain_count_gives() {
     let (input, out) = (samples().join("zh.parquet"), folder.path().join("out"));
     // One band of one row: a loose member, that misses some.
     let algorithms = "exact,long_sent,tf,tf_idf,simhash,minhash:bands=1,rows=1,verify=none,as=loose";
-    let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000"];
+    let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000", "--judge", "lcs:0.85"];
     let told = compare(&input, &out, &more).ends_with(0);
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let canonical = |doc: &Doc| -> Vec<char> { pipeline.analyse(&doc.text).canonical().chars().collect() };
@@ -254,17 +254,103 @@ fn a_comparison_is_a_run_with_a_study() {
     let folder = tempfile::tempdir().unwrap();
     let (left, right) = (folder.path().join("compared"), folder.path().join("run"));
     let more = ["--algorithms", "exact,minhash"];
-    compare(samples(), &left, &more).ends_with(0);
-    run(&[samples()], &right, &more).ends_with(0);
+    let told = compare(samples(), &left, &more).ends_with(0);
+    run(&[samples()], &right, &[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
+    // It removes nothing, and does not speak of it.
+    assert!(right.join("removed").exists() && !left.join("removed").exists());
+    std::fs::remove_dir_all(right.join("removed")).unwrap();
     assert_same_bytes(&left, &right, "compare and run");
     let (compared, ran) = (record(&left), record(&right));
-    for field in ["recipe", "documents", "removal", "inputs"] {
+    for field in ["recipe", "documents"] {
         assert_eq!(compared[field], ran[field], "{field}");
+    }
+    assert!(compared["removal"].is_null() && ran["removal"]["removed"].as_u64() > Some(0));
+    let page = std::fs::read_to_string(left.join("report.html")).unwrap();
+    assert!(!page.contains("<dt>Removed</dt>") && !page.contains(" removed</title>"));
+    assert!(!told.stdout.contains("removed") && !told.stdout.contains("kept"), "{}", told.stdout);
+    // What reads an output of a run reads this one.
+    for more in [&["report"][..], &["explain", "0", "1", "--docs"]] {
+        let mut command = program();
+        command.arg(more[0]).arg(&left).args(&more[1..]).args(["--no-progress", "--threads", "2"]);
+        Ran::of(command.output().unwrap()).ends_with(0);
     }
     assert!(compared["stages"].to_string().contains("\"judge\""));
     compare(samples(), &left, &["--algorithms", "exact", "--judge", "words:0.9", "--overwrite"]).ends_with(0);
     assert_eq!(study(&left)["judge"]["name"], "words:0.9");
     assert!(study(&left)["combinations"].as_array().unwrap().is_empty());
+}
+
+/// A preset is the union of its algorithms, each of which runs once; what is typed for `compare` alone is refused by `run`.
+#[test]
+fn presets_are_contestants() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, plain) = (folder.path().join("out"), folder.path().join("plain"));
+    let told = compare(samples(), &out, &["--algorithms", "tf,cosine,strict,balanced,broad"]).ends_with(0);
+    assert_eq!(labels(&out), ["balanced_cosine", "broad_minhash", "cosine", "exact", "minhash", "tf"]);
+    let (study, pool) = (study(&out), pool(&out));
+    let algorithms = study["algorithms"].as_array().unwrap();
+    let parts: [(&str, &[&str]); 5] = [
+        ("tf", &["tf"]),
+        ("cosine", &["cosine"]),
+        ("strict", &["exact", "minhash"]),
+        ("balanced", &["exact", "balanced_cosine"]),
+        ("broad", &["exact", "balanced_cosine", "broad_minhash"]),
+    ];
+    assert_eq!(algorithms.len(), parts.len());
+    for (one, (name, members)) in algorithms.iter().zip(parts) {
+        assert_eq!((&one["label"], &one["members"]), (&name.into(), &members.into()));
+        assert_eq!(one["preset"].as_bool(), Some(members.len() > 1), "{name}");
+        let found = pool.values().filter(|found| members.iter().any(|member| found.contains(*member)));
+        assert_eq!(one["pairs"].as_u64(), Some(found.count() as u64), "{name}");
+    }
+    // A pair that balanced finds broad finds too: that is no company.
+    let alone = |name: &str, related: &[&str]| {
+        let found =
+            |found: &&BTreeSet<String>| found.contains(name) && found.iter().all(|one| related.contains(&one.as_str()));
+        pool.values().filter(found).count() as u64
+    };
+    assert_eq!(
+        algorithms[3]["alone"].as_u64(),
+        Some(alone("balanced_cosine", &["balanced_cosine", "exact", "broad_minhash"]))
+    );
+    assert_eq!(algorithms[0]["alone"].as_u64(), Some(alone("tf", &["tf"])));
+    assert_eq!(study["agreement"][3][4], study["agreement"][3][3]);
+    let advice = study["advice"]["sentence"].as_str().unwrap();
+    assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus take --"), "{advice}");
+    let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(&format!("{advice}.")) && page.contains("preset balanced"));
+
+    // A sample is one of the union, whose size is counted.
+    let sampled = folder.path().join("sampled");
+    compare(samples(), &sampled, &["--algorithms", "tf,balanced", "--judge-sample", "900"]).ends_with(0);
+    let one = &self::study(&sampled)["algorithms"][1];
+    let (pairs, judged) = (one["pairs"].as_u64().unwrap(), one["judged"].as_u64().unwrap());
+    assert_eq!(Some(pairs), algorithms[3]["pairs"].as_u64());
+    assert!(judged < pairs && judged > 800, "{judged} of {pairs}");
+
+    run(&[samples()], &plain, &["--algorithms", "tf,balanced"])
+        .ends_with(2)
+        .says(&["balanced is a preset", "--preset balanced"]);
+    compare(samples(), &plain, &["--algorithms", "balanced,balanced"]).ends_with(2).says(&["balanced", "twice"]);
+    compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
+}
+
+#[test]
+fn every_preset_is_compared_where_nothing_is_typed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
+    let texts: Vec<String> =
+        read_docs(&samples().join("en.parquet")).into_iter().take(60).map(|doc| doc.text).collect();
+    write_docs(&input, &numbered(texts), 10);
+    let told = compare(&input, &out, &[]).ends_with(0);
+    let study = study(&out);
+    assert_eq!(study["algorithms"].as_array().unwrap().len(), members() + dupsift::stage::preset::PRESETS.len());
+    assert_eq!(study["judge"]["name"], "versions:0.8");
+    assert!(
+        told.stdout.contains("30 algorithms and 4 presets") && told.stdout.contains("recall is over the pool"),
+        "{}",
+        told.stdout
+    );
 }
 
 #[test]
@@ -282,7 +368,8 @@ fn a_corpus_without_pairs_has_figures_that_are_not_known() {
         }
         assert!(one["f"].is_null());
     }
-    assert!(!told.stdout.contains("NaN"), "{}", told.stdout);
+    assert!(!told.stdout.contains("NaN") && told.stdout.contains("nothing to choose by"), "{}", told.stdout);
+    assert!(study["advice"].is_null());
 }
 
 #[test]

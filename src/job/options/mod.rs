@@ -80,6 +80,8 @@ pub struct RunOptions {
     pub work: Option<PathBuf>,
     /// Which document of several survives.
     pub keep: Keep,
+    /// Whether documents are removed at all: not where algorithms are only compared.
+    pub removes: bool,
     /// Which pairs decide on removal.
     pub decide: Decide,
     /// What must be so for a document to go for a kept one that it forms a pair with.
@@ -145,6 +147,7 @@ impl RunOptions {
             memory: machine::half_of_memory_allowed(),
             work: None,
             keep: Keep { keys: Vec::new() },
+            removes: true,
             decide: Decide::All,
             remove_if: RemoveIf::Pair,
             remove_chains: false,

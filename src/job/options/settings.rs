@@ -10,7 +10,8 @@ use super::spec::{Given, OptionSpec, Verb};
 use super::value::Value;
 use super::{OPTIONS, RunOptions};
 use crate::error::{Error, Result};
-use crate::stage::recipe::preset;
+use crate::stage::contest::names_preset;
+use crate::stage::recipe::{Preset, preset};
 use crate::stage::remove_if::RemoveIf;
 
 /// Options of which one takes the place of the other, and what both do.
@@ -78,6 +79,7 @@ impl Settings {
     /// Two options given of which one takes the place of the other.
     pub fn with_defaults(self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
+        self.check_presets(verb)?;
         let mut defaults = Settings::default();
         let options = self.text("preset").map_or(Ok(&[][..]), |name| preset(name).map(|preset| preset.options))?;
         for option in OPTIONS.iter().filter(|option| option.field.is_some() || option.verbs.contains(&verb)) {
@@ -108,6 +110,17 @@ impl Settings {
             }
         }
         Ok(())
+    }
+
+    /// Names of presets stand in the list of `compare` alone: options go with some of them, which a list does not bring along.
+    fn check_presets(&self, verb: Verb) -> Result<()> {
+        let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
+        match list.map_or(Ok(None), names_preset)? {
+            None => Ok(()),
+            Some(Preset { name, algorithms, .. }) => Err(Error::Usage(format!(
+                "--algorithms: {name} is a preset; expected --preset {name}, or the algorithms that it stands for: {algorithms}"
+            ))),
+        }
     }
 
     fn has(&self, name: &str) -> bool {

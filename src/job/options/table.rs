@@ -10,6 +10,7 @@ use super::words;
 use super::{Decide, Keep};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
+use crate::stage::contest::{Contest, EVERYTHING};
 use crate::stage::judge::Judge;
 use crate::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
 use crate::stage::remove_if::RemoveIf;
@@ -31,8 +32,9 @@ const EVERY: &[Verb] = &Verb::ALL;
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// Verbs that work on texts of documents.
 const SIFTING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
-/// Verbs that decide which documents go.
-const DECIDING: &[Verb] = &[Verb::Run, Verb::Compare];
+/// Verbs that take options for deciding which documents go; `stream` does nothing with them.
+const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
+const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];
 const STREAM: &[Verb] = &[Verb::Stream];
 const PURIFY: &[Verb] = &[Verb::Purify];
@@ -68,10 +70,12 @@ fn prefix(typed: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "What makes two texts duplicates: lcs:T (2 LCS / (a + b) on characters), words:T (the same on words) or jaccard:T. \
+        "What makes two texts duplicates. versions:T: the share T of the 3-grams of one stands in the other, .8 where T is not \
+         given, and so do seven tenths of the numbers of the one that has fewer, or three quarters of the 3-grams of each. \
+         lcs:T: 2 LCS / (a + b) on characters; words:T: the same on words; jaccard:T. \
          Characters are those of the canonical text, its words with one space between, so the tokenizer matters where words \
          are not written apart, as in Chinese")
-        .default(is("lcs:0.85")),
+        .default(is("versions")),
     // Judging costs about as much as the run then, or less, and a share of the pairs is known to a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "Of an algorithm with more pairs than these judge a sample of about so many")
@@ -187,17 +191,18 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "", told("true", ""))])
         .field(|run, given| Ok(run.report = !given.switch()), |run| Some((!run.report).into())),
 
-    OptionSpec::new(FINDING, SIFTING, "algorithms", "LIST", Kind::Text(|typed| Recipe::parse_algorithms(typed).map(drop)),
+    OptionSpec::new(FINDING, SIFTING, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`")
         .default(told(DEFAULT_PRESET.algorithms, "those of --preset balanced"))
         .but(&[
-            (Verb::Compare, "", is("all")),
+            (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
+                told(EVERYTHING, "all of both")),
             (Verb::Stream, "One algorithm, whose signature is the key; see `dupsift algorithms`", is("exact")),
             // No algorithm is asked; the cheapest one stands where there has to be one.
             (Verb::Purify, "", is("exact")),
         ])
         .field(
-            |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(given.text())?),
+            |run, given| Ok(run.recipe.algorithms = Contest::parse(given.text())?.algorithms),
             |run| {
                 let all: Vec<String> = run.recipe.algorithms.iter().map(ToString::to_string).collect();
                 Some(all.join(",").into())
@@ -205,6 +210,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(FINDING, SIFTING, "preset", "NAME", Kind::Text(|typed| preset(typed).map(drop)),
         "Algorithms by need, in place of --algorithms: balanced, strict, broad or fineweb; see `dupsift algorithms`")
+        .but(&[(Verb::Compare, "A preset and its algorithms, in place of --algorithms: balanced, strict, broad or fineweb", NONE)])
         .field(
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
             |_| None,
@@ -277,8 +283,9 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(REMOVING, SIFTING, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
         "Which of several duplicates stays: columns, length or doc, each asc or desc")
         .default(is("length desc"))
+        .but(&[(Verb::Compare, "Which document stands for a cluster: the first by columns, length or doc, each asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
-    OptionSpec::new(REMOVING, SIFTING, "decide", "RULE", Kind::Text(any),
+    OptionSpec::new(REMOVING, DECIDING, "decide", "RULE", Kind::Text(any),
         "Which pairs decide on removal: any, all, at-least:K, or those of one algorithm")
         .default(is("any"))
         .field(
@@ -288,11 +295,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             },
             |run| Some(run.decide.to_string().into()),
         ),
-    OptionSpec::new(REMOVING, DECIDING, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
+    OptionSpec::new(REMOVING, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
         "What else must be so for a document to go: pair, nothing; contained:T[:N], that at least the share T of its 3-grams and N of its numbers stand in the kept one")
         .default(is("contained:0.8:0.9"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
-    OptionSpec::new(REMOVING, SIFTING, "chain", "WHAT", Kind::Choice(CHAIN),
+    OptionSpec::new(REMOVING, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
         "Whether a document stays that a chain of pairs, but no pair, links to the kept one")
         .default(is("keep"))
         .field(

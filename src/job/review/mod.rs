@@ -46,7 +46,7 @@ pub struct Review {
     pub files: Crossing,
     /// These pairs by a column of the corpus.
     pub sources: SourceReview,
-    /// The labels whose pairs and clusters are shown as text: those that decide on removal.
+    /// The labels whose pairs and clusters are shown as text: those that decide on removal, or all.
     pub deciding: Vec<String>,
     /// The largest clusters of these, the largest first.
     pub large: Vec<LargeCluster>,
@@ -207,9 +207,9 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Whether the pairs of an algorithm take part in the decision on removal.
+/// Whether the pairs of an algorithm take part in the decision on removal; of all, where there is none.
 fn decides(report: &RunReport, label: &str) -> bool {
-    let decide = &report.removal.decide;
+    let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
@@ -240,7 +240,7 @@ mod tests {
         let one = |label: &str| AlgorithmReport { label: label.into(), ..AlgorithmReport::default() };
         let report = |decide: &str| RunReport {
             algorithms: vec![one("exact"), one("minhash")],
-            removal: RemovalReport { decide: decide.into(), ..RemovalReport::default() },
+            removal: Some(RemovalReport { decide: decide.into(), ..RemovalReport::default() }),
             ..RunReport::default()
         };
         let deciding = |decide: &str| ["exact", "minhash"].map(|label| decides(&report(decide), label));

@@ -6,6 +6,7 @@ use super::agreement::heat;
 use super::scrolling;
 use super::text::{plain, seconds, share};
 use crate::job::{Agreement, ComparisonReport, Figure};
+use crate::report::comparison::{NARROW, RECALL, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
 
 /// The whole section.
@@ -14,18 +15,21 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     let labels: Vec<&str> = comparison.algorithms.iter().map(|one| one.label.as_str()).collect();
     html! {
         p {
-            (counted(comparison.pooled, "different pair")) " were found by at least one algorithm; the judge "
+            strong { (plain(&verdict(comparison))) "." }
+        }
+        p {
+            (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
             code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them duplicates. It judged "
             (counted(judge.judged, "pair")) " of " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU."
-            @if judge.sampled { " Of an algorithm with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95 % intervals." }
+            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs a sample of so many was judged (seed " (judge.seed) "); the figures carry 95 % intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " had texts too long for characters and were judged by words." }
             @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " had texts too long to be judged, and count as no duplicates." }
         }
         (study(comparison))
         p.how {
-            "Recall is the share of all duplicates of the pool that the algorithm found; precision the share of its pairs that
-            are duplicates; F is 2PR/(P+R), the ends of
-            its interval are those of the ends of both. Alone: found by no other algorithm. – is what cannot be known."
+            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates; F is 2PR/(P+R), the ends of its interval are those of
+            the ends of both; intervals under .005 are left out. Alone: found by no other one, presets that hold it apart. – is what
+            cannot be known. The one to take has the largest F; of those within .01 of it presets come first, then the higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if comparison.agreement.len() == labels.len() {
@@ -40,9 +44,25 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     }
 }
 
+/// A remark as a sentence.
+fn sentence(remark: &str) -> String {
+    let mut letters = remark.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
+}
+
 fn study(comparison: &ComparisonReport) -> Markup {
     let oracle = comparison.algorithms.iter().any(|one| one.oracle_recall.is_some());
-    let header = ["algorithm", "recall", "precision", "F", "pairs", "judged", "alone", "duplicates of these", "CPU"];
+    let header = [
+        "algorithm or preset",
+        "recall of the pool",
+        "precision",
+        "F",
+        "pairs",
+        "judged",
+        "alone",
+        "duplicates of these",
+        "CPU",
+    ];
     scrolling(
         "Recall and precision",
         html! {
@@ -52,9 +72,9 @@ fn study(comparison: &ComparisonReport) -> Markup {
                     @if oracle { th scope="col" { "recall of the exact join" } }
                 } }
                 tbody {
-                    @for one in &comparison.algorithms {
+                    @for one in comparison.ranked() {
                         tr {
-                            th scope="row" { (plain(&one.label)) }
+                            th scope="row" { (plain(&name_of(one))) }
                             td { (estimate(&one.recall)) }
                             td { (estimate(&one.precision)) }
                             td { strong { (estimate(&one.f_figure())) } }
@@ -109,18 +129,18 @@ fn known(value: Option<f64>) -> String {
 
 /// `.874`, with the interval where there is one.
 fn estimate(estimate: &Figure) -> String {
-    interval(estimate, share)
+    interval(estimate, NARROW, share)
 }
 
 /// The same of a count.
 fn whole(estimate: &Figure) -> String {
-    interval(estimate, |count: f64| thousands(count.round() as u64))
+    interval(estimate, NARROW * estimate.value.unwrap_or(0.0), |count: f64| thousands(count.round() as u64))
 }
 
-fn interval(estimate: &Figure, told: impl Fn(f64) -> String) -> String {
+fn interval(estimate: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
     let Some(value) = estimate.value else { return "–".into() };
-    match (estimate.low, estimate.high) {
-        (Some(low), Some(high)) if low < value || high > value => {
+    match estimate.interval(least) {
+        Some((low, high)) if low < value || high > value => {
             format!("{} ({}–{})", told(value), told(low), told(high))
         }
         _ => told(value),

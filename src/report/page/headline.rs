@@ -12,27 +12,30 @@ const AT_ONCE: usize = 8;
 
 /// The first line.
 pub fn title(report: &RunReport) -> String {
-    let documents = &report.documents;
-    format!("{} of {} removed", thousands(report.removal.removed), counted(documents.used, "document"))
+    let documents = counted(report.documents.used, "document");
+    match &report.removal {
+        Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
+        None => format!("{documents}, {} compared", counted(report.algorithms.len() as u64, "algorithm")),
+    }
 }
 
 /// What decided.
 pub fn subtitle(report: &RunReport) -> String {
-    let removal = &report.removal;
+    let Some(removal) = &report.removal else { return "Nothing is removed by a comparison.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     format!("Kept by {}; decided by {}; removed if {}.", plain(&removal.keep), plain(&removal.decide), plain(rule))
 }
 
 /// The counts.
 pub fn facts(report: &RunReport) -> Markup {
-    let (documents, removal) = (&report.documents, &report.removal);
+    let documents = &report.documents;
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     let of_used = |part: u64| percent(part, documents.used);
     let rejected = match documents.rejections.rows {
         0 => "rows that could not be used".to_string(),
         _ => rejections(&documents.rejections),
     };
-    let facts = [
+    let mut facts = vec![
         (
             "Documents",
             thousands(documents.used),
@@ -42,19 +45,22 @@ pub fn facts(report: &RunReport) -> Markup {
                 documents.text_bytes as f64 / 1e6
             ),
         ),
-        ("Kept", thousands(removal.kept), of_used(removal.kept)),
-        ("Removed", thousands(removal.removed), format!("{}{}", of_used(removal.removed), by_reason(&removal.reasons))),
-        (
-            "Alike, and kept",
-            thousands(removal.stays.values().sum()),
-            format!("with a kept partner{}", by_reason(&removal.stays)),
-        ),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), format!("{rate:.1} MB/s")),
         ("CPU time", seconds(report.cpu_seconds), String::new()),
         ("Memory", bytes(report.peak_memory_bytes), "at the peak".to_string()),
     ];
+    if let Some(removal) = &report.removal {
+        let why = format!("{}{}", of_used(removal.removed), by_reason(&removal.reasons));
+        let stay = format!("with a kept partner{}", by_reason(&removal.stays));
+        let of_removal = [
+            ("Kept", thousands(removal.kept), of_used(removal.kept)),
+            ("Removed", thousands(removal.removed), why),
+            ("Alike, and kept", thousands(removal.stays.values().sum()), stay),
+        ];
+        facts.splice(1..1, of_removal);
+    }
     html! {
         dl.grid.facts {
             @for (name, value, remark) in &facts {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::job::{
-    AcceptedReport, Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport,
+    AcceptedReport, AdviceReport, Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport,
     ComparisonReport, Crossing, DocumentsReport, Figure, GuardReport, InputReport, JudgeReport, LargeCluster, Member,
     OracleReport, PairSample, RemovalReport, ShownText, SourceReview, StageReport,
 };
@@ -31,7 +31,7 @@ fn report() -> RunReport {
         inputs: vec![InputReport { file: EVIL.into(), rows: 10, ..InputReport::default() }],
         documents: DocumentsReport { rows: 10, used: 10, ..DocumentsReport::default() },
         algorithms: vec![one("minhash", "minhash:bands=14,rows=8,verify=jaccard:0.7"), one("tf", "tf:")],
-        removal: RemovalReport {
+        removal: Some(RemovalReport {
             remove_if: "contained:0.8:0.9".into(),
             stays: [("own text".to_string(), 3)].into(),
             not_looked_at: 0,
@@ -40,7 +40,7 @@ fn report() -> RunReport {
             removed: 2,
             kept: 8,
             ..Default::default()
-        },
+        }),
         stages: vec![StageReport { stage: "sign".into(), rows_in: 10, ..StageReport::default() }],
         guards: vec![GuardReport {
             sentence: format!("more than half of {EVIL} is removed"),
@@ -144,7 +144,7 @@ fn every_link_of_the_contents_leads_somewhere() {
 #[test]
 fn an_empty_run_has_a_page() {
     let page = page(&RunReport::default(), &Review::default()).unwrap();
-    assert!(page.contains("0 of 0 documents removed") && page.contains("There are no clusters."));
+    assert!(page.contains("0 documents, 0 algorithms compared") && page.contains("There are no clusters."));
     assert!(!page.contains("NaN") && !page.contains("inf") && !page.contains("id=\"bands\""));
 }
 
@@ -170,11 +170,18 @@ fn a_comparison_is_shown_with_its_intervals() {
         oracle_recall: Some(estimate(0.5, 0.5, 0.5)),
         ..ComparedReport::default()
     };
+    // The largest F stands first, as at the terminal.
+    let last = ComparedReport { f: Some(0.9), preset: true, ..compared("broad", estimate(0.9, 0.9, 0.9)) };
     let comparison = ComparisonReport {
         judge: JudgeReport { name: "lcs:0.85".into(), sampled: true, sample: 400, ..JudgeReport::default() },
         pooled: 2000,
         duplicates: estimate(1500.0, 1400.0, 1600.0),
-        algorithms: vec![compared("minhash", estimate(0.61, 0.58, 0.64)), compared("tf", estimate(0.5, 0.5, 0.5))],
+        algorithms: vec![
+            compared("minhash", estimate(0.61, 0.58, 0.64)),
+            compared("tf", estimate(0.5, 0.499, 0.501)),
+            last,
+        ],
+        advice: Some(AdviceReport { sentence: "for this corpus take tf".into(), ..AdviceReport::default() }),
         agreement: vec![vec![4, 1], vec![1, 2]],
         combinations: vec![CombinationReport {
             labels: vec!["minhash".into(), "tf".into()],
@@ -184,6 +191,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         }],
         oracle: Some(OracleReport { documents: 100, judged: 4_950, duplicates: 30, unseen: 7, undecided: 0 }),
     };
+    let nothing = page(&RunReport { removal: None, ..report() }, &review()).expect("a page");
     let page = page(&report(), &Review { comparison: Some(comparison), ..review() }).unwrap();
     for told in [
         "lcs:0.85",
@@ -197,10 +205,18 @@ fn a_comparison_is_shown_with_its_intervals() {
         "95 % intervals",
         "30 duplicate pairs",
         "7 of them stand in no algorithm",
+        "for this corpus take tf.",
+        "2 algorithms and 1 preset",
+        "Recall is over the pool: ",
+        "recall of the pool",
         ">20</td>",
     ] {
         assert!(page.contains(told), "{told} is missing");
     }
+    let row = |name: &str| page.find(&format!("<th scope=\"row\">{name}</th><td>")).expect(name);
+    assert!(row("preset broad") < row("minhash") && row("minhash") < row("tf"));
+    // What compares removes nothing, and says nothing of it at the top.
+    assert!(nothing.contains("10 documents, 2 algorithms compared") && !nothing.contains("<dt>Removed</dt>"));
 }
 
 #[test]
