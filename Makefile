@@ -13,6 +13,7 @@
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
+#   make book                                                      the manual of docs/ as a book, in out/book
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
@@ -24,6 +25,9 @@ CARGO ?= cargo
 PYTHON ?= python3
 RUNS ?= 5
 PROGRAM := $(or $(CARGO_TARGET_DIR),target)/release/dupsift
+# The renderer of the manual; where none is in PATH, `make book` installs one here.
+MDBOOK_VERSION := 0.5.4
+MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 
@@ -32,7 +36,7 @@ export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden venv clean
+.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book venv clean
 .NOTPARALLEL:
 
 help:
@@ -122,6 +126,13 @@ hostile: venv
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/hostile.py "$${DIR:-out/hostile}" --dupsift "$(PROGRAM)" $(ARGS)
 
+book: $(MDBOOK)
+	@"$(MDBOOK)" build docs
+
+$(CURDIR)/.mdbook/bin/mdbook:
+	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2
+	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --root "$(CURDIR)/.mdbook"
+
 golden:
 	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
 
@@ -135,4 +146,4 @@ venv: .venv/ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-peers
+	rm -rf .venv .venv-peers .mdbook

@@ -65,7 +65,7 @@ class Study:
         """Runs the verb over a corpus; returns the output folder and the CPU seconds of the process."""
         out = self.work / f"{verb}-{corpus}"
         command = [self.dupsift, verb, self.corpora / corpus / "docs", "--out", out, "--overwrite", "--no-progress"]
-        judge = ["--judge-sample", "1000000"] if verb == "compare" else []
+        judge = ["--judge", "lcs:0.85", "--judge-sample", "1000000"] if verb == "compare" else []
         self.call([*command, "--algorithms", algorithms, "--threads", "2", *judge])
         usage = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent, self.spent = usage.ru_utime + usage.ru_stime, getattr(self, "spent", 0.0)
@@ -104,7 +104,7 @@ def compared(study):
     study.say(
         "### The family judged by its pool",
         "",
-        "`dupsift compare CORPUS/docs --algorithms all --judge-sample 1000000`: every pair that an algorithm found is judged by `lcs:0.85` (2 LCS / (a + b)",
+        "`dupsift compare CORPUS/docs --algorithms all --judge lcs:0.85 --judge-sample 1000000`: every pair that an algorithm found is judged by `lcs:0.85` (2 LCS / (a + b)",
         "on the characters of the canonical text); recall is over all pairs so found right. Recall, precision, F; in order of the",
         "mean F. 2007: the table of Zelenkov and Segalovich, on half a million Russian pages of a search engine.",
         "",

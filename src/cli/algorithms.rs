@@ -46,7 +46,8 @@ fn list() -> String {
         .iter()
         .map(|one| {
             let default = if one.name == DEFAULT_PRESET.name { " (default)" } else { "" };
-            format!("  {}{default}: {}\n    --algorithms {}\n", one.name, one.summary, one.algorithms)
+            let options: String = one.options.iter().map(|(name, value)| format!(" --{name} {value}")).collect();
+            format!("  {}{default}: {}\n    --algorithms {}{options}\n", one.name, one.summary, one.algorithms)
         })
         .collect();
     format!(

@@ -31,7 +31,14 @@ pub struct Arguments {
 pub enum Verb {
     /// Find duplicates: pairs, clusters and a removal list
     Run(Box<RunArguments>),
-    /// Run many algorithms and judge their pairs: recall, precision and F of each, and how they agree
+    /// Run algorithms and presets and judge their pairs: recall, precision and F of each, how they agree, and which to take
+    ///
+    /// Nothing is removed, and no removal list is written. The pairs that any of them found are pooled, each is judged by its two
+    /// texts (--judge), and recall is over the duplicates of this pool: what none of them found counts nowhere.
+    ///
+    /// The sentence at the end says which to take: the one with the largest F; of those whose F is at most .01 below it presets
+    /// come first (but fineweb, which is there to compare with other tools), then the higher precision, then the order in which
+    /// they were asked for. If the largest F is below .5, it says that none is right for the corpus.
     Compare(Box<CompareArguments>),
     /// Take pages apart: HTML or web archives in, title, keywords, abstract, body and links of each page out
     Purify(Box<PurifyArguments>),

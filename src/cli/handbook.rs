@@ -7,7 +7,7 @@ const HEAD: &str = "# The algorithms
 
 Made from the registry by `dupsift algorithms --markdown`; do not edit. Every algorithm takes `verify=none|jaccard:T|lcs:T|cosine:T`,
 which checks its pairs on the texts, and `as=NAME`, which names its output folder. A document that an algorithm cannot sign has
-no pair there; `run.json` counts such documents by reason.
+no pair there but with its exact copies; `run.json` counts such documents by reason.
 ";
 
 /// The whole page.

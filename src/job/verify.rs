@@ -71,7 +71,7 @@ fn take_evidence(
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
     // Documents that removal looks at are mostly candidates: then their texts are not read once more for it.
-    let contents = match job.options.remove_if.bounds() {
+    let contents = match job.options.remove_if.bounds().filter(|_| job.options.removes) {
         Some(_) => Some(Taking::new(job.dir, "contents-of-candidates", &union(job, &all)?)?),
         None => None,
     };

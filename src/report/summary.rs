@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn an_empty_run_has_a_summary() {
-        let text = summary(&RunReport::default(), Path::new("out"));
+        let none = RunReport { removal: Some(RemovalReport::default()), ..RunReport::default() };
+        let text = summary(&none, Path::new("out"));
         assert!(text.starts_with("0 documents in 0 files: 0 kept, 0 removed\n"), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     }

@@ -24,25 +24,25 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,cosine:preset=versions",
         options: &[],
-        summary: "copies and reworked versions of a page, without the other pages of its template",
+        summary: "copies and versions of a text; where few texts have a version, also pages of one form, most of which stay",
     },
     Preset {
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
-        summary: "next to nothing but copies: nine tenths of all word sequences in common",
+        summary: "copies, and texts that share nine tenths of all their runs of five words (Han: characters)",
     },
     Preset {
         name: "broad",
         algorithms: "exact,cosine:preset=versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "whatever shares half of its word sequences too, pages of one template among it",
+        summary: "what balanced finds, and texts that share half of their runs of five words, pages of one form among them",
     },
     Preset {
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "the setting of FineWeb, to compare with other tools",
+        summary: "what FineWeb finds and removes: one text stays of each cluster, whatever the others say; to compare with it",
     },
 ];
 

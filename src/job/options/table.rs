@@ -70,9 +70,10 @@ fn prefix(typed: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "What makes two texts duplicates. versions:T: the share T of the 3-grams of one stands in the other, .8 where T is not \
-         given, and so do seven tenths of the numbers of the one that has fewer, or three quarters of the 3-grams of each. \
-         lcs:T: 2 LCS / (a + b) on characters; words:T: the same on words; jaccard:T. \
+        "What makes two texts duplicates. versions, or versions:T for another T than .8: the share T of the 3-grams of one \
+         stands in the other, the facts agree (seven tenths of the numbers of the text that has fewer stand in the other, or \
+         three quarters of the 3-grams of each), and no word stands oftener in one than in the other by more than 2 % of its \
+         words. lcs:T: 2 LCS / (a + b) on characters; words:T: the same on words; jaccard:T. \
          Characters are those of the canonical text, its words with one space between, so the tokenizer matters where words \
          are not written apart, as in Chinese")
         .default(is("versions")),

@@ -182,7 +182,7 @@ fn a_comparison_is_shown_with_its_intervals() {
             last,
         ],
         advice: Some(AdviceReport { sentence: "for this corpus take tf".into(), ..AdviceReport::default() }),
-        agreement: vec![vec![4, 1], vec![1, 2]],
+        agreement: vec![vec![4, 1, 0], vec![1, 2, 0], vec![0, 0, 0]],
         combinations: vec![CombinationReport {
             labels: vec!["minhash".into(), "tf".into()],
             how: "union".into(),

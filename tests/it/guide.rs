@@ -1,0 +1,72 @@
+//! docs/which-duplicates.md: its commands are run over its examples, and what it says goes does go.
+
+use std::path::Path;
+
+use crate::kit::{Doc, Ran, Table, numbered, program, read_docs, samples, write_docs};
+
+fn guide() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/which-duplicates.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// The two texts of each section that has some, named as in "Copies A".
+fn examples(guide: &str) -> Vec<Doc> {
+    let mut docs = Vec::new();
+    for section in guide.split("\n## ").skip(1) {
+        let title = section.lines().next().unwrap();
+        let quoted = section.lines().filter_map(|line| line.strip_prefix('>'));
+        let quoted: String = quoted.map(|line| format!("{}\n", line.trim())).collect();
+        for part in quoted.split("\n\n") {
+            let Some((letter, text)) = part.trim().split_once(": ") else { continue };
+            let mut doc = numbered([text.split_whitespace().collect::<Vec<_>>().join(" ")]).remove(0);
+            doc.id = format!("{title} {letter}");
+            docs.push(doc);
+        }
+    }
+    docs
+}
+
+/// Commands of a section without the program.
+fn commands(guide: &str, section: &str) -> Vec<String> {
+    let section = guide.split("\n## ").find(|part| part.starts_with(&format!("{section}\n"))).unwrap();
+    section.lines().filter_map(|line| line.strip_prefix("dupsift ")).map(str::to_string).collect()
+}
+
+#[test]
+fn what_the_guide_says_goes_does_go() {
+    let guide = guide();
+    let examples = examples(&guide);
+    assert_eq!(examples.len(), 8);
+    let folder = tempfile::tempdir().unwrap();
+    let (corpus, out) = (folder.path().join("corpus"), folder.path().join("out"));
+    std::fs::create_dir(&corpus).unwrap();
+    // Among other documents, as in a corpus.
+    let docs: Vec<Doc> = read_docs(&samples().join("en.parquet")).into_iter().chain(examples).collect();
+    write_docs(&corpus.join("docs.parquet"), &docs, 500);
+    let quoted = "Texts that stand in another text";
+    let goes = |one: &str, kept: &str| (one.to_string(), kept.to_string());
+    let copies = goes("Copies B", "Copies A");
+    let versions = goes("Versions A", "Versions B");
+    let expected = [
+        ("Copies", vec![copies.clone()]),
+        ("Versions", vec![copies.clone(), versions.clone()]),
+        (quoted, vec![copies.clone(), versions.clone(), goes(&format!("{quoted} A"), &format!("{quoted} B"))]),
+        ("Forms", vec![copies, versions, goes("Forms A", "Forms B")]),
+    ];
+    for (section, wanted) in expected {
+        let commands = commands(&guide, section);
+        assert_eq!(commands.len(), 1, "{section}");
+        let typed = commands[0].replace("CORPUS", corpus.to_str().unwrap()).replace("OUT", out.to_str().unwrap());
+        let mut command = program();
+        command.args(typed.split_whitespace()).args(["--overwrite", "--no-report", "--no-progress", "--threads", "2"]);
+        Ran::of(command.output().unwrap()).ends_with(0);
+        let removed = Table::read(&out.join("removed"));
+        let rows = removed.texts("id").into_iter().zip(removed.texts("kept_id"));
+        let of_guide: Vec<(String, String)> = rows.filter(|(id, _)| id.ends_with(" A") || id.ends_with(" B")).collect();
+        assert_eq!(of_guide, wanted, "{section}: {typed}");
+        // The table at the top names the same settings.
+        let setting = commands[0].split_once("OUT").unwrap().1.trim();
+        assert!(setting.is_empty() || guide.contains(&format!("| `{setting}` |")), "{setting}");
+    }
+    assert_eq!(commands(&guide, "Not sure?"), ["compare CORPUS --out OUT"]);
+}

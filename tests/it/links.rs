@@ -1,0 +1,115 @@
+//! Every link of the pages for people leads somewhere: to a file that is there, and to a heading of it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of a page without those of code blocks, and without code within lines.
+fn prose(page: &str) -> Vec<String> {
+    let mut code = false;
+    let mut lines = Vec::new();
+    for line in page.lines() {
+        if line.trim_start().starts_with("```") {
+            code = !code;
+        } else if !code {
+            lines.push(line.split('`').step_by(2).collect::<Vec<_>>().join("`"));
+        }
+    }
+    lines
+}
+
+/// What a heading is called in links: letters, digits and `_` in lower case, spaces as `-`, the rest left out.
+fn anchor(heading: &str) -> String {
+    let heading = heading.trim().to_lowercase();
+    let kept = heading.chars().filter_map(|letter| match letter {
+        ' ' | '-' => Some('-'),
+        letter if letter.is_alphanumeric() || letter == '_' => Some(letter),
+        _ => None,
+    });
+    kept.collect()
+}
+
+fn anchors(page: &str) -> BTreeSet<String> {
+    let mut code = false;
+    let lines = page.lines().filter(|line| {
+        code ^= line.trim_start().starts_with("```");
+        !code
+    });
+    let heading = |line: &str| line.starts_with('#').then(|| anchor(line.trim_start_matches('#')));
+    lines.filter_map(heading).collect()
+}
+
+/// The targets of `[text](target)`.
+fn links(page: &str) -> Vec<String> {
+    let prose = prose(page).join("\n");
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    targets.map(|(target, _)| target.to_string()).collect()
+}
+
+/// What is wrong with the links of a page.
+fn broken(path: &Path) -> Vec<String> {
+    let page = read(path);
+    let folder = path.parent().expect("a file stands in a folder");
+    let mut wrong = Vec::new();
+    for link in links(&page) {
+        if link.contains("://") {
+            continue;
+        }
+        let (file, heading) = link.split_once('#').unwrap_or((&link, ""));
+        let to = if file.is_empty() { path.to_path_buf() } else { folder.join(file) };
+        if !to.exists() {
+            wrong.push(format!("{}: {link}: there is no such file", path.display()));
+        } else if !heading.is_empty() && !anchors(&read(&to)).contains(heading) {
+            wrong.push(format!("{}: {link}: there is no such heading", path.display()));
+        }
+    }
+    wrong
+}
+
+fn pages_of_the_book() -> Vec<PathBuf> {
+    let pages = std::fs::read_dir(root().join("docs")).expect("docs").map(|entry| entry.expect("an entry").path());
+    let mut pages: Vec<PathBuf> = pages.filter(|path| path.extension().is_some_and(|end| end == "md")).collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let others = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "data-samples/README.md"];
+    let pages: Vec<PathBuf> = others.iter().map(|page| root().join(page)).chain(pages_of_the_book()).collect();
+    let count: usize = pages.iter().map(|page| links(&read(page)).len()).sum();
+    assert!(count > 40, "{count} links: the test sees too few");
+    let wrong: Vec<String> = pages.iter().flat_map(|page| broken(page)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_book_has_every_page_once() {
+    let summary = root().join("docs/SUMMARY.md");
+    let mut listed = links(&read(&summary));
+    listed.sort();
+    let there = pages_of_the_book();
+    let there = there.iter().filter(|path| **path != summary).filter_map(|path| path.file_name()?.to_str());
+    assert_eq!(listed, there.collect::<Vec<_>>());
+    assert_eq!(links(&read(&summary))[0], "which-duplicates.md", "what a new reader needs comes first");
+}
+
+#[test]
+fn links_that_lead_nowhere_are_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("a.md");
+    let text = "# One, two: `three` (4)\n[ok](#one-two-three-4) [ok](a.md) [web](https://a.b/#c)\n```\n# no heading\n[no](link)\n```\n`[no](link)`\n";
+    std::fs::write(&page, text).unwrap();
+    assert_eq!(broken(&page), Vec::<String>::new());
+    std::fs::write(&page, format!("{text}[x](b.md) [y](#no-heading) [z](a.md#two)")).unwrap();
+    let wrong = broken(&page);
+    assert!(wrong.len() == 3 && wrong[0].ends_with("b.md: there is no such file"), "{wrong:?}");
+    assert!(wrong[1..].iter().all(|one| one.ends_with("there is no such heading")), "{wrong:?}");
+}
