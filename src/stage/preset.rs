@@ -24,7 +24,7 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,cosine:preset=versions",
         options: &[],
-        summary: "copies and versions of a text; where few texts have a version, also pages of one form, most of which stay",
+        summary: "copies and versions of a text; where few have a version, pages of one form too, most of which stay",
     },
     Preset {
         name: "strict",
