@@ -145,6 +145,8 @@ def main():
         parser.error("nothing to write; expected --to DIR, --list FILE, or both")
     report = outputs.record(arguments.out)
     files = outputs.corpus_files(report, arguments.corpus)
+    if not (arguments.removed or report["removal"]):
+        outputs.fail(f"{arguments.out} is the output of dupsift compare, which removes nothing; expected that of dupsift run, or --removed FILE")
     removed = arguments.removed or outputs.part(arguments.out, "removed")
     if not removed.is_file():
         outputs.fail(f"{removed} is not there; expected a Parquet file with a column doc")

@@ -64,7 +64,9 @@ def main():
         parser.error(f"{out} is no finished output of dupsift: there is no _SUCCESS in it")
     report = json.loads((out / "run.json").read_text())
     documents, removal = report["documents"], report["removal"]
-    print(f"{documents['used']:,} documents: {removal['kept']:,} kept, {removal['removed']:,} removed\n")
+    # A comparison removes nothing.
+    removed = f": {removal['kept']:,} kept, {removal['removed']:,} removed" if removal else ""
+    print(f"{documents['used']:,} documents{removed}\n")
     for one in report["algorithms"]:
         part = lambda kind: out / kind / f"algorithm={one['label']}" / "part-00000.parquet"
         print(one["recipe"])

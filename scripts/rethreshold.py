@@ -175,6 +175,8 @@ def main():
     if not 0 <= arguments.threshold <= 1:
         parser.error("--threshold: expected a number from 0 to 1")
     out, report = arguments.out, outputs.record(arguments.out)
+    if not report["removal"]:
+        outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected that of dupsift run")
     one = outputs.algorithm(report, arguments.algorithm)
     files = outputs.corpus_files(report, arguments.corpus)
     table = pq.read_table(outputs.part(out, "pairs", one["label"]), partitioning=None)

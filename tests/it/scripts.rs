@@ -10,7 +10,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use serde_json::Value;
 
 use crate::kit::{
-    Ran, Table, doc_pairs, done, json_lines, labels, numbered, pairs, python, record, sample_docs, samples,
+    Ran, Table, doc_pairs, done, json_lines, labels, numbered, pairs, program, python, record, sample_docs, samples,
     write_columns, write_docs,
 };
 
@@ -238,5 +238,23 @@ fn a_reader_that_has_seen_enough_ends_a_script_quietly() {
         drop(child.stdout.take());
         let ended = Ran::of(child.wait_with_output().unwrap());
         assert_eq!(ended.stderr, "", "{name}");
+    }
+}
+
+#[test]
+fn the_output_of_a_comparison_has_no_removals_to_work_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, to) = (folder.path().join("out"), folder.path().join("to"));
+    let mut command = program();
+    command.arg("compare").arg(samples()).arg("--out").arg(&out).args(["--algorithms", "exact,tf", "--no-progress"]);
+    Ran::of(command.output().unwrap()).ends_with(0);
+    let told = script("pairs_by_score", &[text(&out)]).ends_with(0).stdout;
+    assert!(told.starts_with("2,455 documents\n") && told.contains("clusters by size"), "{told}");
+    script("overlap", &[text(&out)]).ends_with(0);
+    let arguments = ["--algorithm", "tf", "--threshold", "0.9", "--to", text(&to)];
+    for (name, more) in [("rethreshold", &arguments[..]), ("keep_list", &arguments[4..])] {
+        let refused = script(name, &[&[text(&out)], more].concat()).ends_with(1);
+        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+        assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
     }
 }
