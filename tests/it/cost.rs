@@ -114,6 +114,18 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
+/// Guards what candidates say, which is taken down while they are read: their texts are not read once more for removal. Where no
+/// candidate is checked on the texts, removal has to read them.
+#[test]
+fn removal_reads_no_text_of_a_candidate_again() {
+    for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
+        let (_done, record) = run(algorithm, &[]);
+        let removed = number(&record["removal"], "removed");
+        assert!(removed > 0, "{algorithm}");
+        assert_eq!(of_stages(&record, "read ids and pairs", "rows_in") > 0, is_read, "{algorithm}");
+    }
+}
+
 /// Guards the dictionary, which costs ten times what all else on a text does: no Chinese character goes through it twice,
 /// however many algorithms, passes and checks need words; and none at all where characters are enough.
 #[test]

@@ -30,18 +30,24 @@ fn ask(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
+/// Asks a program to end, and fails with these words where that takes longer.
+#[track_caller]
+fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
+    ask(child, signal);
+    let asked = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(asked.elapsed() < within, "{slow}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// Fails unless the program, asked to end after this time, ends long before its work would.
 #[track_caller]
 fn ends(command: &mut Command, after: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(after);
     assert!(child.try_wait().unwrap().is_none(), "{command:?} ended before it was asked to");
-    ask(&child, "-TERM");
-    let asked = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        assert!(asked.elapsed() < Duration::from_secs(20), "{command:?} does not hear");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    end(&mut child, "-TERM", Duration::from_secs(20), &format!("{command:?} does not hear"));
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && stderr.contains("interrupted"), "{stderr}");
@@ -96,17 +102,13 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
         while !begun(&said).contains(&stage) {
             assert!(lines.read_line(&mut said).unwrap() > 0, "{command:?} never comes to {stage:?}\n{said}");
         }
-        ask(&child, ["-TERM", "-INT"][trial % 2]);
         let rest = std::thread::spawn(move || {
             let mut rest = String::new();
             lines.read_to_string(&mut rest).map(|_| rest)
         });
         // The promise is two seconds; others work on this machine.
-        let asked = Instant::now();
-        while child.try_wait().unwrap().is_none() {
-            assert!(asked.elapsed() < Duration::from_secs(10), "{command:?} does not hear in {stage:?}");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        let slow = format!("{command:?} does not hear in {stage:?}");
+        end(&mut child, ["-TERM", "-INT"][trial % 2], Duration::from_secs(10), &slow);
         said += &rest.join().unwrap().unwrap();
         if begun(&said).last() != Some(&stage) {
             // It was over: what came then is no answer to the question.
@@ -245,12 +247,7 @@ fn a_reader_that_does_not_read_keeps_no_process() {
             std::thread::sleep(Duration::from_millis(20));
         }
         assert!(child.try_wait().unwrap().is_none(), "{words:?} prints into a full pipe");
-        ask(&child, "-TERM");
-        let asked = Instant::now();
-        while child.try_wait().unwrap().is_none() {
-            assert!(asked.elapsed() < Duration::from_secs(10), "{words:?} waits for its reader");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        end(&mut child, "-TERM", Duration::from_secs(10), &format!("{words:?} waits for its reader"));
         Ran::of(child.wait_with_output().unwrap()).ends_with(code)
     };
     // The result stands, and the exit code tells of it.
