@@ -10,6 +10,7 @@
 //! way through the libraries. A law holds both ways equal.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
@@ -194,16 +195,32 @@ fn is_surely_composed(c: char) -> bool {
 
 /// Appends a piece in its final form, with at most one space at its end: the definition that all else abbreviates.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
-    let lower = piece.to_lowercase();
-    let mut after_space = true;
-    for c in NFKC.normalize(&lower).chars() {
+    let mut folded = Folded { out, after_space: true };
+    // Written as it comes: a piece may become eleven times as long, and would be held twice.
+    let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
+    debug_assert!(written.is_ok(), "a list takes all");
+}
+
+/// Takes text and folds its white space.
+struct Folded<'o> {
+    out: &'o mut Vec<u8>,
+    after_space: bool,
+}
+
+impl fmt::Write for Folded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| self.write_char(c))
+    }
+
+    fn write_char(&mut self, c: char) -> fmt::Result {
         let white = c.is_whitespace();
-        if white && !after_space {
-            out.push(b' ');
+        if white && !self.after_space {
+            self.out.push(b' ');
         } else if !white {
-            out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
-        after_space = white;
+        self.after_space = white;
+        Ok(())
     }
 }
 
