@@ -154,6 +154,46 @@ def line_80(folder, rng, small):
     return length
 
 
+def encoded_lines(folder, rng, small):
+    """A long line in each of eight files, in an encoding in which a letter takes half of what it does in UTF-8."""
+    letters = ("слово текста " * (2_400_000 if small else 7_600_000)).encode("cp1251")
+    for number in range(8):
+        with gzip.open(folder / f"{number}.jsonl.gz", "wb", compresslevel=1) as out:
+            out.write(b'{"id": "d%d", "other": "' % number + letters + b'", "text": "short"}\n')
+    return 0
+
+
+def long_values(folder, rng, small):
+    """A column of long values with escapes beside short pages, in each of eight files."""
+    value = json.dumps('a "word" in lines\n' * (800_000 if small else 2_400_000))
+    for number in range(8):
+        with open(folder / f"{number}.jsonl", "w") as out:
+            out.write(f'{{"id": "d{number}", "text": "<p>page {number}</p>", "raw": {value}}}\n')
+    return 0
+
+
+def long_ids(folder, rng, small):
+    """Ids of a megabyte."""
+    with open(folder / "a.jsonl", "w") as out:
+        for row in range(100 if small else 400):
+            out.write(json.dumps({"id": f"{row}-" + "x" * 1_000_000, "text": f"a text of some, number {row // 2}"}) + "\n")
+    return 0
+
+
+def packed_bodies(folder, rng, small):
+    """Answers in web archives that unpack to more than a text may have, from a few kilobytes."""
+    body = gzip.compress(b"<p>" + b"a " * 70_000_000, 6)
+    long = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n" + body, 1 if small else 3)
+    short = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page of few words</p>", 20)
+    for number in range(8):
+        with open(folder / f"{number}.warc", "wb") as out:
+            for block, times in (long, short):
+                head = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a/%d\r\n" % number
+                head += b"Content-Type: application/http\r\nContent-Length: %d\r\n\r\n" % len(block)
+                out.write((head + block + b"\r\n\r\n") * times)
+    return 0
+
+
 def gzip_bomb(folder, rng, small):
     """A line of 3 GB in a file of 3 MB."""
     good(folder)
@@ -231,6 +271,10 @@ SHAPES = {
     lines: (ALL, 160, 48, {0}),
     wide_rows: (("exact", "purify"), 48, 48, {0}),
     line_80: (SOME, 160, 48, {0}),
+    encoded_lines: (EXACT, 48, 48, {0}),
+    long_values: (("exact", "purify"), 48, 48, {0}),
+    long_ids: (EXACT, 48, 48, {0}),
+    packed_bodies: (("exact", "purify"), 48, 48, {3}),
     gzip_bomb: (EXACT, 48, 48, {3}),
     zstd_window: (EXACT, 48, 48, {3}),
     endless: (EXACT, 48, 48, {0, 3}),
@@ -238,6 +282,8 @@ SHAPES = {
     gbk: (EXACT, 48, 48, {0, 3, 4}),
     cut_off: (EXACT, 48, 48, {3}),
 }
+
+MORE = {encoded_lines: ["--encoding", "windows-1251"]}
 
 
 def watched(command):
@@ -285,7 +331,7 @@ def commands(verb, program, corpus, work, options):
 def run(shape, verb, threads, longest, arguments, corpus, work):
     _, least, small_least, codes = SHAPES[shape]
     mebibytes = max(small_least if arguments.small else least, LEAST * (threads + 1))
-    options = ["--memory", f"{mebibytes}MiB", "--threads", str(threads)]
+    options = ["--memory", f"{mebibytes}MiB", "--threads", str(threads), *MORE.get(shape, [])]
     first, command, out = commands(verb, arguments.dupsift, corpus, work, options)
     if first:
         watched(first)

@@ -36,7 +36,7 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Gives back what is free in all heaps, wherever it lies.
+/// Gives back what is free in all heaps between what is used. What is free at the end of a thread's heap is left to the bound.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();

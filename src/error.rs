@@ -75,6 +75,23 @@ pub enum Error {
         least: String,
     },
 
+    /// A row of a file is more than what may be written at a time.
+    #[error(
+        "{}: a row has {bytes} in the columns beside its page, more than --memory {asked} allows to write; the least that \
+         would do is {least}, or leave the longest column out (--columns)",
+        path.display()
+    )]
+    LongRow {
+        /// The input file.
+        path: PathBuf,
+        /// What its values take, as the user reads sizes.
+        bytes: String,
+        /// What was asked for.
+        asked: String,
+        /// The least budget that is accepted.
+        least: String,
+    },
+
     /// A work file does not hold what was written to it.
     #[error("work file {} is damaged: {why}; is the disk of --work sound? Start the run again", path.display())]
     Damaged {

@@ -57,7 +57,9 @@ impl Exit {
     /// The end of a run that was not.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>() {
-            Some(Error::Usage(_) | Error::Memory { .. } | Error::LargePage { .. }) => Exit::Usage,
+            Some(Error::Usage(_) | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. }) => {
+                Exit::Usage
+            }
             _ => Exit::Failed,
         }
     }

@@ -95,6 +95,15 @@ pub trait Format: Debug + Sync {
     /// file that cannot be read: opening it will tell why.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
+    /// The bytes that the values of these columns have together in the row where they have most, of rows that a reader holds as a
+    /// whole: lines of JSON.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn longest_of(&self, _file: File, _coding: Coding, _names: &[String]) -> std::io::Result<u64> {
+        Ok(0)
+    }
+
     /// The names of the columns of a file of ids that is no corpus; of rows without fixed columns, those of the first
     /// rows, and none where there is no row.
     ///
@@ -153,7 +162,7 @@ pub struct Opened {
     pub others: Vec<String>,
     /// Where it can be cut: the pieces follow each other and hold all rows.
     pub pieces: Vec<Piece>,
-    /// The bytes of the longest line that can be a row, of JSON lines.
+    /// The bytes of the longest line that can be a row, of JSON lines; of the longest block that may be held, of web archives.
     pub longest: u64,
     /// How its bytes become those of texts, where opening found out more than was known before.
     pub coding: Option<Coding>,

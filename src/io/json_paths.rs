@@ -3,6 +3,7 @@
 //! A field whose own name has the dot wins over one inside of an object.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -39,6 +40,33 @@ pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let names = json.deserialize_map(Names).ok()?;
     json.end().ok()?;
     Some(names.into_iter().collect())
+}
+
+/// The bytes that the values of these fields have together, as they are spelled in the line; 0 where it is no row.
+pub(super) fn bytes_of(line: &[u8], names: &[String]) -> u64 {
+    let Ok(line) = std::str::from_utf8(line) else { return 0 };
+    let mut json = serde_json::Deserializer::from_str(line);
+    json.deserialize_map(BytesOf(names)).unwrap_or(0)
+}
+
+struct BytesOf<'n>(&'n [String]);
+
+impl<'de> Visitor<'de> for BytesOf<'_> {
+    type Value = u64;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<u64, A::Error> {
+        let mut bytes = 0;
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value::<&RawValue>()?.get();
+            let is_asked = self.0.iter().any(|asked| *asked == name || leads_to(&name, asked));
+            bytes += if is_asked { value.len() as u64 } else { 0 };
+        }
+        Ok(bytes)
+    }
 }
 
 struct Names;
@@ -205,6 +233,14 @@ impl<'de> Visitor<'de> for Inner<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_measured_as_they_are_spelled() {
+        let line = br#"{"a":"x\n","b":[1, 2],"c":{"d":7,"e":null},"f":0.5}"#;
+        let bytes = |names: &[&str]| bytes_of(line, &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!([bytes(&["a"]), bytes(&["b", "f"]), bytes(&["c.d"]), bytes(&["x", "c.d"])], [5, 6 + 3, 16, 16]);
+        assert_eq!([bytes_of(b"[1]", &["a".into()]), bytes_of(b"{\"a\":\"\xFF\"}", &["a".into()])], [0, 0]);
+    }
 
     #[test]
     fn names_of_fields_come_once_and_are_bounded() {

@@ -75,7 +75,7 @@ impl Scan {
 
 /// Counts the rows. Lines are looked into only until the fields asked for have been seen.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<Scan> {
-    let mut lines = Lines::new(coding.text(file)?, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+    let mut lines = Lines::new(coding.text(file)?, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
     let mut scan = Scan::default();
     let (mut marked_row, mut marked_byte) = (0, 0);
     let piece_bytes = if coding.can_be_cut() { MARK_BYTES } else { u64::MAX };

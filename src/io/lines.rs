@@ -4,6 +4,7 @@ use super::coding::decode_on;
 use crate::batch::document::MAX_TEXT_BYTES;
 use encoding_rs::{Decoder, Encoding};
 use std::io::{self, BufRead};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The longest line in bytes that can be a row: the longest text, and what stands beside it. A longer one is stepped over
 /// and counted as a row that cannot be used.
@@ -17,6 +18,9 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Memory that a line may leave behind for the next one.
 const KEPT_BYTES: usize = 4 << 20;
+
+/// Held by the one of those that take turns which holds a long line.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(super) struct Lines<R> {
     /// The line without a byte order mark, decoded where it has to be.
     line: Vec<u8>,
     encoding: Option<&'static Encoding>,
+    takes_turns: bool,
+    turn: Option<MutexGuard<'static, ()>>,
     limit: u64,
     /// Bytes read so far: where the next line begins.
     pub offset: u64,
@@ -45,12 +51,20 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
-        Lines { reader, line: Vec::new(), encoding: None, limit, offset, length: 0, number: 0 }
+        let (line, encoding, takes_turns, turn) = (Vec::new(), None, false, None);
+        Lines { reader, line, encoding, takes_turns, turn, limit, offset, length: 0, number: 0 }
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
     pub fn decoded(mut self, encoding: Option<&'static Encoding>) -> Lines<R> {
         self.encoding = encoding;
+        self
+    }
+
+    /// The same lines, of which the threads of the process hold one long one at a time: for readings that no room is asked for. It
+    /// is held until it is let go, or the next one is read.
+    pub fn taking_turns(mut self) -> Lines<R> {
+        self.takes_turns = true;
         self
     }
 
@@ -71,6 +85,7 @@ impl<R: BufRead> Lines<R> {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
         }
+        self.turn = None;
     }
 
     /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
@@ -103,6 +118,9 @@ impl<R: BufRead> Lines<R> {
                 let (no_mark, behind) = blank.goes_on(part);
                 held.push(no_mark);
                 held.push(behind);
+                if self.takes_turns && self.turn.is_none() && held.line.len() > KEPT_BYTES {
+                    self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+                }
                 ended = end.is_some();
                 let read = part.len() + usize::from(ended);
                 self.length += part.len() as u64;

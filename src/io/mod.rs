@@ -41,6 +41,7 @@ pub mod sink;
 pub mod source;
 pub mod split;
 pub mod table;
+mod table_lengths;
 pub mod table_read;
 pub mod unfinished;
 mod unpack;

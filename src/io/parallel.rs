@@ -9,6 +9,7 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
     if threads == 1 {
         return items.iter().map(work).collect();
     }
+    crate::allocator::for_threads(threads);
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
     let take = || {
@@ -29,6 +30,8 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
         // This thread is one of them.
         take();
     });
+    // What a thread took for a long line stays in its heap, which no other thread uses.
+    crate::allocator::release();
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);
     done.into_iter().map(|(_, result)| result).collect()

@@ -284,6 +284,22 @@ impl InputFile {
     }
 }
 
+impl InputFile {
+    /// The bytes of the longest line, where rows are lines.
+    pub fn longest_line(&self) -> u64 {
+        if self.format.names_columns() { self.longest } else { 0 }
+    }
+
+    /// As [`Format::longest_of`].
+    ///
+    /// # Errors
+    /// A file that cannot be read any more.
+    pub fn longest_of(&self, names: &[String]) -> Result<u64> {
+        let failed = |error: std::io::Error| self.bad(format!("cannot be read on: {error}"));
+        self.format.longest_of(self.reopen()?, self.coding, names).map_err(failed)
+    }
+}
+
 impl Source {
     /// Takes out the files of these paths, which showed damage or are gone, with the reasons. The others are as they were when
     /// they were opened, and numbered as if these had never been there.

@@ -6,6 +6,7 @@
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard notices most damage when the file is read.
 
+use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
 use crate::error::{Error, Result};
 use ::parquet::arrow::ArrowWriter;
@@ -13,13 +14,11 @@ use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
-use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use ::parquet::schema::types::ColumnPath;
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use std::fs::File;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The version of an output table, in the file's metadata, of those whose schema names none by itself.
@@ -67,16 +66,30 @@ impl TableWriter {
     /// # Errors
     /// [`Error::Io`] naming the file.
     pub fn create(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
+        TableWriter::start(path, schema, false)
+    }
+
+    /// The same for values of tens of megabytes, each of which is held three times instead of six: the table has no least and
+    /// greatest values, and its pages are of the version that packs values where they are.
+    ///
+    /// # Errors
+    /// As [`TableWriter::create`].
+    pub fn create_for_long_values(path: &Path, schema: SchemaRef) -> Result<TableWriter> {
+        TableWriter::start(path, schema, true)
+    }
+
+    fn start(path: &Path, schema: SchemaRef, long_values: bool) -> Result<TableWriter> {
         if let Some(parent) = path.parent() {
             unless_ending(|| std::fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
         let file = File::create_new(path).map_err(Error::io("create", path))?;
-        TableWriter::into_file(file, path, schema)
+        TableWriter::into_file(file, path, schema, long_values)
     }
 
-    fn into_file(file: File, path: &Path, schema: SchemaRef) -> Result<TableWriter> {
+    fn into_file(file: File, path: &Path, schema: SchemaRef, long_values: bool) -> Result<TableWriter> {
         // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
-        let options = ArrowWriterOptions::new().with_properties(properties(&schema)).with_skip_arrow_metadata(true);
+        let options =
+            ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(|e| failed(path, e))?;
         let path = path.to_path_buf();
         let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
@@ -152,7 +165,7 @@ impl TableWriter {
     }
 }
 
-fn properties(schema: &Schema) -> WriterProperties {
+fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
     let version = schema.metadata().get("schema_version").map_or(SCHEMA_VERSION, String::as_str).to_owned();
     let level = |level| Compression::ZSTD(ZstdLevel::try_new(level).unwrap_or_default());
     let mut properties = WriterProperties::builder()
@@ -161,6 +174,12 @@ fn properties(schema: &Schema) -> WriterProperties {
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_created_by("dupsift version 1".to_owned())
         .set_key_value_metadata(Some(vec![KeyValue::new("schema_version".to_owned(), version)]));
+    if long_values {
+        properties = properties
+            .set_writer_version(WriterVersion::PARQUET_2_0)
+            .set_encoding(Encoding::PLAIN)
+            .set_statistics_enabled(EnabledStatistics::None);
+    }
     for field in schema.fields() {
         let (name, path) = (field.name().as_str(), ColumnPath::from(field.name().as_str()));
         if REPETITIVE.contains(&name) {
@@ -175,46 +194,6 @@ fn properties(schema: &Schema) -> WriterProperties {
         }
     }
     properties.build()
-}
-
-/// How many bytes the values of rows have, of the columns whose values are of any length.
-struct Lengths<'b> {
-    /// Where the value of each row begins, and the last one ends, of each column that has that.
-    offsets: Vec<&'b [i32]>,
-    /// The bytes of all other columns together before each row, and of all rows; empty where there are none.
-    before: Vec<usize>,
-}
-
-impl Lengths<'_> {
-    fn of(batch: &RecordBatch) -> Lengths<'_> {
-        let (mut offsets, mut before) = (Vec::new(), Vec::new());
-        for column in batch.columns() {
-            match column.data_type() {
-                DataType::Utf8 => offsets.push(column.as_string::<i32>().value_offsets()),
-                DataType::Binary => offsets.push(column.as_binary::<i32>().value_offsets()),
-                DataType::Utf8View => add(&mut before, column.as_string_view().lengths()),
-                DataType::BinaryView => add(&mut before, column.as_binary_view().lengths()),
-                _ => {}
-            }
-        }
-        Lengths { offsets, before }
-    }
-
-    fn bytes(&self, rows: Range<usize>) -> usize {
-        let of_offsets: usize = self.offsets.iter().map(|at| (at[rows.end] - at[rows.start]) as usize).sum();
-        let before = |row: usize| self.before.get(row).copied().unwrap_or(0);
-        of_offsets + before(rows.end) - before(rows.start)
-    }
-}
-
-/// Adds the lengths of a column to the sums before each row.
-fn add(before: &mut Vec<usize>, lengths: impl ExactSizeIterator<Item = u32>) {
-    before.resize(lengths.len() + 1, 0);
-    let mut sum = 0;
-    for (before, length) in before[1..].iter_mut().zip(lengths) {
-        sum += length as usize;
-        *before += sum;
-    }
 }
 
 /// The first number of `low..=high` for which `is` says yes, as it does for all behind it; the last one if it never does.
@@ -244,6 +223,7 @@ mod tests {
     use crate::batch::{IdType, PairColumns, pair_schema};
     use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use arrow_array::{Int64Array, StringArray, StringViewArray};
+    use std::ops::Range;
     use std::sync::Arc;
 
     /// Pairs whose ids are of very different lengths, so that blocks end by bytes too.
@@ -348,6 +328,21 @@ mod tests {
     }
 
     #[test]
+    fn a_table_for_long_values_has_the_same_rows_and_no_statistics() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let batch = pairs(3000);
+        let mut writer = TableWriter::create_for_long_values(&path, batch.schema()).expect("a file");
+        writer.write(&batch).expect("written");
+        writer.close().expect("closed");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).expect("there")).expect("Parquet");
+        let columns = reader.metadata().row_group(0).columns();
+        assert!(columns.iter().all(|column| column.statistics().is_none()));
+        let back: Vec<RecordBatch> = reader.build().expect("a reader").map(|batch| batch.expect("rows")).collect();
+        assert!(arrow_select::concat::concat_batches(&batch.schema(), &back).expect("one schema") == batch);
+    }
+
+    #[test]
     fn row_groups_end_by_rows() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("sub/terms.parquet");
@@ -379,8 +374,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_that_names_the_file() {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let mut writer =
-            TableWriter::into_file(full, Path::new("pairs.parquet"), pair_schema(IdType::Text)).expect("not yet full");
+        let mut writer = TableWriter::into_file(full, Path::new("pairs.parquet"), pair_schema(IdType::Text), false)
+            .expect("not yet full");
         let outcome = writer.write(&pairs(30_000)).and_then(|()| writer.close());
         let error = outcome.expect_err("the disk is full");
         assert!(matches!(&error, Error::Io { path, .. } if path == Path::new("pairs.parquet")), "{error:?}");

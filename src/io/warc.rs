@@ -38,6 +38,8 @@ pub(super) struct Scan {
     /// Rows, and bytes of their blocks, from one place where a reading may begin to the next.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
+    /// The bytes of the longest block that a reading may have to hold, where they are many.
+    pub longest: u64,
     /// What a reader should know of the file.
     pub notes: Vec<String>,
 }
@@ -68,6 +70,9 @@ pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
             Found::Head(head) => head,
         };
         heads += 1;
+        if is_row(&head.kind) {
+            scan.longest = scan.longest.max(records.held(&head)?);
+        }
         let is_broken = records.block(&head, None)?.is_err();
         if is_row(&head.kind) {
             marked.rows += 1;

@@ -55,6 +55,12 @@ pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     answered(status).and_then(|()| named(fields.get("content-type"))).is_ok()
 }
 
+/// Whether the first bytes of a block, as many as are at hand, tell that it is no page.
+pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
+    let is_told = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
+    is_told && !may_be_page(record, begin)
+}
+
 /// The first line of a head, and its fields.
 fn parted(head: &[u8]) -> (&[u8], Fields) {
     let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
@@ -141,15 +147,12 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
     for coding in codings.iter().rev() {
         let out = match coding.as_str() {
             "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
-            "gzip" | "x-gzip" => whole(flate2::bufread::MultiGzDecoder::new(body.as_ref())),
-            "deflate" | "x-deflate" if is_zlib(&body) => whole(flate2::bufread::ZlibDecoder::new(body.as_ref())),
+            "gzip" | "x-gzip" => whole(|| Ok(flate2::bufread::MultiGzDecoder::new(body.as_ref()))),
+            "deflate" | "x-deflate" if is_zlib(&body) => whole(|| Ok(flate2::bufread::ZlibDecoder::new(body.as_ref()))),
             "deflate" | "x-deflate" if is_like_html(&body) => continue,
-            "deflate" | "x-deflate" => whole(flate2::bufread::DeflateDecoder::new(body.as_ref())),
+            "deflate" | "x-deflate" => whole(|| Ok(flate2::bufread::DeflateDecoder::new(body.as_ref()))),
             "zstd" if !body.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) => continue,
-            "zstd" => match zstd::Decoder::with_buffer(body.as_ref()) {
-                Ok(decoder) => whole(decoder),
-                Err(_) => Err(Failed::Decoder),
-            },
+            "zstd" => whole(|| zstd::Decoder::with_buffer(body.as_ref())),
             "br" | "compress" | "x-compress" | "dcb" | "dcz" => {
                 return Err(Rejection::new(RejectReason::UnreadEncoding, coding.as_str()));
             }
@@ -175,14 +178,49 @@ enum Failed {
     TooLong,
 }
 
-/// All that a decoder gives. One whose input is cut off gives what it can, as a browser shows it.
-fn whole(decoder: impl Read) -> Result<Vec<u8>, Failed> {
+/// A body that unpacks to more bytes is counted before it is held.
+const HELD_UNSEEN: u64 = 4 << 20;
+
+/// All that a decoder gives. One whose input is cut off gives what it can, as a browser shows it. A long body is unpacked twice,
+/// so that one that cannot be used is never held: a few kilobytes may unpack to more than a text may have.
+fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
+    let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();
-    let read = decoder.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut out);
-    match read {
-        _ if out.len() > MAX_TEXT_BYTES => Err(Failed::TooLong),
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof || out.is_empty() => Err(Failed::Decoder),
-        _ => Ok(out),
+    let read = begun.by_ref().take(HELD_UNSEEN).read_to_end(&mut out);
+    let held = out.len() as u64;
+    if read.is_err() || held < HELD_UNSEEN {
+        return if is_usable(&read, held) { Ok(out) } else { Err(Failed::Decoder) };
+    }
+    let (rest, read) = counted(begun.take(MAX_TEXT_BYTES as u64 + 1 - held));
+    let all = held + rest;
+    if all > MAX_TEXT_BYTES as u64 {
+        return Err(Failed::TooLong);
+    }
+    if !is_usable(&read, all) {
+        return Err(Failed::Decoder);
+    }
+    out.reserve_exact(rest as usize);
+    let mut again = decoder().map_err(|_| Failed::Decoder)?.take(all);
+    out.clear();
+    let read = again.read_to_end(&mut out);
+    if is_usable(&read, out.len() as u64) { Ok(out) } else { Err(Failed::Decoder) }
+}
+
+/// Whether what was unpacked can be shown: all of it, or some where the input is cut off.
+fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
+    read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
+}
+
+/// How many bytes a reader gives, and how it ends.
+fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
+    let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return (bytes, Ok(())),
+            Ok(some) => bytes += some as u64,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (bytes, Err(error)),
+        }
     }
 }
 

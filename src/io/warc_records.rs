@@ -9,7 +9,7 @@ use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
 use super::unpack::Rest;
 use super::warc_head::{Fields, HEAD_BYTES};
-use super::warc_page::may_be_page;
+use super::warc_page::{is_no_page, may_be_page};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::{RejectReason, Rejection};
 use std::fs::File;
@@ -17,6 +17,8 @@ use std::io;
 
 /// The longest block that is held, in bytes: the longest text, and a head of a server before it.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
+/// A block of fewer bytes is held without a look at how many are.
+const LONG_BLOCK: u64 = 1 << 20;
 /// The longest line that may be the first of a record.
 const FIRST_LINE: usize = 32;
 
@@ -129,6 +131,15 @@ impl Records {
                 }
             }
         }
+    }
+
+    /// Bytes of the block of the head found last that a reading may have to hold, where they are many.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn held(&mut self, head: &Head) -> io::Result<u64> {
+        let is_held = (LONG_BLOCK..=MAX_BLOCK).contains(&head.length);
+        Ok(if is_held && !is_no_page(&head.fields, self.members.fill()?) { head.length } else { 0 })
     }
 
     /// Reads the block of the record into `into`, or steps over it; it is the block of the head found last.

@@ -32,6 +32,10 @@ const A_TABLE_OF_PAGES: u64 = 32 << 20;
 /// the greatest.
 const A_VALUE_IN_A_TABLE: u64 = 5;
 
+/// How often a very long value is held while its row is read and written: in its line, while it is unescaped, in the batch; then
+/// in the batch, in a page, and as it is packed.
+const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
+
 /// What is promised for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
@@ -107,6 +111,19 @@ impl Budget {
         (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
     }
 
+    /// Whether a row with so many bytes in the columns beside its page can be written to a table of pages: then no more than one
+    /// table is made.
+    pub fn fits_row(&self, bytes: u64) -> bool {
+        bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE).saturating_sub(OF_THE_CONSTANT) <= self.memory
+    }
+
+    /// The least budget that would do for such a row.
+    pub fn least_for_row(&self, bytes: u64) -> u64 {
+        let needed = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE).saturating_sub(OF_THE_CONSTANT);
+        // As it is written: in whole MiB.
+        needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
+    }
+
     /// Documents of more bytes than these are long: each takes some twenty times its bytes while it is worked on, and
     /// only as many of them are at a time as [`Budget::long_documents`] says.
     pub fn short_document(&self) -> u64 {
@@ -167,6 +184,17 @@ mod tests {
         // Lines of 16 MB: two tables would hold ten of them beside what they always hold.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
+    }
+
+    #[test]
+    fn a_row_that_is_too_long_says_what_would_do() {
+        let budget = Budget::new(144 << 20, 8).unwrap();
+        assert!(budget.fits_row(86_000_000) && !budget.fits_row(99_000_000));
+        for bytes in [99_000_000, 135_000_000, u64::MAX / 3] {
+            let least = budget.least_for_row(bytes);
+            assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes), "{bytes}");
+        }
+        assert_eq!(budget.least_for_row(99_000_000), 179 << 20);
     }
 
     #[test]

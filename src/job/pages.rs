@@ -9,8 +9,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
+use arrow_array::types::ByteViewType;
+use arrow_array::{ArrayRef, BooleanArray, GenericByteViewArray, RecordBatch, new_null_array};
+
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use bytesize::ByteSize;
 
 use super::RunOptions;
 use super::check::check;
@@ -54,6 +57,9 @@ pub struct PagesOptions {
 
 /// Bytes of pages in one table, about.
 const PART_BYTES: usize = 64 << 20;
+
+/// A line of more bytes may hold values that are written in another way, see [`TableWriter::create_for_long_values`].
+const LONG_LINE: u64 = 16 << 20;
 
 /// Purifies.
 ///
@@ -113,6 +119,27 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
+/// Checks that no row is more than what may be written at a time.
+///
+/// # Errors
+/// [`Error::LongRow`] with the least memory that would do.
+fn check_rows(job: &Job<'_>, own: &OwnColumns) -> Result<()> {
+    let (mut names, budget) = (asked(job, own), job.budget);
+    names.retain(|name| *name != job.options.text_column);
+    for file in job.source.files.iter().filter(|file| !budget.fits_row(file.longest_line())) {
+        let bytes = heard(job.cancel, {
+            let (file, names) = (file.clone(), names.clone());
+            move || file.longest_of(&names)
+        })?;
+        if !budget.fits_row(bytes) {
+            let size = |bytes| ByteSize(bytes).to_string();
+            let (least, asked) = (size(budget.least_for_row(bytes)), size(budget.memory));
+            return Err(Error::LongRow { path: file.path.clone(), bytes: size(bytes), asked, least });
+        }
+    }
+    Ok(())
+}
+
 /// What a thread has found.
 struct Found<'f> {
     purified: PurifyReport,
@@ -135,6 +162,7 @@ fn attempt(
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
     }
+    check_rows(job, own)?;
     let elements = Elements::new(job, options)?;
     let purifier = Purifier::new(options.run.recipe.purify);
     let schema = schema(own, &options.prefix);
@@ -167,7 +195,10 @@ fn attempt(
         },
         |found, part| {
             let path = stage.path().join(format!("pages/part-{part:05}.parquet"));
-            let mut writer = TableWriter::create(&path, schema.clone())?;
+            let longest = parts[part].iter().map(|split| job.source.files[split.file].longest_line()).max();
+            let create =
+                if longest > Some(LONG_LINE) { TableWriter::create_for_long_values } else { TableWriter::create };
+            let mut writer = create(&path, schema.clone())?;
             for split in parts[part] {
                 job.read_piece(&room, split, &want, &mut |batch| {
                     let part = Part { job, purifier: &purifier, elements: &elements, own, schema: &schema };
@@ -316,9 +347,15 @@ fn own_column(batch: &Documents, own: &OwnColumn) -> Result<ArrayRef> {
     };
     // Rows wait for their table when the pages of the file that they came from have to be gone.
     Ok(match there {
-        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(strings.as_string_view().gc()),
-        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(bytes.as_binary_view().gc()),
+        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(copied_out(strings.as_string_view())),
+        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(copied_out(bytes.as_binary_view())),
         Some(numbers) => numbers,
         None => new_null_array(&own.data_type, batch.len()),
     })
+}
+
+/// The values by themselves. Where the buffers of a column hold nothing else, a copy would be one more of each long value.
+fn copied_out<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
+    let held: usize = values.data_buffers().iter().map(|buffer| buffer.len()).sum();
+    if values.total_buffer_bytes_used() == held { values.clone() } else { values.gc() }
 }

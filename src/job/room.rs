@@ -12,6 +12,9 @@ use super::gate::LOOK_UP;
 use crate::error::{Error, Result};
 use crate::shuffle::Memory;
 
+/// What took so many bytes is given back to the system as soon as it is free. Pages are mostly smaller.
+const RELEASED: u64 = 16 << 20;
+
 /// Room for so many bytes; what is larger than all of it gets in alone.
 pub struct Room<T> {
     most: u64,
@@ -104,6 +107,10 @@ impl<T> Room<T> {
             fits
         });
         let _held = OnDrop(|| {
+            // A long line leaves its memory in the heap of its thread, and each thread has one.
+            if bytes >= RELEASED {
+                crate::allocator::release();
+            }
             self.lock().held -= bytes;
             self.changed.notify_all();
         });

@@ -37,7 +37,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         rooms: &["io"],
-        may: &["encoding", "error", "guard", "hash", "row", "batch"],
+        may: &["allocator", "encoding", "error", "guard", "hash", "row", "batch"],
         never: &["clap", "indicatif", "pyo3"],
     },
     Rule {

@@ -52,3 +52,23 @@ fn documents_of_different_words_keep_the_promise() {
 fn long_documents_that_share_their_words_keep_the_promise() {
     held("near_copies", "balanced,compare", "8");
 }
+
+#[test]
+fn lines_of_another_encoding_keep_the_promise() {
+    held("encoded_lines", "exact", "1,8");
+}
+
+#[test]
+fn a_column_of_long_values_keeps_the_promise() {
+    held("long_values", "purify", "1,8");
+}
+
+#[test]
+fn long_ids_keep_the_promise() {
+    held("long_ids", "exact", "1,8");
+}
+
+#[test]
+fn bodies_that_are_refused_when_they_are_unpacked_keep_the_promise() {
+    held("packed_bodies", "exact,purify", "8");
+}

@@ -116,6 +116,18 @@ impl Format for JsonLines {
         names
     }
 
+    fn longest_of(&self, file: File, coding: Coding, names: &[String]) -> std::io::Result<u64> {
+        let (mut lines, mut longest) = (lines(file, coding, MAX_LINE_BYTES)?, 0);
+        while let Some((_, line)) = lines.next()? {
+            if let Line::Bytes(line) = line
+                && line.len() as u64 > longest
+            {
+                longest = longest.max(json_paths::bytes_of(line, names));
+            }
+        }
+        Ok(longest)
+    }
+
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
@@ -174,5 +186,5 @@ impl Format for JsonLines {
 /// The lines of a file, each of at most `limit` bytes, in UTF-8.
 fn lines(file: File, coding: Coding, limit: u64) -> std::io::Result<Lines<Text>> {
     let coding = coding.resolved(&file)?;
-    Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()))
+    Ok(Lines::new(coding.text(file)?, 0, limit).decoded(coding.of_lines()).taking_turns())
 }

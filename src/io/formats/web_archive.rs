@@ -36,8 +36,8 @@ impl Format for WebArchive {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         })?;
         let others = columns.others.iter().filter(|name| COLUMNS.contains(&name.as_str())).cloned().collect();
-        let (pieces, notes, archived) = (scan.pieces, scan.notes, Some(scan.archived));
-        Ok(Opened { id: Some(IdKind::Text), others, pieces, notes, archived, ..Opened::default() })
+        let (pieces, longest, notes, archived) = (scan.pieces, scan.longest, scan.notes, Some(scan.archived));
+        Ok(Opened { id: Some(IdKind::Text), others, pieces, longest, notes, archived, ..Opened::default() })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {

@@ -1,0 +1,46 @@
+//! How many bytes the values of rows have, so that a table knows where its blocks end.
+
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_schema::DataType;
+use std::ops::Range;
+
+/// How many bytes the values of rows have, of the columns whose values are of any length.
+pub(super) struct Lengths<'b> {
+    /// Where the value of each row begins, and the last one ends, of each column that has that.
+    offsets: Vec<&'b [i32]>,
+    /// The bytes of all other columns together before each row, and of all rows; empty where there are none.
+    before: Vec<usize>,
+}
+
+impl Lengths<'_> {
+    pub fn of(batch: &RecordBatch) -> Lengths<'_> {
+        let (mut offsets, mut before) = (Vec::new(), Vec::new());
+        for column in batch.columns() {
+            match column.data_type() {
+                DataType::Utf8 => offsets.push(column.as_string::<i32>().value_offsets()),
+                DataType::Binary => offsets.push(column.as_binary::<i32>().value_offsets()),
+                DataType::Utf8View => add(&mut before, column.as_string_view().lengths()),
+                DataType::BinaryView => add(&mut before, column.as_binary_view().lengths()),
+                _ => {}
+            }
+        }
+        Lengths { offsets, before }
+    }
+
+    pub fn bytes(&self, rows: Range<usize>) -> usize {
+        let of_offsets: usize = self.offsets.iter().map(|at| (at[rows.end] - at[rows.start]) as usize).sum();
+        let before = |row: usize| self.before.get(row).copied().unwrap_or(0);
+        of_offsets + before(rows.end) - before(rows.start)
+    }
+}
+
+/// Adds the lengths of a column to the sums before each row.
+fn add(before: &mut Vec<usize>, lengths: impl ExactSizeIterator<Item = u32>) {
+    before.resize(lengths.len() + 1, 0);
+    let mut sum = 0;
+    for (before, length) in before[1..].iter_mut().zip(lengths) {
+        sum += length as usize;
+        *before += sum;
+    }
+}
