@@ -24,6 +24,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import outputs
+
 ALGORITHMS = ["exact", "tf", "tf_idf", "long_sent", "three_plus_five", "simhash", "minhash"]
 LANGUAGES = ["en", "ru", "zh"]
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n\s*\n")
@@ -131,7 +133,7 @@ def run(dupsift, rows, folder):
         sys.exit(f"dupsift ended with {done.returncode}:\n{done.stderr}")
     pairs = {}
     for name in ALGORITHMS:
-        table = pq.read_table(folder / "out" / "pairs" / f"algorithm={name}" / "part-00000.parquet", columns=["id_a", "id_b"])
+        table = outputs.duplicates(folder / "out", name, ["id_a", "id_b"])
         pairs[name] = set(map(frozenset, zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())))
     return pairs
 

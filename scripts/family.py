@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+import outputs
 from measured import commit, missing_corpora, write_section
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
@@ -51,7 +52,7 @@ class Family:
 
 
 def pairs_of(out, label):
-    pairs = pq.read_table(out / "pairs" / f"algorithm={label}" / "part-00000.parquet", columns=["id_a", "id_b"])
+    pairs = outputs.duplicates(out, label, ["id_a", "id_b"])
     return set(map(frozenset, zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist())))
 
 
@@ -153,7 +154,7 @@ def article(family):
     out, record = family.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")
     family.say("### The article, its rewrite and another text (spun-zh)", "", "| algorithm | pairs (similarity) |", "| --- | --- |")
     for one in record["algorithms"]:
-        table = pq.read_table(out / "pairs" / f"algorithm={one['label']}" / "part-00000.parquet").to_pylist()
+        table = outputs.duplicates(out, one["label"], ["id_a", "id_b", "similarity"]).to_pylist()
         found = ", ".join(f"{row['id_a']} - {row['id_b']} ({row['similarity']:.4f})" for row in table) or "none"
         family.say(f"| `{one['label']}` | {found} |")
     family.say("")

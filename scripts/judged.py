@@ -27,7 +27,7 @@ text's 3-grams in the kept one.
 
     scripts/judged.py CORPORA/mixed-100m/docs judged.parquet --dupsift target/release/dupsift --setting "--algorithms minhash"
 
-With --rule the rule of versions_rule.py stands in place of a setting; it needs jieba, and removes nothing.
+With --rule the rule of versions_rule.py, in plain Python, stands in place of a setting; it needs jieba, and removes nothing.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
     parser.add_argument("--setting", action="append", metavar="WORDS", help=f"what is typed after `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--memory", default="4GiB", help="memory budget of the program [4GiB]")
-    parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, which the program does not have")
+    parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")
     arguments = parser.parse_args()
     judged, texts = judged_pairs(arguments.judged), dict(documents(arguments.docs))
 

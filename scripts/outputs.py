@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 ENDINGS = (".parquet", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
@@ -83,6 +84,15 @@ def part(out, kind, label=None):
     """The file of a table."""
     folder = out / kind if label is None else out / kind / f"algorithm={label}"
     return folder / "part-00000.parquet"
+
+
+def duplicates(out, label, columns):
+    """The columns of one algorithm's pairs that are duplicates: forms are alike and none."""
+    file = part(out, "pairs", label)
+    # Results before version 4 of run.json do not tell what a pair is.
+    tells, relation = "relation" in pq.read_schema(file).names, pc.field("relation")
+    no_forms = relation.is_null() | (relation != "form") if tells else None
+    return pq.read_table(file, columns=columns, filters=no_forms, partitioning=None)
 
 
 def corpus_files(report, inputs=None):

@@ -70,7 +70,7 @@ def main():
     for one in report["algorithms"]:
         part = lambda kind: out / kind / f"algorithm={one['label']}" / "part-00000.parquet"
         print(one["recipe"])
-        print_bars("pairs by score", by_score(pq.read_table(part("pairs"), columns=["similarity"])))
+        print_bars("pairs by score", by_score(outputs.duplicates(out, one["label"], ["similarity"])))
         print_bars("clusters by size", by_size(pq.read_table(part("clusters"), columns=["cluster_size", "is_representative"])))
         if one["pairs_written"] < one["pairs"]:
             print(f"  {one['pairs'] - one['pairs_written']:,} pairs within large groups are counted, not written (--max-group)")

@@ -30,6 +30,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet as pq
 
+import outputs
 import pages_quality
 import same_bytes
 from measured import commit, missing_corpora, write_section
@@ -95,7 +96,7 @@ def table(out, kind, label):
 
 
 def pairs_of(out, label):
-    pairs = table(out, "pairs", label)
+    pairs = outputs.duplicates(out, label, ["id_a", "id_b"])
     return set(map(frozenset, zip(pairs["id_a"].to_pylist(), pairs["id_b"].to_pylist())))
 
 

@@ -65,21 +65,21 @@ SAVED = {
 WORDS = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+|\s+")
 MARKERS = ("<!-- regimes -->", "<!-- /regimes -->")
 # What the default reaches, a last digit beside the measured figure: least F1, or recall and share of whole families; fewest removals for a
-# document of the own family; most pages lost. They say that nothing became worse; they are far from the goals in docs/versions.md.
+# document of the own family; most pages lost. They say that nothing became worse; docs/versions.md has the goals.
 FLOORS = {
-    ("zh", "plain"): {"f1": 0.966, "right": 2007, "lost": 0.0066},
-    ("zh", "thin 10 %"): {"f1": 0.672, "right": 207, "lost": 0.0169},
-    ("zh", "thin 2 %"): {"f1": 0.259, "right": 37, "lost": 0.0194},
-    ("zh", "twice"): {"f1": 0.897, "right": 4718, "lost": 0.0063},
-    ("ru", "plain"): {"f1": 0.940, "right": 1501, "lost": 0.0068},
-    ("ru", "thin 10 %"): {"f1": 0.673, "right": 150, "lost": 0.0128},
-    ("ru", "thin 2 %"): {"f1": 0.292, "right": 28, "lost": 0.0131},
-    ("ru", "twice"): {"f1": 0.768, "right": 4760, "lost": 0.0053},
-    ("en", "plain"): {"f1": 0.984, "right": 901, "lost": 0.0035},
-    ("en", "thin 10 %"): {"f1": 0.951, "right": 94, "lost": 0.0102},
-    ("en", "thin 2 %"): {"f1": 0.773, "right": 15, "lost": 0.0068},
-    ("en", "twice"): {"f1": 0.915, "right": 1499, "lost": 0.0001},
-    ("mixed", "planted"): {"recall": 0.435, "whole": 0.060, "right": 396, "lost": 0.0058},
+    ("zh", "plain"): {"f1": 0.967, "right": 1988, "lost": 0.0042},
+    ("zh", "thin 10 %"): {"f1": 0.935, "right": 209, "lost": 0.0035},
+    ("zh", "thin 2 %"): {"f1": 0.747, "right": 37, "lost": 0.0042},
+    ("zh", "twice"): {"f1": 0.975, "right": 4753, "lost": 0.0029},
+    ("ru", "plain"): {"f1": 0.942, "right": 1478, "lost": 0.0034},
+    ("ru", "thin 10 %"): {"f1": 0.894, "right": 148, "lost": 0.0037},
+    ("ru", "thin 2 %"): {"f1": 0.742, "right": 28, "lost": 0.0028},
+    ("ru", "twice"): {"f1": 0.941, "right": 4803, "lost": 0.0028},
+    ("en", "plain"): {"f1": 0.989, "right": 904, "lost": 0.0035},
+    ("en", "thin 10 %"): {"f1": 0.997, "right": 94, "lost": 0.0035},
+    ("en", "thin 2 %"): {"f1": 0.987, "right": 15, "lost": 0.0035},
+    ("en", "twice"): {"f1": 0.989, "right": 1528, "lost": 0.0001},
+    ("mixed", "planted"): {"recall": 0.902, "whole": 0.820, "right": 398, "lost": 0.0058},
 }  # fmt: skip
 
 
@@ -331,7 +331,7 @@ def main():
     parser.add_argument("--languages", nargs="*", default=LANGUAGES, choices=LANGUAGES, help="of which labelled corpora [all]")
     parser.add_argument("--no-planted", action="store_true", help="leave out the planted families")
     parser.add_argument("--memory", default="2GiB", help="memory budget of the program [2GiB]")
-    parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, which the program does not have")
+    parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")
     parser.add_argument("--floors", action="store_true", help="end with 1 where the default falls below its floors")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of regimes in this file")
     arguments = parser.parse_args()

@@ -47,6 +47,8 @@ def check_threshold(one, table, threshold):
         print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
     if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
         print("note: the margin was held at the run's own threshold; these are the pairs that it left")
+    if one["relations"]:
+        print("note: forms were told at the run's own threshold, and are left out")
     if one["pairs_written"] < one["pairs"]:
         print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
 
@@ -179,7 +181,7 @@ def main():
         outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected that of dupsift run")
     one = outputs.algorithm(report, arguments.algorithm)
     files = outputs.corpus_files(report, arguments.corpus)
-    table = pq.read_table(outputs.part(out, "pairs", one["label"]), partitioning=None)
+    table = outputs.duplicates(out, one["label"], None)
     check_threshold(one, table, arguments.threshold)
     linked, ids = neighbours(table, single(arguments.threshold))
     order = outputs.preferred(set(ids), report, files)

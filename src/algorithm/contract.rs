@@ -7,6 +7,7 @@ use super::params::{ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 pub use crate::measure::{Decided, Undecided};
+use crate::measure::{Surplus, Versions};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::{Analysis, Field};
 
@@ -225,6 +226,11 @@ pub trait Signer: Send + Sync {
         None
     }
 
+    /// The rule that tells versions from forms, where the user asked for it: its pairs are told once they are checked.
+    fn relating(&self) -> Option<(&Versions, &dyn Relating)> {
+        None
+    }
+
     /// Whether most documents will stand in a candidate pair, and the evidence is what signing computes anyway: then it is
     /// taken by [`Signer::sign_with_evidence`], and no document is read again for the check.
     fn takes_evidence_early(&self) -> bool {
@@ -268,6 +274,17 @@ pub trait Signer: Send + Sync {
     /// What the signer decided by itself for this corpus (a table scheme, say), for run.json.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+}
+
+/// What the rule that tells versions from forms asks of a method ([`Versions`]): what its evidence says of single words.
+pub trait Relating: Send + Sync {
+    /// The surplus of each of two documents over the other, by their [`Confirm::evidence`].
+    fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2];
+
+    /// Whether a word with that hash is the one of a [`Surplus`].
+    fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
+        surplus.word == hash
     }
 }
 

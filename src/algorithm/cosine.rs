@@ -12,7 +12,8 @@
 //! ```
 //!
 //! `kit/vector.rs` has the share of the first line (`head`) and the gap, the largest difference of one word's weight, which is
-//! this method's distance. The preset `versions`, both with a margin and `join=heavy`, is ours.
+//! this method's distance. `relate=true` tells versions from forms
+//! (`measure/versions.rs`). The preset `versions`, all of these with `join=heavy`, is ours.
 //!
 //! `join=heavy` (`kit/heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
 //! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
@@ -24,15 +25,17 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Reads, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Reads, Relating, Signer, Stats};
 use super::kit::heavy::HeavyTerms;
 use super::kit::heavy_join::{HeavyJoin, MOST_TERMS};
 use super::kit::minwise::SEED;
 use super::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
 use super::kit::units::{UNITS, Units};
 use super::kit::vector::{Weighing, compare, idf};
+use super::kit::versions::{PARAMS as RULE, rule};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
+use crate::measure::{Surplus, Versions};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 
@@ -97,10 +100,20 @@ const FACTS: Facts = Facts {
             default: "false",
             help: "leave out everything that is not of Han characters",
         },
+        RULE[0],
+        RULE[1],
+        RULE[2],
+        RULE[3],
+        RULE[4],
+        RULE[5],
+        RULE[6],
+        RULE[7],
+        RULE[8],
+        RULE[9],
     ],
     presets: &[
         ("hanzi_cosine", "unit=hanzi,han_only=true,idf=false,threshold=0.98"),
-        ("versions", "tf=sublinear,head=0.1,threshold=0.68,join=heavy,margin=either:0.02:0.25"),
+        ("versions", "tf=sublinear,head=0.1,threshold=0.6,join=heavy,relate=true"),
     ],
 };
 
@@ -141,7 +154,8 @@ impl Algorithm for Cosine {
             threshold,
         };
         let heavy = || HeavyJoin::new(terms, params.count("seed") as u64);
-        Ok(Box::new(CosineSigner { threshold, heavy: (params.word("join") == "heavy").then(heavy), weighing }))
+        let heavy = (params.word("join") == "heavy").then(heavy);
+        Ok(Box::new(CosineSigner { threshold, heavy, rule: rule(params, threshold)?, weighing }))
     }
 }
 
@@ -153,6 +167,8 @@ struct CosineSigner<'c> {
     threshold: f64,
     /// Where texts meet by heavy terms.
     heavy: Option<HeavyJoin>,
+    /// What tells versions from forms, where that is asked for.
+    rule: Option<Versions>,
     weighing: Weighing<'c>,
 }
 
@@ -180,7 +196,11 @@ impl Signer for CosineSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        self.sign_vector(self.weighing.vector(document), document.times(), out);
+        self.sign_vector(self.weighing.vector(document).terms, document.times(), out);
+    }
+
+    fn relating(&self) -> Option<(&Versions, &dyn Relating)> {
+        self.rule.as_ref().map(|rule| (rule, self as &dyn Relating))
     }
 
     fn takes_evidence_early(&self) -> bool {
@@ -188,9 +208,9 @@ impl Signer for CosineSigner<'_> {
     }
 
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
-        let terms = self.weighing.vector(document);
-        Weighing::evidence(&terms, evidence);
-        self.sign_vector(terms, document.times(), out);
+        let vector = self.weighing.vector(document);
+        Weighing::evidence(&vector, evidence);
+        self.sign_vector(vector.terms, document.times(), out);
     }
 
     fn is_equivalence(&self) -> bool {
@@ -236,6 +256,17 @@ impl Signer for CosineSigner<'_> {
     }
 }
 
+impl Relating for CosineSigner<'_> {
+    fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
+        self.weighing.surplus(a, b)
+    }
+
+    /// The lowest bit of a hash tells what term it is of.
+    fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
+        surplus.word == hash & !1
+    }
+}
+
 impl Confirm for CosineSigner<'_> {
     fn name(&self) -> String {
         let weighing = &self.weighing;
@@ -266,129 +297,4 @@ impl Confirm for CosineSigner<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-
-    use super::*;
-    use crate::algorithm::kit::examples::sign;
-    use crate::algorithm::kit::in_memory::{all_pairs, counts, run, texts};
-    use crate::hash::hash64;
-    use crate::measure::cosine;
-
-    #[test]
-    fn worked_values() {
-        let of = |typed: &str, a: &str, b: &str| {
-            let found = run(&Cosine, typed, &[a.to_string(), b.to_string()]);
-            found.pairs.get(&(0, 1)).map(|pair| pair.score.similarity)
-        };
-        assert_eq!(of("idf=false,threshold=0.75", "a b c d", "d c b e"), Some(0.75));
-        assert_eq!(of("idf=false,threshold=0.76", "a b c d", "d c b e"), None);
-        // A text twice over points the same way.
-        assert_eq!(of("idf=false,threshold=1", "a b b", "a b b, a b b."), Some(1.0));
-        // Weights ln 2 of the common words and ln 3 of the others.
-        let (common, own) = (2f64.ln().powi(2), 3f64.ln().powi(2));
-        let expected = (3.0 * common / (3.0 * common + own)) as f32;
-        assert_eq!(of("threshold=0.5", "a b c d", "d c b e"), Some(expected));
-        // Characters: 网 2 页 2 against 网 2 页 1.
-        let hanzi = of("unit=hanzi,han_only=true,idf=false,threshold=0.9", "网页 a 网页", "网页网 b").unwrap();
-        assert!((f64::from(hanzi) - 6.0 / (8.0f64 * 5.0).sqrt()).abs() < 1e-6);
-    }
-
-    #[test]
-    fn what_has_no_vector_has_no_signature() {
-        assert_eq!(sign(&Cosine, "", "?!"), Err("no words"));
-        assert_eq!(sign(&Cosine, "unit=hanzi,han_only=true", "no Chinese"), Err("no Han characters"));
-        // Without a count each term may be anywhere: one of four equal terms leaves .87 of the length.
-        assert_eq!(sign(&Cosine, "threshold=0.9", "a b c d").unwrap().len(), 1);
-        assert_eq!(sign(&Cosine, "threshold=0.8", "a b c d").unwrap().len(), 2);
-    }
-
-    /// All pairs of random texts, against the definition.
-    #[test]
-    fn finds_exactly_the_pairs_of_the_definition() {
-        let texts = texts(7, 160, 30);
-        let counts = counts(&texts);
-        let df = |word: &str| counts.iter().filter(|counts| counts.contains_key(word)).count() as f64;
-        for (typed, sublinear, idf) in [("", false, true), ("tf=sublinear", true, true), ("idf=false", false, false)] {
-            let vectors: Vec<Vec<(u64, f64)>> = counts
-                .iter()
-                .map(|counts| {
-                    let weigh = |word: &str, tf: f64| {
-                        let tf = if sublinear { 1.0 + tf.ln() } else { tf };
-                        if idf { tf * (1.0 + texts.len() as f64 / df(word)).ln() } else { tf }
-                    };
-                    let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
-                    terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
-                })
-                .collect();
-            for threshold in [0.95, 0.9, 0.6, 0.3] {
-                let found = run(&Cosine, &format!("{typed},threshold={threshold}"), &texts);
-                let expected = all_pairs(texts.len(), |a, b| cosine(&vectors[a], &vectors[b]) >= threshold);
-                assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
-                assert_eq!(found.numbers(), expected, "{typed} {threshold}");
-            }
-        }
-    }
-
-    /// Against (1 - H) cosine + H cosine of the first lines, with weights over the whole corpus.
-    #[test]
-    fn the_share_of_the_first_line_keeps_the_join_exact() {
-        // The first three words are a line of their own.
-        let plain = texts(11, 140, 30);
-        let broken: Vec<(String, String)> = plain
-            .iter()
-            .map(|text| {
-                let place = text.match_indices(' ').nth(2).map_or(text.len(), |(place, _)| place);
-                (text[..place].to_string(), format!("{}\n{}", &text[..place], text[place..].trim_start()))
-            })
-            .collect();
-        let (lines, texts): (Vec<String>, Vec<String>) = broken.into_iter().unzip();
-        let known = counts(&plain);
-        let df = |word: &str| known.iter().filter(|counts| counts.contains_key(word)).count() as f64;
-        let vectors = |texts: &[String]| -> Vec<Vec<(u64, f64)>> {
-            let vector = |counts: &BTreeMap<&str, f64>| {
-                let weigh = |word: &str, tf: f64| (1.0 + tf.ln()) * (1.0 + 140.0 / df(word)).ln();
-                let terms = counts.iter().map(|(word, &tf)| (hash64(word.as_bytes()), weigh(word, tf)));
-                terms.collect::<BTreeMap<u64, f64>>().into_iter().collect()
-            };
-            counts(texts).iter().map(vector).collect()
-        };
-        let (bodies, heads) = (vectors(&plain), vectors(&lines));
-        for (head, threshold) in [(0.1, 0.7), (0.3, 0.8), (0.5, 0.5)] {
-            let found = run(&Cosine, &format!("tf=sublinear,head={head},threshold={threshold}"), &texts);
-            let expected = all_pairs(texts.len(), |a, b| {
-                (1.0 - head) * cosine(&bodies[a], &bodies[b]) + head * cosine(&heads[a], &heads[b]) >= threshold
-            });
-            assert!(expected.len() > 20 && found.candidates < texts.len() * texts.len() / 2);
-            assert_eq!(found.numbers(), expected, "{head} {threshold}");
-        }
-    }
-
-    #[test]
-    fn heavy_terms_find_nearly_all_of_what_is_near() {
-        let texts = texts(5, 200, 30);
-        let exact = run(&Cosine, "threshold=0.8", &texts);
-        let heavy = run(&Cosine, "threshold=0.8,join=heavy,heavy=6", &texts);
-        assert!(heavy.numbers().is_subset(&exact.numbers()));
-        let (found, all) = (heavy.pairs.len(), exact.pairs.len());
-        assert!(all > 20 && found * 100 >= all * 95, "{found} of {all}");
-    }
-
-    #[test]
-    fn pairs_of_characters_are_found_as_well() {
-        let texts = texts(3, 120, 30);
-        // Each word becomes a Han character.
-        let han: Vec<String> = texts
-            .iter()
-            .map(|text| {
-                let number = |word: &str| word[1..].parse::<u32>().ok();
-                text.split(' ').filter_map(|word| char::from_u32(0x4E00 + number(word)?)).collect()
-            })
-            .collect();
-        let words = run(&Cosine, "idf=false,threshold=0.8", &texts).numbers();
-        assert!(words.len() > 20);
-        assert_eq!(run(&Cosine, "idf=false,threshold=0.8,unit=hanzi", &han).numbers(), words);
-        let pairs: BTreeSet<_> = run(&Cosine, "idf=false,threshold=0.8,unit=han_bigram", &han).numbers();
-        assert!(!pairs.is_empty() && pairs.is_subset(&words), "{} of {}", pairs.len(), words.len());
-    }
-}
+mod tests;

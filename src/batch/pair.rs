@@ -4,6 +4,7 @@ use super::id::IdType;
 use super::id_column::id_field;
 use super::table;
 use crate::error::Result;
+use crate::row::RelationKind;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
 use arrow_array::{ArrayRef, BooleanArray, Float32Array, Int64Array, RecordBatch, StringArray};
@@ -25,6 +26,9 @@ pub fn pair_schema(id: IdType) -> SchemaRef {
         Field::new("contained_b", DataType::Float32, true),
         Field::new("numbers_a", DataType::Float32, true),
         Field::new("numbers_b", DataType::Float32, true),
+        Field::new("relation", DataType::Utf8, true),
+        Field::new("why", DataType::Utf8, true),
+        Field::new("next_best", DataType::Float32, true),
     ]))
 }
 
@@ -55,6 +59,12 @@ pub struct PairColumns {
     pub numbers_a: Float32Array,
     /// The share of b's that stand in a.
     pub numbers_b: Float32Array,
+    /// What the pair is, where the method tells: version, contained, form.
+    pub relation: StringArray,
+    /// Why.
+    pub why: StringArray,
+    /// The similarity of the next best partner of either document.
+    pub next_best: Float32Array,
 }
 
 impl PairColumns {
@@ -76,6 +86,9 @@ impl PairColumns {
             Arc::new(self.contained_b),
             Arc::new(self.numbers_a),
             Arc::new(self.numbers_b),
+            Arc::new(self.relation),
+            Arc::new(self.why),
+            Arc::new(self.next_best),
         ];
         table("pairs", schema, columns)
     }
@@ -93,15 +106,18 @@ pub struct PairFound {
 }
 
 /// The columns that [`pairs_found`] reads.
-pub const PAIR_COLUMNS: [&str; 3] = ["similarity", "doc_a", "doc_b"];
+pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// The rows of a batch of [`PAIR_COLUMNS`], and of others that stand between them; none if a column is of another type.
+/// The duplicates in a batch of [`PAIR_COLUMNS`], and of others that stand between them: forms are none. None if a column is of
+/// another type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();
     let b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?.values();
-    let rows = a.iter().zip(b).zip(similarity);
-    Some(rows.map(|((&a, &b), &similarity)| PairFound { a: a as u64, b: b as u64, similarity }).collect())
+    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let rows = a.iter().zip(b).zip(similarity).zip(relation);
+    let duplicates = rows.filter(|(_, relation)| *relation != Some(RelationKind::Form.name()));
+    Some(duplicates.map(|(((&a, &b), &similarity), _)| PairFound { a: a as u64, b: b as u64, similarity }).collect())
 }
 
 #[cfg(test)]
@@ -131,6 +147,9 @@ mod tests {
                 contained_b: vec![None, Some(1.0)].into(),
                 numbers_a: vec![None, Some(0.5)].into(),
                 numbers_b: vec![None, Some(0.25)].into(),
+                relation: vec![None, Some("form")].into(),
+                why: vec![None, Some("one word differs")].into(),
+                next_best: vec![None, Some(0.5)].into(),
             };
             let batch = columns.clone().table(&pair_schema(id)).expect("a table");
             assert_eq!((batch.num_rows(), batch.schema()), (2, pair_schema(id)));
@@ -139,7 +158,7 @@ mod tests {
             let shares = (8..12).map(|column| batch.column(column).as_primitive::<Float32Type>());
             assert_eq!(shares.map(|column| column.value(1)).collect::<Vec<_>>(), [0.75, 1.0, 0.5, 0.25]);
             let found = |a, b, similarity| PairFound { a, b, similarity };
-            assert_eq!(pairs_found(&batch), Some(vec![found(3, 4, 0.5), found(3, 5, 0.25)]));
+            assert_eq!(pairs_found(&batch), Some(vec![found(3, 4, 0.5)]));
             assert_eq!(pairs_found(&batch.project(&[0, 1]).expect("two columns")), None);
             let short = PairColumns { doc_b: vec![4].into(), ..columns };
             assert!(short.table(&pair_schema(id)).is_err());

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, StringArray};
 
 /// A pair as it stands in its table.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,12 @@ pub struct PairTold {
     pub matched_by: String,
     /// Whether it was checked on the texts.
     pub verified: bool,
+    /// What the pair is, where the method tells.
+    pub relation: Option<String>,
+    /// Why.
+    pub why: Option<String>,
+    /// As [`PairColumns::next_best`](super::PairColumns::next_best).
+    pub next_best: Option<f32>,
 }
 
 /// Where a pair is, seen from one batch of the table, which is in order of (doc_a, doc_b).
@@ -29,7 +35,8 @@ pub enum PairSearch {
 }
 
 /// The columns that [`pair_told`] reads.
-pub const PAIR_TOLD_COLUMNS: [&str; 6] = ["similarity", "distance", "matched_by", "verified", "doc_a", "doc_b"];
+pub const PAIR_TOLD_COLUMNS: [&str; 9] =
+    ["similarity", "distance", "matched_by", "verified", "doc_a", "doc_b", "relation", "why", "next_best"];
 
 /// Looks for the pair (a, b), a below b, in a batch of [`PAIR_TOLD_COLUMNS`]; none if a column is of another type.
 pub fn pair_told(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
@@ -39,6 +46,10 @@ pub fn pair_told(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let verified = batch.column_by_name("verified")?.as_boolean_opt()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
     let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let why = batch.column_by_name("why")?.as_string_opt::<i32>()?;
+    let next_best = batch.column_by_name("next_best")?.as_primitive_opt::<Float32Type>()?;
+    let text = |column: &StringArray, row: usize| column.is_valid(row).then(|| column.value(row).to_string());
     let docs = |row: usize| (doc_a.value(row) as u64, doc_b.value(row) as u64);
     let (mut low, mut high) = (0, batch.num_rows());
     while low < high {
@@ -52,6 +63,9 @@ pub fn pair_told(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
             distance: distance.is_valid(row).then(|| distance.value(row)),
             matched_by: matched_by.value(row).to_string(),
             verified: verified.value(row),
+            relation: text(relation, row),
+            why: text(why, row),
+            next_best: next_best.is_valid(row).then(|| next_best.value(row)),
         }),
         _ => PairSearch::Nowhere,
     })
@@ -116,11 +130,23 @@ mod tests {
             contained_b: vec![None; 3].into(),
             numbers_a: vec![None; 3].into(),
             numbers_b: vec![None; 3].into(),
+            relation: vec![None, Some("form"), None].into(),
+            why: vec![None, Some("one word differs"), None].into(),
+            next_best: vec![None, Some(0.5), None].into(),
         };
         let batch = columns.table(&pair_schema(IdType::Int64)).expect("a table");
         let found = |a, b| pair_told(&batch, a, b).expect("the columns");
         let told = |similarity, distance| {
-            PairSearch::Found(PairTold { similarity, distance, matched_by: "band".into(), verified: true })
+            let form = similarity == 0.9;
+            PairSearch::Found(PairTold {
+                similarity,
+                distance,
+                matched_by: "band".into(),
+                verified: true,
+                relation: form.then(|| "form".into()),
+                why: form.then(|| "one word differs".into()),
+                next_best: form.then_some(0.5),
+            })
         };
         assert_eq!((found(1, 5), found(1, 9), found(3, 4)), (told(0.5, None), told(0.9, None), told(0.4, Some(2.0))));
         assert_eq!(

@@ -25,12 +25,11 @@ use std::path::{Path, PathBuf};
 pub const SCHEMA_VERSION: &str = "1";
 
 /// Columns of few different values: a dictionary pays only there.
-const REPETITIVE: [&str; 5] = ["matched_by", "algorithm", "reason", "keep_rule", "file"];
+const REPETITIVE: [&str; 7] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file"];
 
 /// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
 /// less CPU for the table, and 1 % more bytes.
-const OF_PAIRS: &str =
-    "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b";
+const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
 
@@ -243,6 +242,9 @@ mod tests {
             contained_b: vec![None; rows as usize].into(),
             numbers_a: vec![None; rows as usize].into(),
             numbers_b: vec![None; rows as usize].into(),
+            relation: vec![None::<&str>; rows as usize].into(),
+            why: vec![None::<&str>; rows as usize].into(),
+            next_best: vec![None; rows as usize].into(),
         };
         columns.table(&pair_schema(IdType::Text)).expect("a table")
     }

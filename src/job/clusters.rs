@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::io::{Stage, TableWriter};
 use crate::row::Docs;
 use crate::shuffle::{AtomicBits, Mapped, Sorted};
+use crate::stage::bound::Bound;
 use crate::stage::connect::Forest;
-use crate::stage::recipe::Bound;
 
 /// How many clusters there are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +39,7 @@ pub fn write(
     let nodes = if relation.pairs.rows() == 0 { 0 } else { documents as usize };
     let mut parents = Numbers::new(job.dir, "parents", nodes, documents)?;
     let mut forest = Forest::new(parents.slots());
-    relation.pairs.each(|pair| {
+    relation.each_joining(|pair| {
         forest.union(pair.a, pair.b);
         job.go_on()
     })?;
@@ -50,7 +50,7 @@ pub fn write(
     let mut similarities: Mapped<u32> = Mapped::new(job.dir, "similarities", nodes)?;
     let class = |doc: u64| relation.classes.representative(doc);
     let similarities_of_classes = &mut similarities[..];
-    relation.pairs.each(|pair| {
+    relation.each_joining(|pair| {
         let representative = class(chosen.get(root(pair.a)) - 1);
         for (one, other) in [(pair.a, pair.b), (pair.b, pair.a)] {
             if one == representative {
@@ -131,7 +131,7 @@ fn members(
     }
     if relation.pairs.rows() > 0 {
         let seen = AtomicBits::new(job.dir, "seen", job.documents() as usize)?;
-        relation.pairs.each(|pair| {
+        relation.each_joining(|pair| {
             for doc in [pair.a, pair.b] {
                 // Classes of two and more are in already.
                 if seen.set(doc as usize) {

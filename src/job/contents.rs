@@ -5,11 +5,15 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::classes::Classes;
+use super::document::{Columns, View};
 use super::evidence::{Evidence, Taking};
 use super::workers::Job;
+use crate::batch::{Cell, Documents};
 use crate::error::Result;
+use crate::io::{RowFilter, Want};
 use crate::measure::{Contained, contained, write_contents};
 use crate::row::Pair;
 use crate::shuffle::AtomicBits;
@@ -44,32 +48,35 @@ impl Alike {
     }
 
     /// Begins to take down what they say; of some that is known already.
-    pub fn begin(&self, job: &Job<'_>, known: Option<Evidence>) -> Result<TakingContents> {
-        let rest = AtomicBits::new(job.dir, "alike-unread", job.documents() as usize)?;
-        let unread = |doc: &usize| known.as_ref().is_none_or(|known| known.of(*doc as u64).is_empty());
-        self.bits.iter().filter(unread).for_each(|doc| _ = rest.set(doc));
-        let taking = Taking::new(job.dir, "contents", &rest)?;
-        Ok(TakingContents { copies: self.copies.clone(), known, rest, taking })
+    pub fn begin(&self, job: &Job<'_>, known: Contents) -> Result<TakingContents> {
+        TakingContents::new(job, known, self.bits.iter())
     }
 }
 
 /// What documents say, while it is taken down, by many threads.
 pub struct TakingContents {
-    copies: Arc<Classes>,
-    known: Option<Evidence>,
-    rest: AtomicBits,
+    known: Contents,
+    unread: Arc<AtomicBits>,
     taking: Taking,
 }
 
 impl TakingContents {
+    /// Of these documents, each class of copies by its first, but for those of which it is known.
+    pub fn new(job: &Job<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
+        let unread = AtomicBits::new(job.dir, "contents-unread", job.documents() as usize)?;
+        docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
+        let taking = Taking::new(job.dir, "contents", &unread)?;
+        Ok(TakingContents { known, unread: Arc::new(unread), taking })
+    }
+
     /// Whether nothing has to be read any more.
     pub fn is_done(&self) -> bool {
-        self.rest.count() == 0
+        self.unread.count() == 0
     }
 
     /// Whether something has to be known of the document.
     pub fn wants(&self, doc: u64) -> bool {
-        self.rest.get(doc as usize)
+        self.unread.get(doc as usize)
     }
 
     /// Takes down what one document says; `numbers` is a list to write in, for the thread to keep.
@@ -77,21 +84,70 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
+    /// What the documents of a batch say, of those of which it has to be known; returns the characters that were cut into words
+    /// for it.
+    pub fn take_batch(&self, job: &Job<'_>, view: &View<'_>, batch: &Documents, numbers: &mut Vec<u64>) -> Result<u64> {
+        let (none, mut segmented) = (Columns::default(), 0);
+        for row in 0..batch.len() {
+            let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+            if self.wants(doc) {
+                job.go_on()?;
+                let _long = job.long_document(text.len())?;
+                let analysis = view.document(doc, text, &none, row);
+                self.take(doc, &analysis, numbers)?;
+                segmented += analysis.segmented();
+            }
+        }
+        Ok(segmented)
+    }
+
     /// All is taken down.
-    pub fn end(self) -> Result<Contents> {
-        Ok(Contents { copies: self.copies, known: self.known, read: self.taking.end()? })
+    pub fn end(mut self) -> Result<Contents> {
+        self.known.read.push(self.taking.end()?);
+        Ok(self.known)
+    }
+
+    /// Reads the texts of these documents, and nothing else.
+    pub fn read(self, job: &Job<'_>, view: &View<'_>) -> Result<Contents> {
+        if self.is_done() {
+            return Ok(self.known);
+        }
+        let running = job.clock.stage("read pairs");
+        let (unread, count) = (self.unread.clone(), self.unread.count());
+        let rows = RowFilter::Where(Arc::new(move |doc| unread.get(doc as usize)));
+        let want = Want { rows: Some(rows), batch_bytes: job.budget.batch, ..Want::default() };
+        job.read(
+            "read pairs",
+            &want,
+            || Ok((Vec::new(), 0)),
+            |(numbers, segmented), batch| {
+                *segmented += self.take_batch(job, view, batch, numbers)?;
+                Ok(())
+            },
+            |(_, segmented)| {
+                job.segmented.fetch_add(segmented, Relaxed);
+                Ok(())
+            },
+        )?;
+        let contents = self.end()?;
+        running.end(count, count, contents.bytes());
+        Ok(contents)
     }
 }
 
 /// What documents in pairs say.
 pub struct Contents {
     copies: Arc<Classes>,
-    /// Of candidates, which were read before.
-    known: Option<Evidence>,
-    read: Evidence,
+    /// Of every reading in which it was taken down.
+    read: Vec<Evidence>,
 }
 
 impl Contents {
+    /// Of no document.
+    pub fn none(copies: &Arc<Classes>) -> Contents {
+        Contents { copies: copies.clone(), read: Vec::new() }
+    }
+
     /// How much of one document stands in another, and the other way round; none for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         let (a, b) = (self.copies.representative(a), self.copies.representative(b));
@@ -99,13 +155,13 @@ impl Contents {
     }
 
     fn says(&self, doc: u64) -> Cow<'_, [u64]> {
-        let known = self.known.as_ref().map(|known| known.of(doc));
-        known.filter(|known| !known.is_empty()).unwrap_or_else(|| self.read.of(doc))
+        let known = self.read.iter().map(|read| read.of(doc));
+        known.into_iter().find(|known| !known.is_empty()).unwrap_or_default()
     }
 
-    /// Bytes of the work file.
+    /// Bytes of the work file of the last reading.
     pub fn bytes(&self) -> u64 {
-        self.read.bytes()
+        self.read.last().map_or(0, Evidence::bytes)
     }
 }
 

@@ -17,7 +17,7 @@ use super::sign::SignedRows;
 use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::stage::remove_if::MOST_LOOKED_AT;
 use crate::stage::sift::Sieve;
 

@@ -205,9 +205,10 @@ fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explan
     let one = |((chosen, (mut look, positions)), said): ((&Chosen, (Look, u32)), Said)| {
         if swap {
             look.signatures.reverse();
+            look.words.iter_mut().for_each(|(_, words)| words.reverse());
         }
         let report = reports.iter().find(|report| report.label == chosen.label);
-        algorithm(chosen, report, &documents, look, positions, said, same, &id)
+        algorithm(chosen, report, (&documents, &contained), look, positions, said, same, &id)
     };
     let algorithms: Vec<ExplainedAlgorithm> = recipe.algorithms.iter().zip(looks).zip(said).map(one).collect();
     let mut notes = Vec::new();

@@ -83,6 +83,8 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair stands in `pairs/`.
     Pair,
+    /// The pair stands in `pairs/` as a form: alike, and no duplicates.
+    Form,
     /// A pair of a group above `--max-group`, of which only pairs with the best document are written.
     PairNotWritten,
     /// One of them has no signature, or neither.
@@ -116,6 +118,8 @@ pub struct ExplainedAlgorithm {
     pub score: Option<ExplainedScore>,
     /// The checks on the texts, where both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
+    /// The word by which each differs most from the other, where the method tells versions from forms.
+    pub words: Option<[ExplainedWord; 2]>,
     /// Bits in which their fingerprints differ, of a method that compares these.
     pub bits_apart: Option<u32>,
     /// Why a document has no signature, by document.
@@ -131,7 +135,7 @@ pub struct ExplainedAlgorithm {
 }
 
 /// A row of `pairs/`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExplainedPair {
     /// The checked value where there is one, else the method's own score; 0 to 1.
     pub similarity: f32,
@@ -141,6 +145,23 @@ pub struct ExplainedPair {
     pub matched_by: String,
     /// Whether it was checked on the texts.
     pub verified: bool,
+    /// What the pair is: `version`, `contained`, `form`; null where the method does not tell.
+    pub relation: Option<String>,
+    /// Why.
+    pub why: Option<String>,
+    /// The similarity of the next best partner of either, outside of what is near to both.
+    pub next_best: Option<f32>,
+}
+
+/// The word that stands oftener in one text than in the other, by weight.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainedWord {
+    /// The share of the text's weight that this surplus has.
+    pub share: f64,
+    /// The share that it may have.
+    pub most: f64,
+    /// The word; null where there is none.
+    pub word: Option<String>,
 }
 
 /// A score.

@@ -17,9 +17,9 @@ use super::sign::SignedRows;
 use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
-use crate::row::{Docs, Pair, PairLayout, Pairs, Row, RowLayout, RowShape, Signatures, Sketches, Window};
+use crate::row::{Docs, Pair, PairLayout, Pairs, Related, Row, RowLayout, RowShape, Signatures, Sketches, Window};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 
 /// Bytes of a window without its surplus copies that may stand in memory; a larger one stands in a work file.
 const SCRATCH: usize = 4 << 20;
@@ -313,6 +313,8 @@ pub struct Relation {
     pub classes: Arc<Classes>,
     /// Pairs of representatives.
     pub pairs: PairList,
+    /// What a pair of equal documents is, where the method tells.
+    pub same: Option<Related>,
 }
 
 impl Relation {
@@ -320,6 +322,11 @@ impl Relation {
     pub fn members(&self, representative: u64) -> Docs<'_> {
         let members = self.classes.members(representative);
         if members.is_empty() { Docs::One(representative) } else { members }
+    }
+
+    /// Hands on the pairs that make clusters, until an error: forms join nothing.
+    pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
+        self.pairs.each(|pair| if pair.is_form() { Ok(()) } else { each(pair) })
     }
 
     /// The classes of two documents or more whose representatives are in a range of documents, in order of these.

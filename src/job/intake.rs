@@ -2,6 +2,7 @@
 //! for, the hash of its text, or why it cannot be used.
 
 use super::copies;
+use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
@@ -19,6 +20,7 @@ pub struct Intake<'j> {
     keep: Recorder<'j>,
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
+    headings: Option<Headings>,
 }
 
 /// What one thread takes down.
@@ -46,6 +48,8 @@ pub struct Taken {
     pub rejected: Rejected,
     /// The hashes of all texts, where copies were not known before.
     pub hashes: Option<Sorted>,
+    /// The first lines of all texts, where an algorithm asks for them.
+    pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
     /// Rows whose id stood before.
@@ -67,6 +71,7 @@ impl<'j> Intake<'j> {
             keep: Recorder::new(job)?,
             rejecter: Rejecter::new(job)?,
             hashes: hashes.then(|| copies::shuffle(job)).transpose()?,
+            headings: job.options.recipe.relates().then(|| Headings::new(job)).transpose()?,
         })
     }
 
@@ -111,6 +116,9 @@ impl<'j> Intake<'j> {
         taker.took.used += 1;
         taker.took.text_bytes += document.raw().len() as u64;
         taker.lengths.push(u32::try_from(document.characters()).unwrap_or(u32::MAX));
+        if let Some(headings) = &self.headings {
+            headings.take(doc, document);
+        }
         taker.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
     }
 
@@ -146,6 +154,7 @@ impl<'j> Intake<'j> {
             keep: self.keep.finish()?,
             rejected: self.rejecter.finish()?,
             hashes,
+            headings: self.headings,
             ids_seen: all.ids_seen,
             duplicate_ids,
             used: all.used,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::contents::{Contents, TakingContents};
-use super::document::{Columns, View};
+use super::document::View;
 use super::ids::{Ids, TakingIds};
 use super::workers::Job;
-use crate::batch::{Cell, Documents, IdsSeen};
+use crate::batch::IdsSeen;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
 use crate::shuffle::AtomicBits;
@@ -40,7 +40,7 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    *segmented += take(job, view, contents, batch, numbers)?;
+                    *segmented += contents.take_batch(job, view, batch, numbers)?;
                 }
                 Ok(())
             },
@@ -59,26 +59,4 @@ pub fn read<'s>(
 /// Reads the ids of the documents in `shown` alone.
 pub fn ids<'s>(job: &Job<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
     read(job, &View::first(job), seen, shown, None).map(|(ids, _)| ids)
-}
-
-/// What the documents of a batch say; returns the characters that were cut into words for it.
-fn take(
-    job: &Job<'_>,
-    view: &View<'_>,
-    contents: &TakingContents,
-    batch: &Documents,
-    numbers: &mut Vec<u64>,
-) -> Result<u64> {
-    let (none, mut segmented) = (Columns::default(), 0);
-    for row in 0..batch.len() {
-        let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
-        if contents.wants(doc) {
-            job.go_on()?;
-            let _long = job.long_document(text.len())?;
-            let analysis = view.document(doc, text, &none, row);
-            contents.take(doc, &analysis, numbers)?;
-            segmented += analysis.segmented();
-        }
-    }
-    Ok(segmented)
 }

@@ -86,6 +86,17 @@ impl PairList {
 
     /// The pairs for which `keep` says yes; it is also told where the pair stands in [`PairList::iter`].
     pub fn filter(&self, job: &Job<'_>, what: &str, keep: impl Fn(usize, &Pair) -> bool + Sync) -> Result<PairList> {
+        self.revise(job, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
+    }
+
+    /// What `revise` makes of each pair; it is also told where the pair stands in [`PairList::iter`].
+    pub fn revise(
+        &self,
+        job: &Job<'_>,
+        what: &str,
+        layout: PairLayout,
+        revise: impl Fn(usize, Pair) -> Result<Option<Pair>> + Sync,
+    ) -> Result<PairList> {
         let heap = Heap::new(job.dir, what)?;
         let bar = job.bar(what, self.parts());
         let lengths = self.parts.iter().map(|part| part.iter().map(Range::len).sum::<usize>() / self.layout.width());
@@ -101,10 +112,8 @@ impl PairList {
             |maker, part| {
                 for (at, pair) in (begins[part]..).zip(self.part(part)) {
                     job.go_on()?;
-                    if !keep(at, &pair) {
-                        continue;
-                    }
-                    self.layout.encode(&pair, &mut maker.gathered);
+                    let Some(pair) = revise(at, pair)? else { continue };
+                    layout.encode(&pair, &mut maker.gathered);
                     if maker.gathered.len() >= GATHERED_BYTES {
                         maker.send(&heap, part)?;
                     }
@@ -115,7 +124,7 @@ impl PairList {
             },
             |maker| Ok(maker.stretches),
         )?;
-        PairList::of(self.layout, heap, self.parts(), makers)
+        PairList::of(layout, heap, self.parts(), makers)
     }
 
     fn of(
@@ -130,6 +139,11 @@ impl PairList {
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
         Ok(PairList { layout, bytes, parts, rows })
+    }
+
+    /// How the pairs are laid out.
+    pub fn layout(&self) -> PairLayout {
+        self.layout
     }
 
     /// How many parts.

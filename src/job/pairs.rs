@@ -6,7 +6,7 @@
 use std::iter::Peekable;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, Float32Array, Int64Array};
+use arrow_array::{Array, Float32Array, Int64Array, StringArray};
 use arrow_schema::SchemaRef;
 
 use super::contents::{Alike, Compared, Shares};
@@ -17,10 +17,10 @@ use super::workers::{Job, UNKNOWN};
 use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::row::{Pair, PairLayout};
+use crate::row::{Pair, PairLayout, Related};
 use crate::shuffle::{AtomicBits, Sorted, Writer};
+use crate::stage::bound::Bound;
 use crate::stage::expand::{between, within};
-use crate::stage::recipe::Bound;
 
 /// The bit of a pair of exact copies, above those of any method's rules.
 const COPY: u16 = 1 << 15;
@@ -65,7 +65,7 @@ pub fn expand(
     shown: &AtomicBits,
 ) -> Result<DocumentPairs> {
     let running = job.clock.stage(format!("expand {}", relation.label));
-    let layout = PairLayout::new(job.documents());
+    let layout = relation.pairs.layout();
     let max_group = job.options.max_group;
     let name = format!("{}-documents", relation.label);
     let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, UNKNOWN)?;
@@ -84,7 +84,7 @@ pub fn expand(
                     max_group,
                     |members| keep.best(members),
                     |a, b| {
-                        let pair = Pair::new(a, b, bound.signer.equal(), 1);
+                        let pair = Pair { told: relation.same, ..Pair::new(a, b, bound.signer.equal(), 1) };
                         let matched = if alike.note(&pair) { COPY } else { 1 };
                         state.push(&layout, shown, &Pair { matched, ..pair })
                     },
@@ -107,7 +107,8 @@ pub fn expand(
                     |members| keep.best(members),
                     |x, y| {
                         let matched = if x < y { pair.matched } else { bound.signer.mirrored(pair.matched) };
-                        state.push(&layout, shown, &Pair::new(x, y, pair.score, matched))
+                        let of_both = Pair { told: pair.told, ..Pair::new(x, y, pair.score, matched) };
+                        state.push(&layout, shown, &of_both)
                     },
                 )?;
                 Ok(())
@@ -224,6 +225,9 @@ impl Table<'_> {
             let shares = |pair: &Pair| self.shown.compared?.shares(pair.a, pair.b, self.verified);
             let shares: Vec<Option<[Shares; 2]>> = rows.iter().map(shares).collect();
             let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
+            let told = |name: fn(&Related) -> &'static str| {
+                rows.iter().map(|pair| pair.told.as_ref().map(name)).collect::<StringArray>()
+            };
             let columns = PairColumns {
                 id_a: id_a.slice(0, rows.len()),
                 id_b,
@@ -237,6 +241,9 @@ impl Table<'_> {
                 contained_b: column(|both| both[1].grams),
                 numbers_a: column(|both| both[0].numbers),
                 numbers_b: column(|both| both[1].numbers),
+                relation: told(|told| told.relation.name()),
+                why: told(|told| told.why.name()),
+                next_best: rows.iter().map(|pair| pair.told.map(|told| told.next_best)).collect(),
             };
             self.writer.write(&columns.table(&self.schema)?)?;
             from = to;

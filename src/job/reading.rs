@@ -10,7 +10,7 @@ use super::sign::{SignTally, SignedRows, Signing, rows, spilled};
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 
 /// What is done with each document.

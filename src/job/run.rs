@@ -8,22 +8,20 @@ use super::classes::Classes;
 use super::contents::{Alike, Compared};
 use super::count::Counting;
 use super::document::View;
-use super::evidence::Evidence;
 use super::forward::Forward;
-use super::group::{Grouped, Relation, group};
 use super::guards::{self, Guarded};
 use super::inputs::Inputs;
 use super::means::{Means, work_folder};
 use super::options::RunOptions;
 use super::page::{self, Page};
-use super::pair_list::PairList;
 use super::progress::Progress;
 use super::reading::{self, Asked, First};
+use super::relate::relate;
 use super::run_report::{AlgorithmReport, RunReport};
 use super::sign::{SignedRows, Signing, rows, spilled};
 use super::tables::Tables;
 use super::workers::Job;
-use super::{Outcome, copies, decide, describe, last_reading, learn, margin, pairs, recall, sift, verify};
+use super::{Outcome, copies, decide, describe, last_reading, learn, pairs, recall, relate, sift};
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
@@ -31,7 +29,7 @@ use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, empty_folder};
 use crate::shuffle::AtomicBits;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 
 /// Runs the whole job; `page` makes report.html.
@@ -179,7 +177,8 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     for (report, model) in reports.iter_mut().zip(&models).filter(|(_, model)| !model.is_empty()) {
         report.model = Some(recall::digest(model));
     }
-    let (relations, of_candidates) = relate(job, &bound, &signed, &copies, &view, &mut reports)?;
+    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
+    let (relations, known) = relate(job, &bound, &signed, known, &mut reports)?;
 
     let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
     let alike = Alike::new(job, &copies)?;
@@ -198,7 +197,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
         Ok(())
     })?;
     let looks = job.options.removes && job.options.remove_if.bounds().is_some() && !alike.is_empty();
-    let taking = looks.then(|| alike.begin(job, of_candidates)).transpose()?;
+    let taking = looks.then(|| alike.begin(job, known)).transpose()?;
     let (ids, contents) = last_reading::read(job, &view, &taken.ids_seen, &shown, taking)?;
     let decide = || decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref());
     let mut decided = job.options.removes.then(decide).transpose()?;
@@ -253,64 +252,4 @@ fn sign_again(
     let signed = signing.finish(tallies)?;
     running.end(job.documents(), rows(&signed), spilled(&signed));
     Ok(signed)
-}
-
-/// What each algorithm says of pairs, with the score that all pairs of a class have, and what documents say that were read on the way.
-type Related = (Vec<(Relation, crate::row::Score)>, Option<Evidence>);
-
-/// From signature rows to what each algorithm says: classes and confirmed pairs.
-fn relate(
-    job: &Job<'_>,
-    bound: &[Bound<'_>],
-    signed: &[SignedRows],
-    copies: &Arc<Classes>,
-    view: &View<'_>,
-    reports: &mut [AlgorithmReport],
-) -> Result<Related> {
-    let mut grouped: Vec<Grouped> = Vec::new();
-    let mut met = Vec::new();
-    for ((bound, rows), report) in bound.iter().zip(signed).zip(reports.iter_mut()) {
-        let documents = match bound.confirm() {
-            Some(_) if rows.evidence.is_none() => {
-                Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
-            }
-            _ => None,
-        };
-        let one = group(job, bound, rows, copies, documents.as_deref())?;
-        (report.compared, report.left_out, report.spilled_bytes) = (one.compared, one.left_out, one.spilled_bytes);
-        grouped.push(one);
-        met.push(documents);
-    }
-    let (verified, of_candidates) = verify::verify(job, bound, signed, &grouped, &met, view)?;
-    let mut relations = Vec::new();
-    for (((bound, one), verified), report) in bound.iter().zip(grouped).zip(verified).zip(reports) {
-        let pairs = match verified {
-            Some(verified) => {
-                (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
-                verified.pairs
-            }
-            None => {
-                let running = job.clock.stage(format!("merge {}", bound.label));
-                let what = format!("merge {}", bound.label);
-                let (pairs, _) = PairList::make(job, &what, &one.pairs, one.layout, || (), |(), pair| Some(pair))?;
-                running.end(one.pairs.rows(), pairs.rows(), pairs.bytes());
-                pairs
-            }
-        };
-        let pairs = match bound.margin {
-            Some(margin) => {
-                let left = margin::apply(job, &bound.label, &pairs, margin)?;
-                report.beyond_margin = pairs.rows() - left.rows();
-                left
-            }
-            None => pairs,
-        };
-        let relation = Relation {
-            label: bound.label.clone(),
-            classes: one.classes.map_or_else(|| copies.clone(), Arc::new),
-            pairs,
-        };
-        relations.push((relation, bound.signer.equal()));
-    }
-    Ok((relations, of_candidates))
 }

@@ -11,7 +11,7 @@ use super::purify_report::PurifyReport;
 use crate::batch::RejectReason;
 
 /// Version of the records run.json.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -253,6 +253,9 @@ pub struct AlgorithmReport {
     pub undecided: u64,
     /// Pairs that passed every check and that `margin=` took out, copies folded.
     pub beyond_margin: u64,
+    /// What the pairs are, copies folded; null for methods that do not tell.
+    #[serde(default)]
+    pub relations: Option<RelationsReport>,
     /// Pairs of documents in all, written or not.
     pub pairs: u64,
     /// Pairs written.
@@ -272,6 +275,21 @@ pub struct AlgorithmReport {
     pub model: Option<String>,
     /// What the method decided by itself.
     pub notes: Vec<String>,
+}
+
+/// What the pairs of an algorithm are, copies folded.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+pub struct RelationsReport {
+    /// Versions of one text.
+    pub version: u64,
+    /// Texts in larger ones.
+    pub contained: u64,
+    /// Forms with other facts: they join no cluster, and nothing goes for them.
+    pub form: u64,
+    /// Forms below `forms=`, which are not reported.
+    pub forms_left_out: u64,
+    /// Pairs in near groups so large that the search for the next best ended early: what it ended at counts as the next best.
+    pub cut_short: u64,
 }
 
 /// What was removed.

@@ -7,7 +7,7 @@ use super::document::View;
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
 

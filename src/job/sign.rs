@@ -10,7 +10,7 @@ use super::workers::Job;
 use crate::error::Result;
 use crate::row::{RowLayout, Signatures};
 use crate::shuffle::{Shuffle, Sorted, Writer};
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
 use crate::text::Analysis;

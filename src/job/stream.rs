@@ -37,7 +37,7 @@ use crate::io::{BadInput, Stage, TableWriter, Want};
 use crate::purify::Purifier;
 use crate::row::{Reason, Signatures};
 use crate::shuffle::{AtomicBits, AtomicCells, Memory};
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::text::Analysis;
 
 /// What a stream is asked to do besides what every run is.

@@ -12,7 +12,7 @@ use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::io::find_all;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 use crate::text::Pipeline;
 
 /// The algorithm whose signature is the key.

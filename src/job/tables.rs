@@ -21,7 +21,7 @@ use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
 use crate::row::Score;
-use crate::stage::recipe::Bound;
+use crate::stage::bound::Bound;
 
 /// What is written, and from what.
 pub struct Tables<'t> {

@@ -2,12 +2,14 @@
 
 use super::explanation::*;
 use super::finished::Finished;
+use super::relation_why::{left_out as relation_left_out, sentence};
 use super::run_report::AlgorithmReport;
 use crate::batch::{PAIR_TOLD_COLUMNS, PairSearch, PairTold, pair_told};
 use crate::error::{Error, Result};
 use crate::io::TableReader;
-use crate::row::Score;
-use crate::stage::explain::{Checked, Emitted, Ended, Look};
+use crate::measure::Versions;
+use crate::row::{RelationKind, Score};
+use crate::stage::explain::{Checked, Emitted, Ended, Look, ToldWord};
 use crate::stage::recipe::Chosen;
 
 /// What the tables of the run say; documents in the order asked.
@@ -80,7 +82,7 @@ fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Op
 pub fn algorithm(
     chosen: &Chosen,
     report: Option<&AlgorithmReport>,
-    documents: &[ExplainedDocument; 2],
+    (documents, contained): (&[ExplainedDocument; 2], &[ExplainedContained; 2]),
     look: Look,
     positions: u32,
     said: Said,
@@ -93,7 +95,13 @@ pub fn algorithm(
         [a, b] => beside(a.as_deref().unwrap_or_default(), b.as_deref().unwrap_or_default()),
     };
     let common_keys = rows.iter().filter(|row| row.equal).count() as u64;
-    let why = why(verdict, &look, &said, report, documents, same, common_keys);
+    let rule = look.words.as_ref().map(|(rule, _)| *rule);
+    let words = look.words.as_ref().map(|(rule, words)| words.each_ref().map(|word| explained_word(rule, word)));
+    let told = said.pair.as_ref().and_then(|pair| sentence(pair, rule.as_ref(), contained, words.as_ref()));
+    let why = match told.filter(|_| !same) {
+        Some(told) => told,
+        None => why(verdict, &look, &said, report, documents, same, common_keys),
+    };
     let score = match look.ended {
         Ended::Pair(pair) => Some(pair.score),
         _ => look.own,
@@ -105,21 +113,29 @@ pub fn algorithm(
         why,
         score: score.map(|Score { similarity, distance }| ExplainedScore { similarity, distance }),
         checks: look.checks.into_iter().map(check).collect(),
+        words,
         bits_apart: look.bits_apart,
         unsigned: look.signatures.map(|rows| rows.err().map(str::to_string)),
         clusters: said.clusters.map(|cluster| {
             cluster.map(|(doc, size)| ExplainedCluster { representative_id: id(doc), representative_doc: doc, size })
         }),
-        pair: said.pair.map(|PairTold { similarity, distance, matched_by, verified }| ExplainedPair {
-            similarity,
-            distance,
-            matched_by,
-            verified,
+        pair: said.pair.map(|pair| ExplainedPair {
+            similarity: pair.similarity,
+            distance: pair.distance,
+            matched_by: pair.matched_by,
+            verified: pair.verified,
+            relation: pair.relation,
+            why: pair.why,
+            next_best: pair.next_best,
         }),
         positions,
         common_keys,
         rows,
     }
+}
+
+fn explained_word(rule: &Versions, word: &ToldWord) -> ExplainedWord {
+    ExplainedWord { share: word.surplus.share, most: rule.most(word.surplus), word: word.word.clone() }
 }
 
 fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
@@ -131,6 +147,9 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
     let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
     let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
+        _ if said.pair.as_ref().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
+            Verdict::Form
+        }
         _ if said.pair.is_some() => Verdict::Pair,
         // Copies are known without signatures.
         _ if same && grouped => Verdict::PairNotWritten,
@@ -158,11 +177,11 @@ fn why(
     let bits = look.bits_apart.map(|bits| format!("{bits} bits of the fingerprints differ"));
     let failed = look.checks.iter().find(|check| !check.passes);
     match verdict {
-        Verdict::Pair if same => "they are exact copies".into(),
-        Verdict::Pair if !matches!(look.ended, Ended::Pair(_)) => {
+        Verdict::Pair | Verdict::Form if same => "they are exact copies".into(),
+        Verdict::Pair | Verdict::Form if !matches!(look.ended, Ended::Pair(_)) => {
             "they are no pair by themselves; documents between them in one group link them".into()
         }
-        Verdict::Pair => {
+        Verdict::Pair | Verdict::Form => {
             let met = bits.unwrap_or(keys);
             look.checks.last().map_or(met.clone(), |check| format!("{met}, and {}", reached(check)))
         }
@@ -190,7 +209,11 @@ fn why(
             _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
         },
         Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
-        Verdict::LeftOut => left_out(said, report),
+        Verdict::LeftOut => match (&look.words, look.ended) {
+            (Some((rule, _)), Ended::Pair(pair)) => relation_left_out(rule, pair.score.similarity),
+            _ => None,
+        }
+        .unwrap_or_else(|| left_out(said, report)),
     }
 }
 

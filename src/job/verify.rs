@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::contents::{Contents, TakingContents};
 use super::document::View;
 use super::evidence::{Evidence, Taking};
 use super::group::Grouped;
@@ -15,9 +16,10 @@ use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::measure::{Undecided, write_contents};
+use crate::measure::Undecided;
+use crate::row::Pair;
 use crate::shuffle::AtomicBits;
-use crate::stage::recipe::{Bound, Check};
+use crate::stage::bound::{Bound, Check};
 
 /// What a check on the texts left of the candidates of one algorithm.
 pub struct Verified {
@@ -29,28 +31,23 @@ pub struct Verified {
     pub undecided: u64,
 }
 
-/// What a reading of the candidates took down: the evidence of each algorithm, and what the documents say where removal asks.
-type Taken = (Vec<Option<Evidence>>, Option<Evidence>);
-
 /// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates, where their
-/// evidence was not taken when they were signed. Also returns what the documents say that were read for it, where removal asks
-/// for that.
+/// evidence was not taken when they were signed. Also returns what the documents say that were read for it, where that will be
+/// asked.
 pub fn verify(
     job: &Job<'_>,
     bound: &[Bound<'_>],
     signed: &[SignedRows],
     grouped: &[Grouped],
     met: &[Option<Arc<AtomicBits>>],
-    view: &View<'_>,
-) -> Result<(Vec<Option<Verified>>, Option<Evidence>)> {
-    let (late, contents) = if met.iter().flatten().any(|met| met.count() > 0) {
-        take_evidence(job, bound, met, view)?
-    } else {
-        (bound.iter().map(|_| None).collect(), None)
-    };
+    (view, contents): (&View<'_>, Contents),
+) -> Result<(Vec<Option<Verified>>, Contents)> {
+    let checks: Vec<_> = bound.iter().map(Bound::confirm_candidates).collect();
+    let (late, contents) = take_evidence(job, bound, (&checks, met), view, contents)?;
     let mut results = Vec::new();
-    for (((bound, signed), grouped), late) in bound.iter().zip(signed).zip(grouped).zip(&late) {
-        results.push(match (bound.confirm(), signed.evidence.as_ref().or(late.as_ref())) {
+    for ((((check, bound), signed), grouped), late) in checks.into_iter().zip(bound).zip(signed).zip(grouped).zip(&late)
+    {
+        results.push(match (check, signed.evidence.as_ref().or(late.as_ref())) {
             (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
             _ => None,
         });
@@ -58,23 +55,72 @@ pub fn verify(
     Ok((results, contents))
 }
 
+/// Makes the checks that come after a rule over all pairs; also returns how many pairs each algorithm's check left undecided.
+pub fn verify_last(
+    job: &Job<'_>,
+    bound: &[Bound<'_>],
+    pairs: Vec<PairList>,
+    (view, contents): (&View<'_>, Contents),
+) -> Result<(Vec<(PairList, u64)>, Contents)> {
+    let checks: Vec<_> = bound.iter().map(Bound::confirm_last).collect();
+    let mut met = Vec::new();
+    for (check, pairs) in checks.iter().zip(&pairs) {
+        met.push(check.as_ref().map(|_| documents_of(job, pairs)).transpose()?);
+    }
+    let (taken, contents) = take_evidence(job, bound, (&checks, &met), view, contents)?;
+    let mut checked = Vec::new();
+    for (((bound, check), pairs), evidence) in bound.iter().zip(checks).zip(pairs).zip(taken) {
+        let (Some(check), Some(evidence)) = (check, evidence) else {
+            checked.push((pairs, 0));
+            continue;
+        };
+        let what = format!("verify {}", bound.label);
+        let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
+        let passed = pairs.revise(job, &what, pairs.layout(), |_, pair| {
+            Ok(judge(check, &evidence.of(pair.a), &evidence.of(pair.b), pair, &undecided))
+        })?;
+        running.end(pairs.rows(), passed.rows(), passed.bytes());
+        checked.push((passed, undecided.into_inner()));
+    }
+    Ok((checked, contents))
+}
+
+/// The documents of some pairs.
+pub fn documents_of(job: &Job<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
+    let documents = AtomicBits::new(job.dir, "documents-of-pairs", job.documents() as usize)?;
+    pairs.each(|pair| {
+        documents.set(pair.a as usize);
+        documents.set(pair.b as usize);
+        job.go_on()
+    })?;
+    Ok(Arc::new(documents))
+}
+
+/// Which algorithm checks what of which documents.
+type Wanted<'w> = (&'w [Option<Check<'w>>], &'w [Option<Arc<AtomicBits>>]);
+
+/// Reads the documents of each algorithm's candidates, and takes down what its check needs of them.
 fn take_evidence(
     job: &Job<'_>,
     bound: &[Bound<'_>],
-    met: &[Option<Arc<AtomicBits>>],
+    (checks, met): Wanted<'_>,
     view: &View<'_>,
-) -> Result<Taken> {
+    known: Contents,
+) -> Result<(Vec<Option<Evidence>>, Contents)> {
+    let all: Vec<Arc<AtomicBits>> = met.iter().flatten().filter(|met| met.count() > 0).cloned().collect();
+    if all.is_empty() {
+        return Ok((bound.iter().map(|_| None).collect(), known));
+    }
     let running = job.clock.stage("read candidates");
-    let stores = bound.iter().zip(met).map(|(bound, met)| {
-        met.as_ref().filter(|_| bound.confirm().is_some()).map(|met| Taking::new(job.dir, &bound.label, met))
+    let stores = bound.iter().zip(checks).zip(met).map(|((bound, check), met)| {
+        met.as_ref().filter(|_| check.is_some()).map(|met| Taking::new(job.dir, &bound.label, met))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    let all: Vec<Arc<AtomicBits>> = met.iter().flatten().cloned().collect();
-    // Documents that removal looks at are mostly candidates: then their texts are not read once more for it.
-    let contents = match job.options.remove_if.bounds().filter(|_| job.options.removes) {
-        Some(_) => Some(Taking::new(job.dir, "contents-of-candidates", &union(job, &all)?)?),
-        None => None,
-    };
+    // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
+    let removal_asks = job.options.removes && job.options.remove_if.bounds().is_some();
+    let asks = removal_asks || job.options.recipe.relates();
+    let wanted = all.iter().flat_map(|met| met.iter()).filter(|_| asks);
+    let contents = TakingContents::new(job, known, wanted)?;
     let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|met| met.get(doc as usize))));
     let want = Want { rows: Some(filter), ..view.want() };
     let read = job.read(
@@ -88,12 +134,12 @@ fn take_evidence(
                 *count += 1;
                 let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
-                for (bound, store) in bound.iter().zip(&stores) {
-                    let (Some(check), Some(store)) = (bound.confirm(), store) else { continue };
+                for (check, store) in checks.iter().zip(&stores) {
+                    let (Some(check), Some(store)) = (check, store) else { continue };
                     store.take(doc, numbers, |numbers| check.evidence(&analysis, numbers))?;
                 }
-                if let Some(contents) = &contents {
-                    contents.take(doc, numbers, |numbers| write_contents(&analysis, numbers))?;
+                if contents.wants(doc) {
+                    contents.take(doc, &analysis, numbers)?;
                 }
                 *segmented += analysis.segmented();
             }
@@ -105,18 +151,19 @@ fn take_evidence(
         },
     )?;
     let evidence = stores.into_iter().map(|store| store.map(Taking::end).transpose()).collect::<Result<Vec<_>>>()?;
-    let contents = contents.map(Taking::end).transpose()?;
-    let written = evidence.iter().flatten().chain(&contents).map(Evidence::bytes).sum();
+    let contents = contents.end()?;
+    let written = evidence.iter().flatten().map(Evidence::bytes).sum::<u64>() + contents.bytes();
     let count = read.iter().sum();
     running.end(count, count, written);
     Ok((evidence, contents))
 }
 
-/// The documents in any of these.
-fn union(job: &Job<'_>, all: &[Arc<AtomicBits>]) -> Result<AtomicBits> {
-    let union = AtomicBits::new(job.dir, "candidates", job.documents() as usize)?;
-    all.iter().flat_map(|bits| bits.iter()).for_each(|doc| _ = union.set(doc));
-    Ok(union)
+/// What the check makes of a pair; what it cannot decide is counted, and is none.
+fn judge(check: Check<'_>, a: &[u64], b: &[u64], pair: Pair, undecided: &AtomicU64) -> Option<Pair> {
+    check.judge(a, b, pair).unwrap_or_else(|Undecided| {
+        undecided.fetch_add(1, Relaxed);
+        None
+    })
 }
 
 fn confirm(job: &Job<'_>, label: &str, check: Check<'_>, grouped: &Grouped, evidence: &Evidence) -> Result<Verified> {
@@ -134,10 +181,7 @@ fn confirm(job: &Job<'_>, label: &str, check: Check<'_>, grouped: &Grouped, evid
                 *first = Some((pair.a, evidence.of(pair.a)));
             }
             let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-            check.judge(a, &evidence.of(pair.b), pair).unwrap_or_else(|Undecided| {
-                undecided.fetch_add(1, Relaxed);
-                None
-            })
+            judge(check, a, &evidence.of(pair.b), pair, &undecided)
         },
     )?;
     running.end(candidates, pairs.rows(), pairs.bytes());

@@ -8,6 +8,7 @@ mod partition;
 mod retrieval;
 mod subsequence;
 mod surplus;
+mod versions;
 mod weights;
 
 pub use contained::{Contained, Part, contained, numbers_of, write_contents};
@@ -18,4 +19,5 @@ pub use partition::Partitions;
 pub use retrieval::Retrieval;
 pub use subsequence::{Decided, Undecided};
 pub use surplus::{split_word_counts, surplus, write_word_counts};
+pub use versions::{Both, FirstLine, Surplus, Versions};
 pub use weights::weight_distance;

@@ -27,6 +27,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let rows = explained.algorithms.iter().map(|one| {
         let pair = match one.verdict {
             Verdict::Pair => "yes",
+            Verdict::Form => "no, a form",
             Verdict::PairNotWritten => "yes, not written",
             Verdict::NoSignature => "unsigned",
             Verdict::NoCommonKey
@@ -252,7 +253,7 @@ mod tests {
             reason: "pair".into(),
         };
         let cluster = || Some(ExplainedCluster { representative_id: "fox-1".into(), representative_doc: 0, size: 3 });
-        let pair = ExplainedPair { similarity: 0.95, distance: None, matched_by: "equal".into(), verified: true };
+        let pair = ExplainedPair { similarity: 0.95, matched_by: "equal".into(), verified: true, ..Default::default() };
         let row = |position, a, b, equal| ExplainedRow { position, a, b, equal };
         let minhash = ExplainedAlgorithm {
             label: "minhash".into(),
@@ -262,6 +263,7 @@ mod tests {
             pair: Some(pair),
             score: None,
             checks: vec![ExplainedCheck { name: "jaccard:0.7".into(), passes: true, similarity: Some(0.95) }],
+            words: None,
             bits_apart: None,
             unsigned: [None, None],
             clusters: [cluster(), cluster()],

@@ -81,6 +81,18 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         if !one.flagged.is_empty() {
             remarks.push(format!("{label}: documents to know about{}", by_reason(&one.flagged)));
         }
+        if let Some(told) = one.relations.filter(|told| told.form > 0) {
+            remarks.push(format!(
+                "{label}: {}, {} contained, {} (alike, with other facts: in no cluster, and nothing goes for them)",
+                counted(told.version, "version"),
+                thousands(told.contained),
+                counted(told.form, "form")
+            ));
+        }
+        if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
+            let short = counted(told.cut_short, "pair");
+            remarks.push(format!("{label}: the next best of {short} was sought in a part of a large near group only"));
+        }
         if one.large_groups > 0 {
             remarks.push(format!(
                 "{label}: {} above --max-group; {} of {} are written, those with the representative",
@@ -149,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::batch::RejectReason;
-    use crate::job::{BadInputReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
+    use crate::job::{BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport};
 
     fn report() -> RunReport {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();
@@ -185,6 +197,7 @@ mod tests {
                     largest_cluster: 40,
                     left_out: 5,
                     notes: vec!["a table scheme".into()],
+                    relations: Some(RelationsReport { version: 1, contained: 2, form: 5_000, ..Default::default() }),
                     ..Default::default()
                 },
             ],
@@ -221,6 +234,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
+            minhash_loose: 1 version, 2 contained, 5,000 forms (alike, with other facts: in no cluster, and nothing goes for them)
             minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 

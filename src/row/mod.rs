@@ -10,10 +10,12 @@
 
 mod docs;
 mod pair;
+mod related;
 mod sketches;
 
 pub use docs::{Docs, Slots};
 pub use pair::{Pair, PairLayout, Pairs, Score};
+pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;
 
 /// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.

@@ -1,6 +1,6 @@
 //! Pairs: what grouping finds, how alike, and how they travel through the shuffle.
 
-use super::{Row, Sketches, Window, doc_width, number};
+use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 
 /// How alike two documents are to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,12 +27,19 @@ pub struct Pair {
     pub score: Score,
     /// One bit a rule of the method that found the pair, see `Signer::rules`.
     pub matched: u16,
+    /// What the pair is, where the method tells.
+    pub told: Option<Related>,
 }
 
 impl Pair {
     /// The pair of two different documents, whichever is first.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
-        Pair { a: x.min(y), b: x.max(y), score, matched }
+        Pair { a: x.min(y), b: x.max(y), score, matched, told: None }
+    }
+
+    /// Whether the two are forms: alike, and no duplicates.
+    pub fn is_form(&self) -> bool {
+        self.told.is_some_and(|told| told.relation == RelationKind::Form)
     }
 
     /// One pair out of two sightings of it: the better score, all the rules.
@@ -46,17 +53,23 @@ impl Pair {
 #[derive(Clone, Copy, Debug)]
 pub struct PairLayout {
     doc_width: usize,
+    tells: bool,
 }
 
 impl PairLayout {
     /// The layout for a corpus of that many rows.
     pub fn new(documents: u64) -> PairLayout {
-        PairLayout { doc_width: doc_width(documents) }
+        PairLayout { doc_width: doc_width(documents), tells: false }
+    }
+
+    /// The same of pairs that carry what the method tells of them.
+    pub fn telling(self) -> PairLayout {
+        PairLayout { tells: true, ..self }
     }
 
     /// Bytes of a pair.
     pub fn width(&self) -> usize {
-        self.group_width() + 10
+        self.group_width() + 10 + if self.tells { Related::WIDTH } else { 0 }
     }
 
     /// Bytes at the front that name the pair: both document numbers.
@@ -72,6 +85,9 @@ impl PairLayout {
         out.extend_from_slice(&pair.matched.to_be_bytes());
         out.extend_from_slice(&pair.score.similarity.to_be_bytes());
         out.extend_from_slice(&pair.score.distance.unwrap_or(f32::NAN).to_be_bytes());
+        if self.tells {
+            Related::encode(pair.told, out);
+        }
     }
 
     /// Reads one pair back.
@@ -86,6 +102,7 @@ impl PairLayout {
             b: number(b),
             matched: number(&rest[..2]) as u16,
             score: Score { similarity: float(2), distance: (!distance.is_nan()).then_some(distance) },
+            told: if self.tells { Related::decode(&rest[10..]) } else { None },
         }
     }
 }
@@ -249,17 +266,19 @@ impl<'p> Pairs<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::{RowLayout, RowShape};
+    use crate::row::{RowLayout, RowShape, Why};
 
     #[test]
     fn pairs_survive_the_trip() {
-        let layout = PairLayout::new(100);
-        for distance in [None, Some(3.0)] {
-            let pair = Pair::new(9, 4, Score { similarity: 0.75, distance }, 5);
-            let mut out = Vec::new();
-            layout.encode(&pair, &mut out);
-            assert_eq!((out.len(), layout.decode(&out)), (layout.width(), pair));
-            assert_eq!((pair.a, pair.b), (4, 9));
+        let told = Related { relation: RelationKind::Form, why: Why::Near, next_best: 0.5 };
+        for (layout, told) in [(PairLayout::new(100), None), (PairLayout::new(100).telling(), Some(told))] {
+            for distance in [None, Some(3.0)] {
+                let pair = Pair { told, ..Pair::new(9, 4, Score { similarity: 0.75, distance }, 5) };
+                let mut out = Vec::new();
+                layout.encode(&pair, &mut out);
+                assert_eq!((out.len(), layout.decode(&out)), (layout.width(), pair));
+                assert_eq!((pair.a, pair.b, pair.is_form()), (4, 9, told.is_some()));
+            }
         }
     }
 

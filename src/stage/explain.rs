@@ -4,9 +4,9 @@
 //! through the check on the texts. What else stood in a window (a chain of neighbours, a bound on comparisons) the tables of
 //! the run tell, not this.
 
-use super::recipe::{Bound, Check};
+use super::bound::{Bound, Check};
 use crate::algorithm::Confirm;
-use crate::measure::Undecided;
+use crate::measure::{Surplus, Undecided, Versions};
 use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures, Window};
 use crate::text::Analysis;
 
@@ -73,20 +73,39 @@ pub struct Look {
     pub bits_apart: Option<u32>,
     /// What the sketches of the documents say, of a method that keeps some.
     pub sketches: Option<String>,
+    /// What the rule that tells versions from forms asks of single words, with the rule.
+    pub words: Option<(Versions, [ToldWord; 2])>,
+}
+
+/// The word by which a text differs most from another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToldWord {
+    /// Its surplus.
+    pub surplus: Surplus,
+    /// Its letters.
+    pub word: Option<String>,
 }
 
 /// Looks at two different documents, the one with the smaller number first, of a corpus of so many rows. `loose` is the same
 /// algorithm with low thresholds, where the score below the threshold is wanted.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
-    let mut look =
-        Look { signatures, ended: Ended::Unsigned, own: None, checks: Vec::new(), bits_apart: None, sketches: None };
+    let mut look = Look {
+        signatures,
+        ended: Ended::Unsigned,
+        own: None,
+        checks: Vec::new(),
+        bits_apart: None,
+        sketches: None,
+        words: None,
+    };
     let [Ok(a), Ok(b)] = &look.signatures else { return look };
     let both = [(documents[0].0, a.as_slice()), (documents[1].0, b.as_slice())];
     let (met, pair) = meet(bound, rows, both);
     let loose = loose.filter(|loose| loose.signer.shape() == bound.signer.shape());
     look.bits_apart = bound.signer.probe_shape().and_then(|_| bits_apart(a, b));
     let texts = documents.map(|(_, text)| text);
+    look.words = told_words(bound, texts);
     if let Some(check) = bound.confirm() {
         look.checks = checked(check, loose.and_then(Bound::confirm), texts);
     }
@@ -230,6 +249,18 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
         Checked { name: check.name(), passes: passed.is_some(), similarity: passed.or_else(reached) }
     });
     each.collect()
+}
+
+/// What the rule that tells versions from forms is told of single words.
+fn told_words(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<(Versions, [ToldWord; 2])> {
+    let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.confirm()?);
+    let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
+    let [of_a, of_b] = relating.surplus(&a, &b);
+    let word = |surplus: Surplus, text: &Analysis<'_>| {
+        let counted = text.counted().iter().find(|counted| relating.is_word(surplus, counted.word.hash));
+        ToldWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
+    };
+    Some((*rule, [word(of_a, texts[0]), word(of_b, texts[1])]))
 }
 
 fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {

@@ -1,5 +1,6 @@
 //! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod bound;
 pub mod choose;
 pub mod compare;
 pub mod connect;
@@ -11,6 +12,7 @@ pub mod explain;
 pub mod guard;
 pub mod judge;
 pub mod likeness;
+pub mod next_best;
 pub mod preset;
 pub mod purifier;
 pub mod recipe;

@@ -24,7 +24,7 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,cosine:preset=versions",
         options: &[],
-        summary: "copies and versions of a text; where few have a version, pages of one form too, most of which stay",
+        summary: "copies, versions of a text, and texts that stand in larger ones; pages of one form are told apart, and stay",
     },
     Preset {
         name: "strict",

@@ -6,18 +6,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::algorithm::kit::margin::MARGIN;
-use crate::algorithm::kit::shingling::Shingling;
-use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{
-    Algorithm, Confirm, Corpus, Features, Learner, Margin, Params, Reads, Signer, Stats, by_name, specs,
-};
+use super::bound::Bound;
+use crate::algorithm::kit::versions::RELATE;
+use crate::algorithm::{Algorithm, Corpus, Features, Learner, Params, Reads, Stats, by_name, specs};
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
-use crate::measure::Decided;
 use crate::purify::PurifyOptions;
-use crate::row::Pair;
-use crate::text::{Analysis, Field, Pipeline, TextOptions};
+use crate::text::{Field, Pipeline, TextOptions};
 
 /// The longest label: with what is set before and behind it, it names folders and files, whose names have at most 255 bytes.
 const MOST_LABEL: usize = 100;
@@ -40,6 +35,11 @@ impl Chosen {
         Stats { features, ..self.algorithm.needs_stats(&self.params) }
     }
 
+    /// Whether it tells versions from forms.
+    pub fn relates(&self) -> bool {
+        specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
+    }
+
     /// The same algorithm with every threshold as low as it goes, see [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
@@ -57,83 +57,6 @@ pub struct Recipe {
     pub count_copies: bool,
     /// How pages become texts, where the corpus has pages.
     pub purify: PurifyOptions,
-}
-
-/// An algorithm bound to a corpus.
-pub struct Bound<'c> {
-    /// The name of its output folder.
-    pub label: String,
-    /// The method.
-    pub signer: Box<dyn Signer + 'c>,
-    /// What its pairs are held against once they are judged.
-    pub margin: Option<Margin>,
-    check: Option<Box<dyn Confirm>>,
-}
-
-impl Bound<'_> {
-    /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
-    pub fn confirm(&self) -> Option<Check<'_>> {
-        match (self.signer.confirm(), self.check.as_deref()) {
-            (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
-            (Some(one), None) | (None, Some(one)) => Some(Check { first: one, second: None }),
-            (None, None) => None,
-        }
-    }
-
-    /// Whether the evidence for the check is taken when a document is signed.
-    pub fn takes_evidence_early(&self) -> bool {
-        self.check.is_none() && self.signer.confirm().is_some() && self.signer.takes_evidence_early()
-    }
-
-    /// Whether equal keys are pairs without a further look.
-    pub fn equal_keys_are_pairs(&self) -> bool {
-        self.confirm().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
-    }
-}
-
-/// One check on the texts, or two that a pair has to pass one after the other.
-#[derive(Clone, Copy)]
-pub struct Check<'b> {
-    first: &'b dyn Confirm,
-    second: Option<&'b dyn Confirm>,
-}
-
-impl Check<'_> {
-    /// The settings as the user writes them.
-    pub fn name(&self) -> String {
-        let second = self.second.map(|second| format!(" and {}", second.name()));
-        self.first.name() + &second.unwrap_or_default()
-    }
-
-    /// The checks one by one, in their order.
-    pub fn each(&self) -> impl Iterator<Item = &dyn Confirm> {
-        [Some(self.first), self.second].into_iter().flatten()
-    }
-
-    /// Appends what the comparison needs of one document; of two checks the length of the first one's before all.
-    pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        let Some(second) = self.second else { return self.first.evidence(document, out) };
-        let at = out.len();
-        out.push(0);
-        self.first.evidence(document, out);
-        out[at] = (out.len() - at - 1) as u64;
-        second.evidence(document, out);
-    }
-
-    /// The pair as it stays, with the similarity of the last check.
-    ///
-    /// # Errors
-    /// [`Undecided`](crate::measure::Undecided) by the first of the checks that does not say no.
-    pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
-        let Some(second) = self.second else { return self.first.judge(a, b, met) };
-        let (a, b) = (parts(a), parts(b));
-        self.first.judge(a.0, b.0, met)?.map_or(Ok(None), |passed| second.judge(a.1, b.1, passed))
-    }
-}
-
-/// The evidence of the first and of the second check; nothing for a document that was not read.
-fn parts(evidence: &[u64]) -> (&[u64], &[u64]) {
-    evidence.split_first().map_or((&[], &[]), |(&length, rest)| rest.split_at(length as usize))
 }
 
 impl Recipe {
@@ -190,6 +113,11 @@ impl Recipe {
         })
     }
 
+    /// Whether an algorithm tells versions from forms.
+    pub fn relates(&self) -> bool {
+        self.algorithms.iter().any(Chosen::relates)
+    }
+
     /// The features that the first pass counts, each kind once.
     pub fn features(&self) -> Vec<Box<dyn Features>> {
         let mut kinds: Vec<Box<dyn Features>> = Vec::new();
@@ -238,20 +166,7 @@ impl Recipe {
     ) -> Result<Vec<Bound<'c>>> {
         let bind = |(at, chosen): (usize, &Chosen)| {
             let corpus = Corpus { model: models.get(at).map_or(&[], Vec::as_slice), ..*corpus };
-            let signer = chosen.algorithm.signer(&chosen.params, &corpus)?;
-            // A member with a parameter `verify` of its own does what that says by itself.
-            let own = chosen.algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
-            let check = chosen.params.verify(VERIFY.name).filter(|_| !own);
-            let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
-            let margin = chosen.params.margin(MARGIN.name);
-            let bound = Bound { label: chosen.label.clone(), signer, margin, check };
-            if margin.is_some() && bound.confirm().is_none() && bound.signer.is_equivalence() {
-                return Err(Error::Usage(format!(
-                    "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
-                    bound.label
-                )));
-            }
-            Ok(bound)
+            Bound::new(chosen.label.clone(), chosen.algorithm, &chosen.params, &corpus)
         };
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }

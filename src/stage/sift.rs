@@ -4,7 +4,7 @@
 //! was inserted twice. A filter never counts too low, so no pair is lost, and grouping is exact, so none is gained: most
 //! documents are like no other, and their rows reach neither sort nor disk.
 
-use super::recipe::Bound;
+use super::bound::Bound;
 use crate::bloom::CountingBloom;
 use crate::hash::combine;
 use crate::row::{Row, Signatures};

@@ -1,6 +1,6 @@
 //! sign: the signatures of all chosen algorithms from one analysis of a document.
 
-use super::recipe::Bound;
+use super::bound::Bound;
 use crate::row::Signatures;
 use crate::text::Analysis;
 

@@ -187,6 +187,14 @@ impl<'a> Analysis<'a> {
         part
     }
 
+    /// Another text, a line of the raw one perhaps, seen the same way.
+    pub fn beside<'l>(&self, raw: &'l str) -> Analysis<'l>
+    where
+        'a: 'l,
+    {
+        Analysis::new(self.pipeline, raw, None)
+    }
+
     /// The first line of the raw text that has a letter or digit, a heading often, as a document of its own; none where
     /// the whole text is one line.
     pub fn first_line(&self) -> Option<&Analysis<'a>> {

@@ -14,6 +14,7 @@ mod determinism;
 mod evaluate;
 mod explain;
 mod floors;
+mod forms;
 mod golden;
 mod guide;
 mod heavy;

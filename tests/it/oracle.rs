@@ -50,10 +50,10 @@ impl Made {
         doc_pairs(&done.out(), "x")
     }
 
-    /// All pairs of documents that are duplicates to `same`, or copies of each other that have a signature.
+    /// All pairs of documents that are duplicates to `same`, or copies of each other.
     fn all(&self, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
         let pairs = (0..self.docs.len()).flat_map(|a| (a + 1..self.docs.len()).map(move |b| (a, b)));
-        pairs.filter(|&(a, b)| same(a, b)).collect()
+        pairs.filter(|&(a, b)| same(a, b) || self.docs[a].text == self.docs[b].text).collect()
     }
 }
 

@@ -29,6 +29,7 @@ pub mod shingling;
 pub mod sign_sketch;
 pub mod signs;
 pub mod support_words;
+pub mod surplus;
 pub mod svd;
 pub mod title;
 pub mod top_words;
@@ -36,6 +37,7 @@ pub mod training;
 pub mod units;
 pub mod vector;
 pub mod verify;
+pub mod versions;
 pub mod votes;
 pub mod word_string;
 

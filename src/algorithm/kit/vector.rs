@@ -49,12 +49,21 @@ pub fn is_head(hash: u64) -> bool {
     hash & 1 == 1
 }
 
+/// The vector of a document.
+pub struct Vector {
+    /// The terms with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a document without
+    /// terms.
+    pub terms: Vec<Term>,
+    /// What the weights of the text, but not of the first line, were multiplied with.
+    scale: f64,
+}
+
 impl Weighing<'_> {
-    /// The terms of a document with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a
-    /// document without terms.
-    pub fn vector(&self, document: &Analysis<'_>) -> Vec<Term> {
+    /// The vector of a document.
+    pub fn vector(&self, document: &Analysis<'_>) -> Vector {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|term| term.hash &= !1);
+        let text_scale;
         if self.head > 0.0 && !terms.is_empty() {
             // A text of one line is its own: its terms are weighed once, and stand twice.
             let line = document.first_line().map(|line| self.weighed(line));
@@ -68,13 +77,13 @@ impl Weighing<'_> {
             let (body, line) = terms.split_at_mut(text);
             line.iter_mut().for_each(|term| *term = head(*term));
             let share = if line.is_empty() { 0.0 } else { self.head };
-            scale(body, 1.0 - share);
+            text_scale = scale(body, 1.0 - share);
             scale(line, share);
         } else {
-            scale(&mut terms, 1.0);
+            text_scale = scale(&mut terms, 1.0);
         }
         rare_first(&mut terms);
-        terms
+        Vector { terms, scale: text_scale }
     }
 
     fn weighed(&self, document: &Analysis<'_>) -> Vec<Term> {
@@ -87,11 +96,12 @@ impl Weighing<'_> {
         terms
     }
 
-    /// The vector in numbers: the length of its part of the text, then two numbers a term.
-    pub fn evidence(terms: &[Term], out: &mut Vec<u64>) {
+    /// The vector in numbers: the length of its part of the text, what its weights were multiplied with, then two numbers a term.
+    pub fn evidence(vector: &Vector, out: &mut Vec<u64>) {
+        let Vector { terms, scale } = vector;
         let text = terms.iter().filter(|term| !is_head(term.hash)).map(|term| term.weight * term.weight).sum::<f64>();
-        out.reserve_exact(2 * terms.len() + 1);
-        out.push(text.sqrt().to_bits());
+        out.reserve_exact(2 * terms.len() + HEADER);
+        out.extend([text.sqrt().to_bits(), scale.to_bits()]);
         out.extend(terms.iter().flat_map(|term| {
             let df = u64::from(u32::try_from(term.df).unwrap_or(u32::MAX));
             [term.hash, df << 32 | u64::from((term.weight as f32).to_bits())]
@@ -99,10 +109,20 @@ impl Weighing<'_> {
     }
 }
 
-/// Makes the squares of the weights sum up to `square`.
-fn scale(terms: &mut [Term], square: f64) {
+/// Numbers of the evidence before the terms.
+const HEADER: usize = 2;
+
+/// Makes the squares of the weights sum up to `square`; returns what they were multiplied with.
+fn scale(terms: &mut [Term], square: f64) -> f64 {
     let factor = (square / terms.iter().map(|term| term.weight * term.weight).sum::<f64>()).sqrt();
     terms.iter_mut().for_each(|term| term.weight *= factor);
+    factor
+}
+
+/// The terms behind the header of a document's evidence, and the header.
+pub fn parts(evidence: &[u64]) -> Option<([f64; HEADER], &[u64])> {
+    let (header, terms) = evidence.split_first_chunk::<HEADER>()?;
+    Some((header.map(f64::from_bits), terms))
 }
 
 /// How alike two vectors are.
@@ -121,10 +141,10 @@ const STEP: usize = 16;
 
 /// The likeness of two vectors as [`Weighing::evidence`] wrote them, where the cosine reaches `least`.
 pub fn compare(a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
-    let ((a_text, mut a), (b_text, mut b)) = (a.split_first()?, b.split_first()?);
+    let (([a_text, _], mut a), ([b_text, _], mut b)) = (parts(a)?, parts(b)?);
     let least = below(least) - HAIR;
     // One over the length of each text's part: a gap is that of texts at length 1.
-    let (a_scale, b_scale) = (1.0 / f64::from_bits(*a_text), 1.0 / f64::from_bits(*b_text));
+    let (a_scale, b_scale) = (1.0 / a_text, 1.0 / b_text);
     let (mut cosine, mut gap) = (0.0f64, 0.0f64);
     let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
     let mut steps = 0;
@@ -158,7 +178,8 @@ pub fn compare(a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
     (cosine >= least).then_some(Likeness { cosine, gap: if gap < HAIR { 0.0 } else { gap } })
 }
 
-fn weight(value: u64) -> f64 {
+/// The weight of a term by its second number.
+pub fn weight(value: u64) -> f64 {
     f64::from(f32::from_bits(value as u32))
 }
 
@@ -223,7 +244,7 @@ mod tests {
             scale(&mut terms, 1.0);
             rare_first(&mut terms);
             let value = |term: &Term| term.df << 32 | u64::from((term.weight as f32).to_bits());
-            std::iter::once(1f64.to_bits()).chain(terms.iter().flat_map(|term| [term.hash, value(term)])).collect()
+            [1f64.to_bits(); HEADER].into_iter().chain(terms.iter().flat_map(|term| [term.hash, value(term)])).collect()
         };
         let vectors: Vec<Vec<u64>> = (0..40).map(vector).collect();
         let mut both = [0; 2];

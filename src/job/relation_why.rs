@@ -1,0 +1,102 @@
+//! Why a pair is a version, a contained text or a form, in a sentence with its figures.
+
+use super::explanation::{ExplainedContained, ExplainedWord};
+use crate::batch::PairTold;
+use crate::measure::Versions;
+use crate::row::Why;
+
+/// The sentence about a row of `pairs/`; documents in the order asked. None for a method that does not tell.
+pub fn sentence(
+    pair: &PairTold,
+    rule: Option<&Versions>,
+    contained: &[ExplainedContained; 2],
+    words: Option<&[ExplainedWord; 2]>,
+) -> Option<String> {
+    let (relation, rule) = (pair.relation.as_deref()?, rule?);
+    let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
+    let [a, b] = contained;
+    let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
+    let (inner, outer, larger) = if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) };
+    // The two similarities are Float32; a difference of equal ones is not written as -0.
+    let gap = f64::from(pair.similarity) - f64::from(pair.next_best.unwrap_or(pair.similarity)) + 0.0;
+    let away = if gap < 0.0 { format!("{:.2} nearer", -gap) } else { format!("{gap:.2} away") };
+    let because = match why {
+        Why::Same => "the same text".into(),
+        Why::Numbers => format!(
+            "the numbers differ: {} of {} agree, {} are asked for",
+            a.common_numbers,
+            a.numbers.min(b.numbers),
+            rule.numbers
+        ),
+        Why::Word => words.map_or_else(|| "one word differs".into(), |words| word(words)),
+        Why::Contained => format!("{larger:.2} of the 3-grams of {inner} stand in {outer}"),
+        Why::Alone => format!("the next best is {away}"),
+        Why::Title => format!("the titles are equal, and the next best is {away}"),
+        Why::Near => format!(
+            "the next best is {away}, and {larger:.2} of {inner} is contained; {} away or {} contained is asked for",
+            rule.gap, rule.contained
+        ),
+    };
+    Some(format!("{relation}: {because}"))
+}
+
+/// The sentence about a pair that is not in `pairs/`, as a form so far apart is not reported.
+pub fn left_out(rule: &Versions, similarity: f32) -> Option<String> {
+    (f64::from(similarity) < rule.forms).then(|| {
+        format!("a form: alike ({similarity:.3}) and no versions, reported from a cosine of {} on only", rule.forms)
+    })
+}
+
+/// The word that tells the two apart, of the text in which it has the larger share.
+fn word([a, b]: &[ExplainedWord; 2]) -> String {
+    let excess = |word: &ExplainedWord| word.share - word.most;
+    let (name, of) = if excess(a) >= excess(b) { ("a", a) } else { ("b", b) };
+    let word = of.word.as_deref().unwrap_or_default();
+    format!("the word {word:?} stands oftener in {name}: {:.3} of its weight, at most {:.3}", of.share, of.most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::RelationKind;
+
+    #[test]
+    fn every_reason_has_a_sentence_with_its_figures() {
+        let rule = Versions {
+            least: 0.6,
+            numbers: 0.7,
+            both: 0.75,
+            word: 0.02,
+            short: 2.0,
+            contained: 0.88,
+            gap: 0.15,
+            near: 0.9,
+            titles: 10,
+            forms: 0.68,
+        };
+        let side = |grams| ExplainedContained { common_grams: 9, grams, common_numbers: 2, numbers: 14, stays: None };
+        let word = |share| ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
+        let of = |relation: RelationKind, why: Why| {
+            let pair = PairTold {
+                similarity: 0.75,
+                distance: None,
+                matched_by: "cosine".into(),
+                verified: true,
+                relation: Some(relation.name().into()),
+                why: Some(why.name().into()),
+                next_best: Some(0.5),
+            };
+            sentence(&pair, Some(&rule), &[side(20), side(10)], Some(&[word(0.01), word(0.0625)])).unwrap_or_default()
+        };
+        assert_eq!(of(RelationKind::Form, Why::Numbers), "form: the numbers differ: 2 of 14 agree, 0.7 are asked for");
+        assert_eq!(
+            of(RelationKind::Form, Why::Word),
+            "form: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
+        );
+        assert_eq!(of(RelationKind::Contained, Why::Contained), "contained: 0.90 of the 3-grams of b stand in a");
+        assert_eq!(of(RelationKind::Version, Why::Alone), "version: the next best is 0.25 away");
+        assert!(of(RelationKind::Form, Why::Near).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Form, why).starts_with("form: ")));
+        assert!(left_out(&rule, 0.67).is_some_and(|text| text.contains("0.670")) && left_out(&rule, 0.68).is_none());
+    }
+}

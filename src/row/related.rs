@@ -1,0 +1,117 @@
+//! What a pair is, where a method tells: versions of one text, a text in a larger one, or forms with other facts.
+
+/// How two documents that are alike belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RelationKind {
+    /// One text twice: reworded, corrected, in another frame.
+    Version,
+    /// One holds nearly all of the other, and adds a text of its own.
+    Contained,
+    /// One form with other facts, or another text altogether: no duplicates.
+    Form,
+}
+
+/// Why a pair is what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// The same text.
+    Same,
+    /// The numbers differ.
+    Numbers,
+    /// One word tells the two apart.
+    Word,
+    /// One is contained in the other.
+    Contained,
+    /// Nothing else is nearly as near.
+    Alone,
+    /// The titles are equal, and nothing is nearer.
+    Title,
+    /// Something else is about as near.
+    Near,
+}
+
+impl RelationKind {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Form];
+
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            RelationKind::Version => "version",
+            RelationKind::Contained => "contained",
+            RelationKind::Form => "form",
+        }
+    }
+}
+
+impl Why {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Why; 7] = [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near];
+
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Why::Same => "same text",
+            Why::Numbers => "numbers differ",
+            Why::Word => "one word differs",
+            Why::Contained => "contained",
+            Why::Alone => "stands alone",
+            Why::Title => "same title",
+            Why::Near => "others as near",
+        }
+    }
+}
+
+/// What a method tells of a pair beyond that it is one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Related {
+    /// What the pair is.
+    pub relation: RelationKind,
+    /// Why.
+    pub why: Why,
+    /// The similarity of the next best partner of either document, outside of what is near to both.
+    pub next_best: f32,
+}
+
+impl Related {
+    /// Bytes on the way through work files.
+    pub const WIDTH: usize = 6;
+
+    /// Appends the bytes; zeros for a pair of which nothing is told.
+    pub fn encode(told: Option<Related>, out: &mut Vec<u8>) {
+        let Some(told) = told else { return out.extend([0; Related::WIDTH]) };
+        out.extend([told.relation as u8 + 1, told.why as u8]);
+        out.extend(told.next_best.to_be_bytes());
+    }
+
+    /// Reads the bytes back.
+    pub fn decode(bytes: &[u8]) -> Option<Related> {
+        let [relation, why, next @ ..] = bytes else { return None };
+        let relation = *RelationKind::ALL.get(usize::from(*relation).checked_sub(1)?)?;
+        Some(Related {
+            relation,
+            why: *Why::ALL.get(usize::from(*why))?,
+            next_best: f32::from_be_bytes(next.try_into().ok()?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_survives_the_trip() {
+        for relation in RelationKind::ALL {
+            for why in Why::ALL {
+                let told = Some(Related { relation, why, next_best: 0.625 });
+                let mut bytes = Vec::new();
+                Related::encode(told, &mut bytes);
+                assert_eq!((bytes.len(), Related::decode(&bytes)), (Related::WIDTH, told));
+            }
+        }
+        let mut bytes = Vec::new();
+        Related::encode(None, &mut bytes);
+        assert_eq!((bytes.len(), Related::decode(&bytes)), (Related::WIDTH, None));
+    }
+}

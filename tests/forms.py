@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Holds what a run tells of its pairs (relation, why, next_best in pairs/) against the definition, from the texts of the corpus.
+
+usage: forms.py OUT [OUT ...]
+
+OUT is the output of a run with an algorithm that has relate=true and forms=0, so that every pair that was looked at is there, over
+Parquet files with the columns id and text. Facts, first lines, words and the next best are found here by themselves, and the five
+sentences of docs/versions.md are said again. Words of Han are cut by a dictionary, so of texts with Han all but words is checked.
+
+needs: pyarrow regex
+"""
+
+import collections
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from contained import HAN, check, contents, normal, single, tokens
+
+MOST_OF_BOTH = 0.8
+LONGEST_TITLE = 200
+HAIR = 1e-6
+# Of what the bounds ask, so little is not told apart: weights have 24 bits.
+NEARLY = 1e-4
+
+
+def lines_of(text):
+    return [line.strip() for line in re.split(r"[\n\r]", text) if line.strip()][:2]
+
+
+def heading(text):
+    """The first line in its normal form, and whether it may be a title; none where it is long."""
+    lines = lines_of(text)
+    if not lines or len(lines[0]) > LONGEST_TITLE:
+        return None, False
+    goes_on = len(lines) < 2 or lines[1][0].islower()
+    is_title = not goes_on and lines[0][0] not in ">|" and lines[0][-1] not in ",:;-、，：；"
+    return re.sub(r"\s+", " ", normal(lines[0])), is_title
+
+
+class Rule:
+    """The rule over the pairs of one algorithm."""
+
+    def __init__(self, out, report, algorithm):
+        texts = [text for file in report["inputs"] for text in pq.read_table(file["path"], columns=["text"])["text"].to_pylist()]
+        first = {}
+        self.texts, self.first = texts, [first.setdefault(text, doc) for doc, text in enumerate(texts)]
+        self.bound = {name: float(value) for name, value in re.findall(r"(\w+)=([\d.]+)\b(?=,|$)", algorithm["recipe"])}
+        table = out / "pairs" / f"algorithm={algorithm['label']}" / "part-00000.parquet"
+        self.rows = pq.read_table(table, partitioning=None).to_pylist()
+        self.headings = [heading(text) for text in texts]
+        self.having = collections.Counter(self.headings[doc][0] for doc in sorted(set(self.first)))
+        self.known, self.counted = {}, {}
+        counts_copies = report["recipe"]["count_copies"]
+        documents = range(len(texts)) if counts_copies else sorted(set(self.first))
+        self.documents, self.frequency = 0, collections.Counter()
+        for doc in documents:
+            words = self.words(doc)
+            self.documents += bool(words)
+            self.frequency.update(words.keys())
+        self.partners = collections.defaultdict(dict)
+        for row in self.rows:
+            a, b = self.first[row["doc_a"]], self.first[row["doc_b"]]
+            if a != b:
+                self.partners[a][b] = self.partners[b][a] = row["similarity"]
+
+    def words(self, doc):
+        doc = self.first[doc]
+        if doc not in self.counted:
+            self.counted[doc] = collections.Counter(tokens(self.texts[doc]))
+        return self.counted[doc]
+
+    def contents(self, doc):
+        if doc not in self.known:
+            self.known[doc] = contents(self.texts[doc])
+        return self.known[doc]
+
+    def next_best(self, a, b):
+        near = {a, b} | {x for doc in (a, b) for x, cosine in self.partners[doc].items() if cosine >= single(self.bound["near"])}
+        outside = [cosine for doc in (a, b) for x, cosine in self.partners[doc].items() if x not in near]
+        return max(outside, default=single(self.bound["threshold"]))
+
+    def surplus(self, u, v):
+        """The share of u's weight that its heaviest surplus has, and how much it may have."""
+        ours, theirs = self.words(u), self.words(v)
+        idf = lambda word: math.log(1 + self.documents / self.frequency[word])
+        weight = sum(count * idf(word) for word, count in ours.items())
+        most = max(((count - theirs[word]) * idf(word) for word, count in ours.items() if count > theirs[word]), default=0.0)
+        return most / weight, max(self.bound["word"], self.bound["short"] / sum(ours.values()))
+
+    def relate(self, a, b, cosine, next_best):
+        """What the pair may be called: several answers where a share of a word lies at its bound, or words are not known."""
+        (grams_a, numbers_a), (grams_b, numbers_b) = self.contents(a), self.contents(b)
+        common = len(grams_a & grams_b)
+        shares = common / len(grams_a), common / len(grams_b)
+        larger, smaller = max(shares), min(shares)
+        fewer = min(len(numbers_a), len(numbers_b))
+        if fewer and len(numbers_a & numbers_b) / fewer < self.bound["numbers"] and smaller < self.bound["both"]:
+            return {("form", "numbers differ")}
+        (line_a, title_a), (line_b, title_b) = self.headings[a], self.headings[b]
+        same = line_a is not None and line_a == line_b and self.having[line_a] <= self.bound["titles"]
+        answers = set()
+        if HAN.search(self.texts[a]) or HAN.search(self.texts[b]):
+            possible = [(x, y) for x in (False, True) for y in (False, True)]
+        else:
+            surpluses = [self.surplus(a, b), self.surplus(b, a)]
+            exceeds = lambda one: {one[0] > one[1] - NEARLY, one[0] > one[1] + NEARLY}
+            possible = [(x, y) for x in exceeds(surpluses[0]) for y in exceeds(surpluses[1])]
+        for one in possible:
+            tells = [exceeding and not same for exceeding in one]
+            contained = larger >= self.bound["contained"]
+            relation = "contained" if contained and smaller < MOST_OF_BOTH else "version"
+            gap = cosine - next_best + HAIR
+            alone = gap >= self.bound["gap"]
+            if contained and not tells[0 if shares[0] >= shares[1] else 1]:
+                answers.add((relation, "contained"))
+            elif alone and not any(tells):
+                answers.add((relation, "stands alone"))
+            elif same and title_a and title_b and gap >= 0:
+                answers.add((relation, "same title"))
+            elif any(tells) and (alone or contained):
+                answers.add(("form", "one word differs"))
+            else:
+                answers.add(("form", "others as near"))
+        return answers
+
+
+def look_at(out):
+    report, told = json.loads((out / "run.json").read_text()), collections.Counter()
+    for algorithm in report["algorithms"]:
+        if algorithm["relations"] is None:
+            continue
+        rule, folded = Rule(out, report, algorithm), collections.Counter()
+        check(f"{out}: forms left out", 0, algorithm["relations"]["forms_left_out"])
+        cut_short = algorithm["relations"]["cut_short"]
+        for row in rule.rows:
+            a, b = rule.first[row["doc_a"]], rule.first[row["doc_b"]]
+            what = f"{out}: the pair {row['id_a']} and {row['id_b']}"
+            came = (row["relation"], row["why"])
+            told[came] += 1
+            if a == b:
+                check(what, ("version", "same text"), came)
+                continue
+            if (a, b) == (row["doc_a"], row["doc_b"]):
+                folded[row["relation"]] += 1
+            if cut_short == 0:
+                check(f"{what}: the next best", rule.next_best(a, b), row["next_best"])
+            answers = rule.relate(a, b, row["similarity"], row["next_best"])
+            check(f"{what} is one of {answers}", True, came in answers)
+        counts = {name: algorithm["relations"][name] for name in ("version", "contained", "form")}
+        check(f"{out}: pairs by relation", counts, {name: folded[name] for name in counts})
+    return told
+
+
+def main(arguments):
+    if not arguments:
+        sys.exit(__doc__)
+    told = sum((look_at(Path(out)) for out in arguments), collections.Counter())
+    for (relation, why), count in sorted(told.items()):
+        print(f"{relation}, {why}: {count}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

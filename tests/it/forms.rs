@@ -1,0 +1,194 @@
+//! What a pair is: a version, a contained text, a form; and what follows from it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::kit::{
+    Done, Ran, Table, assert_same_bytes, done, numbered, program, python, record, removed_ids, samples, write_docs,
+};
+
+const RULE: &str = "exact,cosine:preset=versions";
+
+/// Words that no other text has, but where the prefix is the same.
+fn words(prefix: &str, count: usize) -> Vec<String> {
+    let letters = |n: usize| n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>();
+    (0..count).map(|n| format!("{prefix}{}", letters(n))).collect()
+}
+
+/// A text with every so many words replaced by words of its own.
+fn reworded(words: &[String], every: usize, own: &str) -> String {
+    let word = |(at, word): (usize, &String)| if at % every == 0 { format!("{own}{word}") } else { word.clone() };
+    words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// Texts of each kind, with strangers around them.
+fn corpus() -> Vec<String> {
+    let alone = words("alone", 120);
+    let quoted = words("quoted", 100).join(" ");
+    // Every sixth word is a number that no other day has.
+    let notice = |day: usize| {
+        let numbered = |(at, word): (usize, String)| if at % 6 == 3 { (1000 * day + at).to_string() } else { word };
+        words("frame", 72).into_iter().enumerate().map(numbered).collect::<Vec<String>>().join(" ")
+    };
+    let template = words("template", 200);
+    // The name stands in the text four times.
+    let page = |name: &str| {
+        let named = |(at, word): (usize, &String)| if at % 50 == 7 { name.into() } else { word.clone() };
+        template.iter().enumerate().map(named).collect::<Vec<String>>().join(" ")
+    };
+    let mut texts = vec![
+        alone.join(" "),
+        reworded(&alone, 9, "other"),
+        quoted.clone(),
+        format!("{quoted} {}", words("reply", 60).join(" ")),
+        notice(3),
+        notice(4),
+        notice(5),
+        page("alpha"),
+        page("beta"),
+        page("gamma"),
+        // Copies of a version.
+        alone.join(" "),
+    ];
+    texts.extend((0..200).map(|n| words(&format!("stranger{}", ["x", "y"][n % 2].repeat(n)), 50).join(" ")));
+    texts
+}
+
+fn run(folder: &Path, more: &[&str]) -> Done {
+    let file = folder.join("docs.parquet");
+    write_docs(&file, &numbered(corpus()), 100);
+    done(&file, &[&["--algorithms", RULE], more].concat())
+}
+
+/// (id_a, id_b) -> (relation, why) of one algorithm.
+fn told(done: &Done, label: &str) -> BTreeMap<(String, String), (String, String)> {
+    let table = Table::read(&done.out().join("pairs").join(format!("algorithm={label}")));
+    let pairs = table.texts("id_a").into_iter().zip(table.texts("id_b"));
+    pairs.zip(table.texts("relation").into_iter().zip(table.texts("why"))).collect()
+}
+
+#[test]
+fn each_kind_is_told_and_forms_join_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = run(folder.path(), &[]);
+    let expected = [
+        (("d0", "d1"), ("version", "stands alone")),
+        (("d0", "d10"), ("version", "same text")),
+        (("d1", "d10"), ("version", "stands alone")),
+        (("d2", "d3"), ("contained", "contained")),
+        (("d4", "d5"), ("form", "numbers differ")),
+        (("d4", "d6"), ("form", "numbers differ")),
+        (("d5", "d6"), ("form", "numbers differ")),
+        (("d7", "d8"), ("form", "one word differs")),
+        (("d7", "d9"), ("form", "one word differs")),
+        (("d8", "d9"), ("form", "one word differs")),
+    ];
+    let both = |(a, b): (&str, &str)| (a.to_string(), b.to_string());
+    assert_eq!(told(&done, "cosine"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
+    let record = record(&done.out());
+    let relations = &record["algorithms"][1]["relations"];
+    assert_eq!(*relations, json!({"version": 1, "contained": 1, "form": 6, "forms_left_out": 0, "cut_short": 0}));
+    assert!(record["algorithms"][0]["relations"].is_null());
+    // Other methods tell nothing.
+    assert!(Table::read(&done.out().join("pairs/algorithm=exact")).texts("relation").iter().all(|one| one == "null"));
+    let clusters = Table::read(&done.out().join("clusters/algorithm=cosine"));
+    let mut clustered = clusters.texts("id");
+    clustered.sort();
+    assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
+    // Forms decide nothing, even where a pair is enough.
+    let pairs = run(folder.path(), &["--remove-if", "pair"]);
+    assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
+}
+
+/// Python says the five sentences again, over every pair that was looked at.
+#[test]
+fn what_is_told_follows_from_the_texts() {
+    let settings = ["forms=0", "forms=0,join=exact,threshold=0.5", "forms=0,gap=0.05,contained=0.95,short=0,titles=1"];
+    let mut runs: Vec<Done> =
+        settings.map(|more| done(samples(), &["--algorithms", &format!("{RULE},{more}")])).into_iter().collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(corpus()), 100);
+    runs.push(done(&file, &["--algorithms", &format!("{RULE},forms=0")]));
+    let mut command = python("tests/forms.py");
+    runs.iter().for_each(|done| _ = command.arg(done.out()));
+    let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+    let kinds = [
+        "contained, contained",
+        "form, numbers differ",
+        "form, one word differs",
+        "form, others as near",
+        "version, contained",
+        "version, same text",
+        "version, same title",
+        "version, stands alone",
+    ];
+    assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
+}
+
+#[test]
+fn threads_and_memory_change_nothing() {
+    let run = |more: &[&str]| done(samples(), &[&["--preset", "balanced"], more].concat());
+    let one = run(&["--threads", "1"]);
+    for more in [&["--threads", "8"][..], &["--threads", "3", "--memory", "64MiB"]] {
+        assert_same_bytes(&one.out(), &run(more).out(), &more.join(" "));
+    }
+}
+
+/// What comes after the rule can only take pairs away, and so does what comes after a margin.
+#[test]
+fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
+    let pairs = |algorithm: &str| {
+        let done = done(samples(), &["--algorithms", &format!("{algorithm},as=it")]);
+        told(&done, "it")
+    };
+    for (algorithm, own, least) in [
+        ("cosine:preset=versions", "none", 100),
+        ("cosine:threshold=0.5,margin=0.05", "none", 100),
+        ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
+        ("simhash:distance=10,margin=0.1", "none", 20),
+        // The score of this one is that of its check.
+        ("minhash:bands=32,rows=4,margin=0.05", "jaccard:0.5", 100),
+    ] {
+        let all = pairs(&format!("{algorithm},verify={own}"));
+        let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
+        assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
+        // With the relation that the rule has told.
+        let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
+        assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
+    }
+}
+
+#[test]
+fn two_rules_of_one_kind_are_refused() {
+    let typed = ["run", "docs", "--out", "out", "--algorithms", "cosine:preset=versions,margin=0.1"];
+    Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
+        .ends_with(2)
+        .says(&["margin= and relate= are two rules of one kind"]);
+    let typed = ["run", "docs", "--out", "out", "--algorithms", "cosine:preset=versions,near=0.5"];
+    Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
+        .ends_with(2)
+        .says(&["near=0.5 is below threshold=0.6"]);
+}
+
+#[test]
+fn explain_says_why_with_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = run(folder.path(), &[]);
+    let explain = |a: &str, b: &str| {
+        Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout
+    };
+    for (a, b, sentence) in [
+        ("d0", "d1", "version: the next best is "),
+        ("d3", "d2", "contained: 1.00 of the 3-grams of b stand in a"),
+        ("d2", "d3", "contained: 1.00 of the 3-grams of a stand in b"),
+        ("d4", "d5", "form: the numbers differ: 0 of 12 agree, 0.7 are asked for"),
+    ] {
+        let said = explain(a, b).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(sentence), "{a} {b}: {said}");
+    }
+    let said = explain("d7", "d8");
+    assert!(said.contains("\"alpha\"") && said.contains("no, a form") && said.contains("no pair"), "{said}");
+}
