@@ -131,7 +131,7 @@ book: $(MDBOOK)
 
 $(CURDIR)/.mdbook/bin/mdbook:
 	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2
-	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --root "$(CURDIR)/.mdbook"
+	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root "$(CURDIR)/.mdbook"
 
 golden:
 	UPDATE_EXPECT=1 TRYCMD=overwrite $(CARGO) test --release
