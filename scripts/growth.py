@@ -34,7 +34,7 @@ PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
 MEMBERS = [
     "cosine:preset=versions",
-    "cosine:tf=sublinear,head=0.1,threshold=0.6,join=heavy",
+    "cosine:tf=sublinear,head=0.1,threshold=0.68,join=heavy",
     "cosine:tf=sublinear,head=0.1,threshold=0.68,join=exact",
     "cosine",
     "decomposition",

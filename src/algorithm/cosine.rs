@@ -12,13 +12,14 @@
 //! ```
 //!
 //! `kit/vector.rs` has the share of the first line (`head`) and the gap, the largest difference of one word's weight, which is
-//! this method's distance. `relate=true` tells versions from forms
-//! (`measure/versions.rs`). The preset `versions`, all of these with `join=heavy`, is ours.
+//! this method's distance. `relate=true` tells versions from forms (`measure/versions.rs`). The preset `versions`, all of these
+//! with `join=heavy`, is ours.
 //!
 //! `join=heavy` (`kit/heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
 //! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
 //! document. On four corpora of up to 39,000 documents it missed at most .04 % of the pairs of the exact join at a threshold of
-//! .68, and .02 to .14 % at .6, for .3 to 2 candidates a document. These grow with the corpus, but far slower than its pairs.
+//! .68, and .14 % at .6, for 1.5 to 6 candidates a pair: candidates grow as the pairs do. Limits: versions that share no two
+//! of their heaviest terms are missed, and of more than 64 texts that share two those that share no third.
 //!
 //! With ln(N / df) a text of nothing but words of all documents would have no vector; ln(1 + N / df) is ours. A term of a
 //! single document is in no list, for nobody could be met there. Limits: order of words and length do not count, so a text
@@ -47,7 +48,7 @@ const FACTS: Facts = Facts {
     aliases: &["vsm"],
     source: "Salton, Wong, Yang 1975, A vector space model for automatic indexing; Bayardo, Ma, Srikant 2007, Scaling up all pairs similarity search",
     summary: "Two documents are duplicates if the cosine of their TF-IDF vectors reaches the threshold.",
-    when_not_to_use: "where the order of words matters, with thresholds below about .7 on large corpora, and for unit=hanzi on more than some ten thousand documents",
+    when_not_to_use: "where the order of words matters, on more than some hundred thousand documents with join=exact and a threshold below about .8, for its candidates grow with the square of the corpus, and with unit=hanzi on more than some ten thousand",
     inputs: "text, word counts; counts of characters with unit=hanzi or han_bigram",
     params: &[
         ParamSpec {

@@ -36,7 +36,7 @@ const FACTS: Facts = Facts {
     aliases: &["A11"],
     source: "Zelenkov, Segalovich 2007, the decomposition method",
     summary: "Two documents are duplicates if their longest common subsequence of words reaches a share of both lengths.",
-    when_not_to_use: "where paragraphs change places, and with tau below about .7 on large corpora: nearly all words are indexed then",
+    when_not_to_use: "where paragraphs change places, and on more than some hundred thousand documents: candidates grow with the square of the corpus, and with tau below about .7 nearly all words are indexed",
     inputs: "text, word counts",
     params: &[
         ParamSpec {

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     aliases: &["svd"],
     source: "Deerwester et al. 1990, Indexing by latent semantic analysis; Halko, Martinsson, Tropp 2011 for the decomposition",
     summary: "Two documents are duplicates if the cosine of their vectors, reduced to the main directions of the corpus, reaches the threshold.",
-    when_not_to_use: "where texts of one subject must be told apart, and where every pair must be found in a large corpus",
+    when_not_to_use: "where texts of one subject must be told apart, where every pair must be found in a large corpus, and on more than some ten thousand documents: candidates are dozens a document, and more the larger the corpus",
     inputs: "text, word counts, notes of a sample",
     params: &[
         ParamSpec { name: "dimensions", kind: Kind::Int(1, 248), default: "100", help: "singular vectors" },

@@ -34,7 +34,7 @@ const FACTS: Facts = Facts {
     aliases: &["shingle"],
     source: "Broder 1997, On the resemblance and containment of documents",
     summary: "Two documents are duplicates if enough of their windows of characters are common to both.",
-    when_not_to_use: "on more than some ten thousand documents with a low threshold, where minhash finds what is alike at a fraction of the cost; for pages of one template",
+    when_not_to_use: "on more than some ten thousand documents with a low threshold, where minhash finds what is alike at a fraction of the cost; with measure=containment where some of a few thousand documents are long, for a long text may hold any short one and nearly every pair is then checked; for pages of one template",
     inputs: "text",
     params: &[
         ParamSpec {

@@ -215,19 +215,28 @@ impl<'p> Pairs<'p> {
         let end = |i: usize| last(i).min((i + 1).saturating_add(reach as usize));
         let (mut words, mut compared, mut places) =
             (std::mem::take(&mut self.words), 0, std::mem::take(&mut self.places));
+        let fetch = |docs: &[u64], words: &mut Vec<u64>| {
+            words.clear();
+            words.resize(docs.len() * N, 0);
+            words.as_chunks_mut::<N>().0.iter_mut().zip(docs).for_each(|(to, &doc)| sketches.copy(doc, to));
+        };
+        let mut others = Vec::new();
         for first in (0..docs.len()).step_by(BLOCK) {
             let rows = first..docs.len().min(first + BLOCK);
+            fetch(&docs[rows.clone()], &mut words);
+            let (left, _) = words.as_chunks::<N>();
             let furthest = rows.clone().map(&end).max().unwrap_or(0);
             for second in (first..furthest).step_by(BLOCK) {
-                let others = second..furthest.min(second + BLOCK);
-                words.clear();
-                words.resize((rows.len() + others.len()) * N, 0);
-                let (words, _) = words.as_chunks_mut::<N>();
-                let (left, right) = words.split_at_mut(rows.len());
-                left.iter_mut().zip(&docs[rows.clone()]).for_each(|(to, &doc)| sketches.copy(doc, to));
-                right.iter_mut().zip(&docs[others.clone()]).for_each(|(to, &doc)| sketches.copy(doc, to));
+                let followers = second..furthest.min(second + BLOCK);
+                // The first followers are those of the block itself.
+                let right = if second == first {
+                    left
+                } else {
+                    fetch(&docs[followers.clone()], &mut others);
+                    others.as_chunks::<N>().0
+                };
                 for i in rows.clone() {
-                    let (from, to) = ((i + 1).max(second), end(i).min(others.end));
+                    let (from, to) = ((i + 1).max(second), end(i).min(followers.end));
                     if from < to {
                         compared += (to - from) as u64;
                         let right = right[from - second..to - second].iter().enumerate();
@@ -295,6 +304,46 @@ mod tests {
             pairs.compare_all(&window, |x, y| Some(Pair::new(x.doc, y.doc, Score::EQUAL, 1)));
             assert_eq!((pairs.compared, pairs.left_out), (compared, 4950 - compared));
             assert_eq!(found, compared);
+        }
+    }
+
+    /// Sketches of one word, the number of the document; near are those that differ by 1 or by 7.
+    #[test]
+    fn documents_are_compared_by_sketches_in_blocks_as_one_by_one() {
+        struct Numbered;
+        impl Sketches for Numbered {
+            fn copy(&self, doc: u64, to: &mut [u64]) {
+                to.fill(doc);
+            }
+        }
+        let count = 2 * BLOCK + 500;
+        let docs: Vec<u64> = (0..count as u64).collect();
+        let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
+        // All followers of few documents; ten of each; as many as a list of its own says, of which none reaches itself.
+        let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
+        for (last, most, docs) in [
+            (lasts[0], u64::MAX, &docs[..40]),
+            (lasts[0], 10 * count as u64, &docs),
+            (lasts[1], u64::MAX, &docs),
+            (lasts[2], u64::MAX, &docs),
+        ] {
+            let mut found = Vec::new();
+            let mut sink = |pair: Pair| found.push((pair.a, pair.b));
+            let mut pairs = Pairs::new(most, &mut sink);
+            let judge = |a, b| Some(Pair::new(a, b, Score::EQUAL, 1));
+            pairs.compare_sketches(docs, &Numbered, last, near, judge);
+            let counts = (pairs.compared, pairs.left_out);
+            let all = |i: usize| last(i).clamp(i + 1, docs.len());
+            let end = |i: usize| if most == u64::MAX { all(i) } else { all(i).min(i + 11) };
+            let sum = |end: &dyn Fn(usize) -> usize| (0..docs.len()).map(|i| (end(i) - i - 1) as u64).sum::<u64>();
+            assert_eq!(counts, (sum(&end), sum(&all) - sum(&end)));
+            let expected =
+                |i: usize| [1, 7].map(|step| i + step).into_iter().filter(move |&j| j < end(i)).map(move |j| (i, j));
+            let mut expected: Vec<(u64, u64)> =
+                (0..docs.len()).flat_map(expected).map(|(i, j)| (i as u64, j as u64)).collect();
+            found.sort_unstable();
+            expected.sort_unstable();
+            assert!(found == expected && !found.is_empty(), "{} for {}", found.len(), expected.len());
         }
     }
 

@@ -153,7 +153,7 @@ mod tests {
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
-        for most in 2..=31 {
+        for most in 2..=32 {
             let terms: Vec<Term> = (0..40).map(|n| term(2 * n, 50.0 - n as f64, 2)).collect();
             let keys = HeavyTerms { most, ..HEAVY }.keys(&terms, 1).keys;
             assert_eq!(keys.len(), most * most / 4, "{most}");

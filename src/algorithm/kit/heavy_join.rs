@@ -23,9 +23,9 @@ const PRINT_BITS: u32 = 16;
 /// Of them in a word.
 const PRINTS: usize = 4;
 /// The most heavy terms.
-pub const MOST_TERMS: usize = 31;
+pub const MOST_TERMS: usize = 32;
 /// Numbers of 16 bits in a sketch: prints, and the length of common terms behind them.
-const NUMBERS: usize = MOST_TERMS + 1;
+const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
 /// The most words of a sketch.
 const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
 /// What stands for the length 1.
@@ -118,6 +118,12 @@ impl HeavyJoin {
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
+        }
+        // Most windows are small.
+        let mut few = [0; LARGE_WINDOW];
+        if rows <= few.len() {
+            few.iter_mut().enumerate().take(rows).for_each(|(at, doc)| *doc = window.row(at).doc);
+            return out.compare_sketches(&few[..rows], sketches, |_| rows, near, candidate);
         }
         let docs: Vec<u64> = (0..rows).map(|at| window.row(at).doc).collect();
         out.compare_sketches(&docs, sketches, |_| rows, near, candidate);

@@ -104,6 +104,13 @@ impl<T: CellValue> AtomicCells<T> {
         T::load(&self.cells()[at])
     }
 
+    /// The values of the cells from `begin` on, as many as there is room for.
+    #[inline]
+    pub fn load_all(&self, begin: usize, to: &mut [T]) {
+        let cells = &self.cells()[begin..begin + to.len()];
+        to.iter_mut().zip(cells).for_each(|(to, cell)| *to = T::load(cell));
+    }
+
     /// Sets cell `at`.
     #[inline]
     pub fn store(&self, at: usize, value: T) {
