@@ -24,7 +24,7 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,cosine:preset=versions",
         options: &[],
-        summary: "copies, versions of a text, and texts that stand in larger ones; pages of one form are told apart, and stay",
+        summary: "copies, versions, and texts that stand in larger ones; pages of one form are told apart, and stay",
     },
     Preset {
         name: "strict",

@@ -39,7 +39,10 @@ fn lasting(mut study: Value) -> Value {
 fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     let mut pool: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for label in labels(out) {
-        doc_pairs(out, &label).into_iter().for_each(|pair| _ = pool.entry(pair).or_default().insert(label.clone()));
+        // Forms are no duplicates.
+        let relations = Table::read(&out.join(format!("pairs/algorithm={label}"))).texts("relation");
+        let duplicates = doc_pairs(out, &label).into_iter().zip(relations).filter(|(_, relation)| relation != "form");
+        duplicates.for_each(|(pair, _)| _ = pool.entry(pair).or_default().insert(label.clone()));
     }
     pool
 }
