@@ -10,6 +10,8 @@ use crate::hash::hash64;
 
 /// Characters of the longest first line that is taken for a line of its own; a longer one is a text.
 const LONGEST: usize = 200;
+/// Bytes that these have at most, with white space behind them.
+const LONGEST_BYTES: usize = 1024;
 /// What begins a quotation or a table.
 const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
 /// What ends half a sentence.
@@ -25,13 +27,19 @@ pub struct Heading {
 impl Heading {
     /// The one of a text; none for a text that begins with a line of more than 200 characters, or has no line.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
-        let mut lines = document.raw().split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
-        let first = lines.next()?;
-        if first.chars().nth(LONGEST).is_some() {
+        // No more of a text is looked at than its first two lines begin with.
+        let raw = document.raw().trim_start();
+        let end = match memchr::memchr2(b'\n', b'\r', &raw.as_bytes()[..raw.len().min(LONGEST_BYTES + 1)]) {
+            Some(end) => end,
+            None if raw.len() <= LONGEST_BYTES => raw.len(),
+            None => return None,
+        };
+        let first = raw[..end].trim_end();
+        if first.is_empty() || first.chars().nth(LONGEST).is_some() {
             return None;
         }
         // A title has a text behind it, and that does not go on with the sentence.
-        let goes_on = lines.next().is_none_or(|next| next.starts_with(char::is_lowercase));
+        let goes_on = raw[end..].trim_start().chars().next().is_none_or(char::is_lowercase);
         let may_be_title = !goes_on && !first.starts_with(NO_TITLE_BEGINS) && !first.ends_with(NO_TITLE_ENDS);
         let hash = hash64(document.beside(first).text().as_bytes());
         Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
