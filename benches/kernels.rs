@@ -16,9 +16,10 @@ use dupsift::report::table_of_numbers;
 use dupsift::row::Signatures;
 use dupsift::row::Slots;
 use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
+use dupsift::stage::bound::Bound;
 use dupsift::stage::connect::Forest;
 use dupsift::stage::count::Tally;
-use dupsift::stage::recipe::{Bound, Recipe};
+use dupsift::stage::recipe::Recipe;
 use dupsift::text::{Analysis, Pipeline, TextOptions};
 use kit::{median, thread_cpu_seconds};
 

@@ -28,7 +28,7 @@ pub fn sentence(
             a.numbers.min(b.numbers),
             rule.numbers
         ),
-        Why::Word => words.map_or_else(|| "one word differs".into(), |words| word(words)),
+        Why::Word => words.map_or_else(|| "one word differs".into(), word),
         Why::Contained => format!("{larger:.2} of the 3-grams of {inner} stand in {outer}"),
         Why::Alone => format!("the next best is {away}"),
         Why::Title => format!("the titles are equal, and the next best is {away}"),

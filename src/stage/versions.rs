@@ -3,10 +3,10 @@
 //! Three sentences, all of which must hold; docs/versions.md has the corpora that the shares were measured on:
 //!
 //! 1. The texts share enough: at least the share T of the distinct 3-grams of one stands in the other.
-//! 2. The facts agree: at least [`NUMBERS`] of the distinct numbers of the text that has fewer stand in the other, or at least
-//!    [`GRAMS`] of the 3-grams of each text do.
+//! 2. The facts agree: at least `NUMBERS` of the distinct numbers of the text that has fewer stand in the other, or at least
+//!    `GRAMS` of the 3-grams of each text do.
 //! 3. No single word tells them apart: in the text that is contained the better no word stands so much oftener than in the
-//!    other that the surplus is more than [`SURPLUS`] of its words.
+//!    other that the surplus is more than `SURPLUS` of its words.
 //!
 //! Not for: what only the corpus tells, such as that another page of the template is as near; short texts of which a word was
 //! changed, for one word of less than fifty is more than that share.
