@@ -62,18 +62,7 @@ mod tests {
 
     #[test]
     fn every_reason_has_a_sentence_with_its_figures() {
-        let rule = Versions {
-            least: 0.6,
-            numbers: 0.7,
-            both: 0.75,
-            word: 0.02,
-            short: 2.0,
-            contained: 0.88,
-            gap: 0.15,
-            near: 0.9,
-            titles: 10,
-            forms: 0.68,
-        };
+        let rule = Versions::DEFAULT;
         let side = |grams| ExplainedContained { common_grams: 9, grams, common_numbers: 2, numbers: 14, stays: None };
         let word = |share| ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
         let of = |relation: RelationKind, why: Why| {

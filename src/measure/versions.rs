@@ -87,6 +87,20 @@ pub struct Both {
 }
 
 impl Versions {
+    /// With the bounds that were found by experiment, for pairs by [`cosine`](super::cosine()) of .6 and more.
+    pub const DEFAULT: Versions = Versions {
+        least: 0.6,
+        numbers: 0.7,
+        both: 0.75,
+        word: 0.02,
+        short: 2.0,
+        contained: 0.88,
+        gap: 0.15,
+        near: 0.9,
+        titles: 10,
+        forms: 0.68,
+    };
+
     /// What equal texts are.
     pub fn same(&self) -> Related {
         Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32 }
@@ -139,21 +153,6 @@ mod tests {
     use super::*;
     use crate::measure::Part;
 
-    fn rule() -> Versions {
-        Versions {
-            least: 0.6,
-            numbers: 0.7,
-            both: 0.75,
-            word: 0.02,
-            short: 2.0,
-            contained: 0.88,
-            gap: 0.15,
-            near: 0.9,
-            titles: 10,
-            forms: 0.68,
-        }
-    }
-
     fn contained(grams: (u64, u64), numbers: (u64, u64)) -> Contained {
         let part = |(common, all)| Part { common, all };
         Contained { grams: part(grams), numbers: part(numbers) }
@@ -173,7 +172,7 @@ mod tests {
     }
 
     fn told(both: Both) -> (RelationKind, Why) {
-        let Related { relation, why, .. } = rule().relate(&both);
+        let Related { relation, why, .. } = Versions::DEFAULT.relate(&both);
         (relation, why)
     }
 
@@ -232,6 +231,6 @@ mod tests {
             told(Both { lines: FirstLine { same: true, titles: false }, ..titles }),
             (RelationKind::Form, Why::Near)
         );
-        assert_eq!(rule().relate(&titles).next_best, 0.69);
+        assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
     }
 }

@@ -11,17 +11,19 @@
 //! Not for: what only the corpus tells, such as that another page of the template is as near; short texts of which a word was
 //! changed, for one word of less than fifty is more than that share.
 
-use crate::measure::{Contained, contained, numbers_of, split_word_counts, surplus, write_contents, write_word_counts};
+use crate::measure::{
+    Contained, Versions, contained, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
+};
 use crate::text::Analysis;
 
 /// T where none is typed.
 pub const ENOUGH: f64 = 0.8;
 /// The share of the numbers of the text that has fewer, from which on facts agree.
-const NUMBERS: f64 = 0.7;
+const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The share of the 3-grams of each text, from which on facts agree whatever the numbers.
-const GRAMS: f64 = 0.75;
+const GRAMS: f64 = Versions::DEFAULT.both;
 /// The largest share of a text's words that one of them may stand there more often than in the other text.
-const SURPLUS: f64 = 0.02;
+const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends what has to be known of one text.
 pub fn write_evidence(document: &Analysis<'_>, out: &mut Vec<u64>) {
