@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 
 ENDINGS = (".parquet", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
 BATCH_ROWS = 4096
+# The version of run.json that these scripts read.
+SCHEMA_VERSION = 4
 
 
 def fail(message):
@@ -69,6 +71,8 @@ def record(out):
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
         fail(f"{out} is the output of another verb; expected that of dupsift run")
+    if report["schema_version"] < SCHEMA_VERSION:
+        fail(f"{out} was made by an earlier dupsift; run again with --overwrite")
     return report
 
 
@@ -89,10 +93,8 @@ def part(out, kind, label=None):
 def duplicates(out, label, columns):
     """The columns of one algorithm's pairs that are duplicates: forms are alike and none."""
     file = part(out, "pairs", label)
-    # Results before version 4 of run.json do not tell what a pair is.
-    tells, relation = "relation" in pq.read_schema(file).names, pc.field("relation")
-    no_forms = relation.is_null() | (relation != "form") if tells else None
-    return pq.read_table(file, columns=columns, filters=no_forms, partitioning=None)
+    relation = pc.field("relation")
+    return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "form"), partitioning=None)
 
 
 def corpus_files(report, inputs=None):

@@ -165,7 +165,7 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
 /// judged: how many of them several found, only the pool tells.
 fn sizes(job: &Job<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
-        |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].pairs_written).sum();
+        |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
     let mut sizes: Vec<u64> = options.contestants.iter().map(written).collect();
     let contestants = || options.contestants.iter().zip(&sizes);
     if !contestants().any(|(one, &size)| one.algorithms.len() > 1 && size > options.judge_sample) {
@@ -193,7 +193,7 @@ fn pool(
     let mut tally = Tally::new(sampling.clone());
     tally.relate(related(&options.contestants));
     let (mut chosen, mut within) = (FoundWriter::new(job.dir, "chosen")?, FoundWriter::new(job.dir, "within")?);
-    let bar = job.bar("pool", finished.report.algorithms.iter().map(|one| one.pairs_written as usize).sum());
+    let bar = job.bar("pool", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
     for pair in finished.pool()? {
         let mut pair = pair?;
         job.go_on()?;

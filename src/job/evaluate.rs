@@ -150,9 +150,8 @@ fn measure(job: &Job<'_>, finished: &Finished, truth: &Truth, one: &AlgorithmRep
     let clusters = EvaluatedClusters::new(job, finished, truth, one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
-    // Pairs lie within clusters, so as many pairs as there are within them are all of these; forms lie anywhere.
-    let has_forms = one.relations.is_some_and(|told| told.form > 0);
-    let all_within = !has_forms && one.pairs == clusters.pairs;
+    // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
+    let all_within = one.pairs.saturating_sub(one.forms) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
         (report.pairs_true, report.pages_true) = clusters.true_pairs(job, truth)?;

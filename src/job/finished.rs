@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::heard::heard;
 use super::inputs::{Inputs, look_into};
+use super::run_report::SCHEMA_VERSION;
 use super::{RunOptions, RunReport};
 use crate::batch::{CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, clustered, pairs_found};
 use crate::error::{Error, Result};
@@ -48,7 +49,7 @@ impl Finished {
             return Err(other("evaluate"));
         }
         let json = std::fs::read(&path).map_err(Error::io("read", &path))?;
-        let report = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
+        let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
             None => Error::BadFile {
                 path,
@@ -57,6 +58,15 @@ impl Finished {
                 ),
             },
         })?;
+        if report.schema_version < SCHEMA_VERSION {
+            let version = report.schema_version;
+            return Err(Error::BadFile {
+                path: dir.join("run.json"),
+                why: format!(
+                    "it is of version {version}, as an earlier dupsift wrote it; expected version {SCHEMA_VERSION}: run again with --overwrite"
+                ),
+            });
+        }
         Ok(Finished::new(dir, report))
     }
 

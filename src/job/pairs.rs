@@ -32,6 +32,8 @@ pub struct DocumentPairs {
     layout: PairLayout,
     /// Pairs in all, written or not.
     pub total: u64,
+    /// Of these, forms.
+    pub forms: u64,
     /// Classes of which only pairs with the best document are written.
     pub large_groups: u64,
 }
@@ -41,6 +43,7 @@ struct Expander<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
     total: u64,
+    forms: u64,
     large_groups: u64,
 }
 
@@ -74,7 +77,7 @@ pub fn expand(
     let bar = job.bar(&format!("expand {}", relation.label), pieces);
     let counts = job.work(
         pieces,
-        || Ok(Expander { writer: out.writer(), record: Vec::new(), total: 0, large_groups: 0 }),
+        || Ok(Expander { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
         |state, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
                 job.go_on()?;
@@ -97,10 +100,11 @@ pub fn expand(
                     shown.set(pair.a as usize);
                     shown.set(pair.b as usize);
                     state.total += 1;
+                    state.forms += u64::from(pair.is_form());
                     return Ok(());
                 }
                 let (a, b) = (relation.members(pair.a), relation.members(pair.b));
-                state.total += between(
+                let found = between(
                     a,
                     b,
                     max_group,
@@ -111,17 +115,19 @@ pub fn expand(
                         state.push(&layout, shown, &of_both)
                     },
                 )?;
+                state.total += found;
+                state.forms += if pair.is_form() { found } else { 0 };
                 Ok(())
             })?;
             bar.add(1);
             Ok(())
         },
-        |mut state| state.writer.flush().map(|()| (state.total, state.large_groups)),
+        |mut state| state.writer.flush().map(|()| [state.total, state.forms, state.large_groups]),
     )?;
     let listed = out.finish()?;
-    let (total, large_groups) = counts.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let [total, forms, large_groups] = [0, 1, 2].map(|at| counts.iter().map(|counts| counts[at]).sum());
     running.end(relation.pairs.rows(), listed.rows(), listed.spilled_bytes());
-    Ok(DocumentPairs { listed, layout, total, large_groups })
+    Ok(DocumentPairs { listed, layout, total, forms, large_groups })
 }
 
 /// Whether a pair of representatives is a pair of documents as it stands: no other document is equal to either.
@@ -138,7 +144,7 @@ pub struct Shown<'t> {
     pub compared: Option<&'t Compared>,
 }
 
-/// Writes the table; returns how many pairs it holds, and its bytes.
+/// Writes the table; returns how many pairs it holds, how many of them are forms, and its bytes.
 pub fn write(
     job: &Job<'_>,
     stage: &Stage,
@@ -146,13 +152,13 @@ pub fn write(
     relation: &Relation,
     pairs: &DocumentPairs,
     shown: Shown<'_>,
-) -> Result<(u64, u64)> {
+) -> Result<([u64; 2], u64)> {
     let path = stage.path().join(format!("pairs/algorithm={}/part-00000.parquet", bound.label));
     let schema = pair_schema(shown.ids.kind());
     let writer = TableWriter::create(&path, schema.clone())?;
     let names = MatchedBy::new(bound.signer.rules());
     let rows = Vec::with_capacity(FULL_ROWS);
-    let mut table = Table { writer, schema, shown, verified: bound.confirm().is_some(), names, rows };
+    let mut table = Table { writer, schema, shown, verified: bound.confirm().is_some(), names, rows, forms: 0 };
     let bar = job.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
     for part in 0..pairs.listed.partitions() {
         let records = match pairs.listed.rows_of(part) {
@@ -173,7 +179,8 @@ pub fn write(
         bar.add(1);
     }
     table.write()?;
-    table.writer.close()
+    let forms = table.forms;
+    table.writer.close().map(|(rows, bytes)| ([rows, forms], bytes))
 }
 
 /// Takes the pairs off a sequence in order that stand before another pair.
@@ -196,11 +203,13 @@ struct Table<'t> {
     verified: bool,
     names: MatchedBy<'t>,
     rows: Vec<Pair>,
+    forms: u64,
 }
 
 impl Table<'_> {
     #[inline]
     fn push(&mut self, job: &Job<'_>, pair: Pair) -> Result<()> {
+        self.forms += u64::from(pair.is_form());
         self.rows.push(pair);
         if self.rows.len() == FULL_ROWS {
             job.go_on()?;
@@ -243,7 +252,7 @@ impl Table<'_> {
                 numbers_b: column(|both| both[1].numbers),
                 relation: told(|told| told.relation.name()),
                 why: told(|told| told.why.name()),
-                next_best: rows.iter().map(|pair| pair.told.map(|told| told.next_best)).collect(),
+                next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
             };
             self.writer.write(&columns.table(&self.schema)?)?;
             from = to;

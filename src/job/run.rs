@@ -185,8 +185,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let mut expanded = Vec::new();
     for ((bound, (relation, _)), report) in bound.iter().zip(&relations).zip(&mut reports) {
         let pairs = pairs::expand(job, bound, relation, &alike, &taken.keep, &shown)?;
-        report.pairs = pairs.total;
-        report.large_groups = pairs.large_groups;
+        (report.pairs, report.forms, report.large_groups) = (pairs.total, pairs.forms, pairs.large_groups);
         if bound.confirm().is_none() {
             report.candidates = relation.pairs.rows();
         }
@@ -220,7 +219,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     };
     let written = tables.write(job, stage)?;
     for ((report, pairs), counts) in reports.iter_mut().zip(&written.pairs).zip(&written.clusters) {
-        report.pairs_written = *pairs;
+        [report.pairs_written, report.forms_written] = *pairs;
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);
     }

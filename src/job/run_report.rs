@@ -260,6 +260,12 @@ pub struct AlgorithmReport {
     pub pairs: u64,
     /// Pairs written.
     pub pairs_written: u64,
+    /// Of all pairs of documents those that are forms, which are no duplicates.
+    #[serde(default)]
+    pub forms: u64,
+    /// Of the pairs written those that are forms.
+    #[serde(default)]
+    pub forms_written: u64,
     /// Groups above `--max-group`, of which only pairs with the representative are written.
     pub large_groups: u64,
     /// Clusters of two or more.
@@ -275,6 +281,13 @@ pub struct AlgorithmReport {
     pub model: Option<String>,
     /// What the method decided by itself.
     pub notes: Vec<String>,
+}
+
+impl AlgorithmReport {
+    /// Pairs written that are no forms: what stands in tables of duplicates.
+    pub fn duplicates_written(&self) -> u64 {
+        self.pairs_written.saturating_sub(self.forms_written)
+    }
 }
 
 /// What the pairs of an algorithm are, copies folded.

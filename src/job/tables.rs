@@ -56,8 +56,8 @@ pub struct Tables<'t> {
 /// What was written.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// By algorithm: the rows of its table of pairs.
-    pub pairs: Vec<u64>,
+    /// By algorithm: the rows of its table of pairs, and how many of them are forms.
+    pub pairs: Vec<[u64; 2]>,
     /// By algorithm.
     pub clusters: Vec<ClusterCounts>,
     /// Of all; nothing where no document may go.
@@ -76,7 +76,7 @@ impl Tables<'_> {
         let running = job.clock.stage("write tables");
         let count = self.bound.len();
         let written = Mutex::new(Written {
-            pairs: vec![0; count],
+            pairs: vec![[0; 2]; count],
             clusters: vec![ClusterCounts::default(); count],
             ..Written::default()
         });
@@ -98,7 +98,7 @@ impl Tables<'_> {
                     let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
                     let shown = Shown { ids: self.ids, compared: self.compared };
                     let (rows, bytes) = pairs::write(job, stage, bound, relation, &self.pairs[algorithm], shown)?;
-                    note(rows, bytes, &|written| written.pairs[algorithm] = rows);
+                    note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
                     let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
                     let (counts, bytes) = clusters::write(job, stage, bound, relation, self.keep, self.ids)?;

@@ -97,7 +97,9 @@ pub fn algorithm(
     let common_keys = rows.iter().filter(|row| row.equal).count() as u64;
     let rule = look.words.as_ref().map(|(rule, _)| *rule);
     let words = look.words.as_ref().map(|(rule, words)| words.each_ref().map(|word| explained_word(rule, word)));
-    let told = said.pair.as_ref().and_then(|pair| sentence(pair, rule.as_ref(), contained, words.as_ref()));
+    // Of several checks the first is the method's own.
+    let own = look.checks.first().and_then(|check| check.similarity);
+    let told = said.pair.as_ref().and_then(|pair| sentence(pair, rule.as_ref(), own, contained, words.as_ref()));
     let why = match told.filter(|_| !same) {
         Some(told) => told,
         None => why(verdict, &look, &said, report, documents, same, common_keys),
@@ -209,8 +211,9 @@ fn why(
             _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
         },
         Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
-        Verdict::LeftOut => match (&look.words, look.ended) {
-            (Some((rule, _)), Ended::Pair(pair)) => relation_left_out(rule, pair.score.similarity),
+        // What was never compared may be anything.
+        Verdict::LeftOut => match (&look.words, look.checks.first().and_then(|check| check.similarity), report) {
+            (Some((rule, _)), Some(own), Some(report)) if report.left_out == 0 => relation_left_out(rule, own),
             _ => None,
         }
         .unwrap_or_else(|| left_out(said, report)),

@@ -81,18 +81,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         if !one.flagged.is_empty() {
             remarks.push(format!("{label}: documents to know about{}", by_reason(&one.flagged)));
         }
-        if let Some(told) = one.relations.filter(|told| told.form > 0) {
-            remarks.push(format!(
-                "{label}: {}, {} contained, {} (alike, with other facts: in no cluster, and nothing goes for them)",
-                counted(told.version, "version"),
-                thousands(told.contained),
-                counted(told.form, "form")
-            ));
-        }
-        if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
-            let short = counted(told.cut_short, "pair");
-            remarks.push(format!("{label}: the next best of {short} was sought in a part of a large near group only"));
-        }
+        remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
                 "{label}: {} above --max-group; {} of {} are written, those with the representative",
@@ -134,6 +123,24 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
         let reason = accepted.reason.as_deref().unwrap_or("no reason is given");
         format!("guard: held back for this, and accepted all the same at {}: {reason}", accepted.time)
     }));
+    remarks
+}
+
+/// What the pairs of a method are that tells versions from forms.
+fn relations(one: &AlgorithmReport) -> Vec<String> {
+    let (label, mut remarks) = (&one.label, Vec::new());
+    if let Some(told) = one.relations.filter(|told| told.form > 0) {
+        remarks.push(format!(
+            "{label}: {}, {} contained, {} of texts, copies counted once (forms have other facts: in no cluster, and nothing goes for them)",
+            counted(told.version, "version"),
+            thousands(told.contained),
+            counted(told.form, "form")
+        ));
+    }
+    if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
+        let short = counted(told.cut_short, "pair");
+        remarks.push(format!("{label}: the next best of {short} was sought in a part of a large near group only"));
+    }
     remarks
 }
 
@@ -234,7 +241,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: 1 version, 2 contained, 5,000 forms (alike, with other facts: in no cluster, and nothing goes for them)
+            minhash_loose: 1 version, 2 contained, 5,000 forms of texts, copies counted once (forms have other facts: in no cluster, and nothing goes for them)
             minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 

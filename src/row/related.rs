@@ -74,6 +74,11 @@ pub struct Related {
 }
 
 impl Related {
+    /// The similarity of the next best partner; none for equal texts, of which it is not asked.
+    pub fn next_best(self) -> Option<f32> {
+        (self.why != Why::Same).then_some(self.next_best)
+    }
+
     /// Bytes on the way through work files.
     pub const WIDTH: usize = 6;
 

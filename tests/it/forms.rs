@@ -181,7 +181,7 @@ fn explain_says_why_with_figures() {
         Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout
     };
     for (a, b, sentence) in [
-        ("d0", "d1", "version: the next best is "),
+        ("d0", "d1", "version: nothing else has a cosine of 0.6"),
         ("d3", "d2", "contained: 1.00 of the 3-grams of b stand in a"),
         ("d2", "d3", "contained: 1.00 of the 3-grams of a stand in b"),
         ("d4", "d5", "form: the numbers differ: 0 of 12 agree, 0.7 are asked for"),
@@ -191,4 +191,61 @@ fn explain_says_why_with_figures() {
     }
     let said = explain("d7", "d8");
     assert!(said.contains("\"alpha\"") && said.contains("no, a form") && said.contains("no pair"), "{said}");
+}
+
+/// With a check after the rule the table has the check's similarity, and the rule went by the cosine.
+#[test]
+fn explain_goes_by_the_methods_own_score() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(corpus()), 100);
+    let run = |more: &str, flags: &[&str]| done(&file, &[&["--algorithms", &format!("{RULE},{more}")], flags].concat());
+    let explain = |done: &Done, a: &str, b: &str| {
+        let said = Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout;
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let checked = run("verify=jaccard:0.1", &[]);
+    let said = explain(&checked, "d0", "d1");
+    assert!(said.contains("version: nothing else has a cosine of 0.6") && !said.contains("nearer"), "{said}");
+    // Below forms= a form is not in the table, and explain says so; what was never compared may be anything.
+    let few = run("forms=1", &[]);
+    let sentence = "and no versions, reported from a cosine of 1 on only";
+    let said = explain(&few, "d4", "d5");
+    assert!(said.contains(sentence), "{said}");
+    let cut = run("forms=1", &["--max-candidates", "1"]);
+    let said = explain(&cut, "d4", "d6");
+    assert!(!said.contains(sentence), "{said}");
+    assert!(record(&few.out())["algorithms"][1]["relations"]["forms_left_out"] == 6);
+}
+
+/// Copies are pairs of documents, and so are forms of copies.
+#[test]
+fn forms_are_counted_in_documents_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    let mut texts = corpus();
+    texts.push(texts[4].clone());
+    write_docs(&file, &numbered(texts), 100);
+    let done = done(&file, &["--algorithms", RULE]);
+    let cosine = record(&done.out())["algorithms"][1].clone();
+    // Three notices, one of them twice: two more pairs. Three pages of a template.
+    assert_eq!((&cosine["forms"], &cosine["forms_written"]), (&json!(8), &json!(8)));
+    assert_eq!(cosine["relations"]["form"], 6);
+    // Of equal texts no next best is told.
+    let table = Table::read(&done.out().join("pairs/algorithm=cosine"));
+    let copies = table.texts("why").into_iter().zip(table.floats("next_best"));
+    assert!(copies.filter(|(why, _)| why == "same text").all(|(_, next_best)| next_best.is_none()));
+}
+
+#[test]
+fn results_of_earlier_versions_are_refused_in_plain_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let done = run(folder.path(), &[]);
+    let path = done.out().join("run.json");
+    let mut record = record(&done.out());
+    record["schema_version"] = json!(3);
+    std::fs::write(&path, record.to_string()).unwrap();
+    Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap())
+        .ends_with(1)
+        .says(&["version 3", "run again with --overwrite"]);
 }
