@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
-        // .15 is enough, whatever the binary fractions say.
+        // .15 is enough, as it is written.
         assert_eq!(told(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
         assert_eq!(told(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Form, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };

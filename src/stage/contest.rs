@@ -2,7 +2,7 @@
 //! pairs of its algorithms.
 //!
 //! What is typed for `compare` is a list of algorithms in which names of presets may stand: `minhash,balanced,strict`. An
-//! algorithm that a preset holds runs once, whoever asks for it.
+//! algorithm that a preset holds runs once, also where several ask for it.
 //!
 //! ```text
 //! minhash,balanced -> algorithms   minhash, exact, cosine
@@ -30,7 +30,7 @@ pub struct Contestant {
 /// All of them.
 #[derive(Clone)]
 pub struct Contest {
-    /// What runs, labels unique: those that were asked for, then those of presets that nobody asked for by itself.
+    /// What runs, labels unique: those that were asked for, then those that presets alone ask for.
     pub algorithms: Vec<Chosen>,
     /// Who is compared: the algorithms that were asked for, then the presets.
     pub contestants: Vec<Contestant>,

@@ -42,7 +42,7 @@ pub const PRESETS: &[Preset] = &[
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "what FineWeb finds and removes: one text stays of each cluster, whatever the others say; to compare with it",
+        summary: "what FineWeb finds and removes: one text of each cluster stays, even where others say more; to compare",
     },
 ];
 

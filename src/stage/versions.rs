@@ -20,7 +20,7 @@ use crate::text::Analysis;
 pub const ENOUGH: f64 = 0.8;
 /// The share of the numbers of the text that has fewer, from which on facts agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The share of the 3-grams of each text, from which on facts agree whatever the numbers.
+/// The share of the 3-grams of each text, from which on facts agree, with any numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
 /// The largest share of a text's words that one of them may stand there more often than in the other text.
 const SURPLUS: f64 = Versions::DEFAULT.word;

@@ -149,7 +149,7 @@ mod tests {
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [2, 4, 6, 8]);
         assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
-        // The same keys in whatever order the weights put them, and whatever the first lines say.
+        // The same keys in any order of weights, and with any first lines.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);
