@@ -1,6 +1,5 @@
 //! The rule that tells versions from forms, over the pairs of one algorithm: what each pair is, and why.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::Contents;
@@ -31,11 +30,10 @@ pub struct Known<'k> {
 impl Known<'_> {
     /// What the rule asks of two documents whose next best is known.
     fn both(&self, relating: &dyn Relating, pair: &Pair, next_best: f32) -> Both {
-        let evidence = |doc| -> Cow<'_, [u64]> { self.evidence.of(doc) };
         Both {
             cosine: pair.score.similarity.into(),
             contained: self.contents.of(pair.a, pair.b).unwrap_or_default(),
-            surplus: relating.surplus(&evidence(pair.a), &evidence(pair.b)),
+            surplus: relating.surplus(&self.evidence.of(pair.a), &self.evidence.of(pair.b)),
             lines: self.headings.compare(self.common, pair.a, pair.b),
             next_best: next_best.into(),
         }
