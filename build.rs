@@ -10,6 +10,9 @@ use std::{env, error, fs};
 #[path = "src/cpu.rs"]
 mod cpu;
 #[allow(dead_code)]
+#[path = "src/float.rs"]
+mod float;
+#[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/letters.rs"]
 mod letters;
 #[path = "src/text/tokenizer/dict/plant.rs"]

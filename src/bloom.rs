@@ -13,6 +13,7 @@
 use std::f64::consts::LN_2;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::float;
 use crate::hash::mix64;
 
 /// Counters in a word.
@@ -32,7 +33,7 @@ pub struct CountingBloom {
 
 /// See above.
 fn counters_for(keys: f64, rate: f64) -> f64 {
-    (-keys * rate.clamp(1e-12, 0.5).ln() / (LN_2 * LN_2)).ceil()
+    (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
 impl CountingBloom {
@@ -89,7 +90,7 @@ impl CountingBloom {
     /// The share of unknown keys that are taken for known ones, once so many keys were inserted: (1 - e^(-kn/m))^k.
     pub fn false_positives(&self, keys: u64) -> f64 {
         let hashes = f64::from(self.hashes);
-        (-(-hashes * keys as f64 / self.counters as f64).exp_m1()).powf(hashes)
+        float::pow(-float::exp_m1(-hashes * keys as f64 / self.counters as f64), hashes)
     }
 
     /// Inserts a key once more.

@@ -19,6 +19,7 @@ use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
+use crate::float;
 use crate::row::{RowShape, Signatures};
 use crate::text::Analysis;
 
@@ -81,13 +82,13 @@ impl Algorithm for OptFreq {
 /// The IDF of a word of five documents; in a corpus of ten documents or fewer, of a word in half of them, for below that
 /// there is no optimum to speak of.
 fn optimum_of(documents: u64) -> f64 {
-    ((documents as f64).ln() - 5f64.ln()).max(2f64.ln())
+    (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }
 
 /// IDF', from 0 for a word of every document to 1 at the optimum.
 fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
     // A corpus that was not counted has no frequencies: all its words are equal.
-    let idf = if documents == 0 { 0.0 } else { -(df as f64 / documents as f64).ln() };
+    let idf = if documents == 0 { 0.0 } else { -float::ln(df as f64 / documents as f64) };
     if idf < optimum { (idf / optimum).max(0.0).sqrt() } else { optimum / idf }
 }
 

@@ -18,7 +18,7 @@ use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features as _,
 use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use crate::bloom::CountingBloom;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::row::{RowShape, Signatures};
 use crate::text::Analysis;
 use crate::text::shingle::{distinct, shingles};
@@ -128,10 +128,22 @@ impl Learner for RepeatsLearner {
     fn learn(&self, notes: &dyn Notes) -> Result<Vec<u64>> {
         /// The share of single features that may pass for repeated ones, where there is room for it.
         const RATE: f64 = 1e-3;
+        /// How many times the filter is there while it is handed on.
+        const AT_ONCE: u64 = 3;
         let features = (0..notes.len()).map(|at| notes.get(at).len() as u64).sum();
-        // The numbers that are handed on and the signer's own stand beside the filter for a while. A smaller one makes more
-        // suspects and no other pairs.
-        let filter = CountingBloom::new(features, RATE, self.most_bytes.min(notes.memory_bytes() / 4));
+        // The numbers that are handed on and the signer's own stand beside the filter for a while. Its size is not that of the
+        // machine's memory: which documents are suspects depends on it.
+        let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
+        let room = notes.memory_bytes() as u64 / AT_ONCE;
+        if bytes > room {
+            return Err(Error::Usage(format!(
+                "repeats: a filter of {} MiB for {features} features is more than --memory has room for; expected --memory of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
+                bytes >> 20,
+                ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
+                room >> 20
+            )));
+        }
+        let filter = CountingBloom::new(features, RATE, self.most_bytes);
         for at in 0..notes.len() {
             notes.go_on()?;
             notes.get(at).iter().for_each(|&feature| filter.insert(feature));
@@ -260,6 +272,34 @@ mod tests {
         };
         assert_eq!(check.confirm(&evidence(A), &evidence(B)), Ok(Some(0.8)));
         assert_eq!(check.confirm(&evidence(A), &evidence(C)), Ok(None));
+    }
+
+    #[test]
+    fn a_filter_that_memory_has_no_room_for_is_refused_and_not_made_smaller() {
+        struct Scarce(Vec<u64>);
+        impl Notes for Scarce {
+            fn len(&self) -> usize {
+                1
+            }
+            fn get(&self, _: usize) -> &[u64] {
+                &self.0
+            }
+            fn memory_bytes(&self) -> usize {
+                5 << 20
+            }
+            fn go_on(&self) -> Result<()> {
+                Ok(())
+            }
+        }
+        let stats = CorpusStats::none();
+        let notes = Scarce((0..1 << 20).collect());
+        let learn = |settings| {
+            let learner = Repeats.learner(&params(&Repeats, settings), &Corpus::new(3, &stats)).unwrap().unwrap();
+            learner.learn(&notes)
+        };
+        let refused = learn("").unwrap_err().to_string();
+        assert!(refused.contains("filter_mib=1 ") && refused.contains("17 MiB more"), "{refused}");
+        assert!(learn("filter_mib=1").is_ok());
     }
 
     /// 7 of 25 is .28, and .28 times 25 a hair more than 7.

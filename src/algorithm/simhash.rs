@@ -22,6 +22,7 @@ use super::kit::votes::majority;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
+use crate::float;
 use crate::hash::{mix64, scalar_hash};
 use crate::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
@@ -169,7 +170,7 @@ impl SimHashSigner<'_> {
     fn weighed(&self, document: &Analysis<'_>) -> u128 {
         let weigh = |tf: u32, term: u64| {
             let (n, df) = (self.stats.documents() as f64, self.stats.df(term) as f64);
-            (f64::from(tf) * (n / df).ln() * 1000.0).round() as i64
+            (f64::from(tf) * float::ln(n / df) * 1000.0).round() as i64
         };
         let words = distinct_words(document);
         let features: Vec<(u64, i64)> =

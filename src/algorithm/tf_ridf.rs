@@ -21,6 +21,7 @@ use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
+use crate::float;
 use crate::row::{RowShape, Signatures};
 use crate::text::{Analysis, Frequency};
 
@@ -88,10 +89,10 @@ impl Ridf {
             idf: ByCount::new(
                 stats.documents(),
                 move |df| {
-                    if documents == 0.0 { 0.0 } else { (documents / df as f64).ln() }
+                    if documents == 0.0 { 0.0 } else { float::ln(documents / df as f64) }
                 },
             ),
-            expected: ByCount::new(stats.tokens(), move |cf| (-(-(cf as f64) / documents).exp_m1()).ln()),
+            expected: ByCount::new(stats.tokens(), move |cf| float::ln(-float::exp_m1(-(cf as f64) / documents))),
         }
     }
 

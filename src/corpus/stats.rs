@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use super::table::TermTable;
+use crate::float;
 use crate::hash::combine;
 use crate::text::{Frequencies, Frequency};
 
@@ -86,7 +87,7 @@ impl CorpusStats {
 
     /// IDF of a word in so many documents, ln(N / df); 0 for a corpus that was not counted.
     pub fn idf(&self, df: u64) -> f64 {
-        if self.documents == 0 { 0.0 } else { (self.documents as f64 / df as f64).ln() }
+        if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }
 
     /// IDF of a word in so many documents, in the BM25 form, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
@@ -112,7 +113,7 @@ const KEPT_IDF: u64 = 1 << 16;
 
 fn idf_bm25(documents: u64, df: u64) -> f64 {
     let (n, df) = (documents as f64, df as f64);
-    ((n - df + 0.5) / (df + 0.5)).ln()
+    float::ln((n - df + 0.5) / (df + 0.5))
 }
 
 /// The snapshot id of counts, folded over what they consist of.

@@ -16,6 +16,7 @@
 
 use hashbrown::HashTable;
 
+use crate::float;
 use crate::hash::hash64;
 use crate::text::Analysis;
 
@@ -179,24 +180,24 @@ impl Model {
     /// The posterior of every class, in the order of [`Model::classes`]; none for a text without a known word.
     pub fn posteriors(&self, document: &Analysis<'_>) -> Option<Vec<f64>> {
         let mut scores: Vec<f64> =
-            self.classes.iter().map(|class| (class.documents as f64 / self.documents as f64).ln()).collect();
+            self.classes.iter().map(|class| float::ln(class.documents as f64 / self.documents as f64)).collect();
         let mut known = 0;
         for counted in document.counted().iter().filter(|counted| !counted.word.stop) {
             let Some(number) = self.number(counted.word.hash, document.word(&counted.word)) else { continue };
             known += u64::from(counted.tf);
             // A class without the word has a count of 0 there, and ln(0 + 1) is nothing.
             for &(class, count) in self.counts_of(number) {
-                scores[class as usize] += f64::from(counted.tf) * (count as f64 + 1.0).ln();
+                scores[class as usize] += f64::from(counted.tf) * float::ln(count as f64 + 1.0);
             }
         }
         if known == 0 {
             return None;
         }
         for (score, class) in scores.iter_mut().zip(&self.classes) {
-            *score -= known as f64 * (class.words as f64 + self.words.len() as f64).ln();
+            *score -= known as f64 * float::ln(class.words as f64 + self.words.len() as f64);
         }
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        scores.iter_mut().for_each(|score| *score = (*score - best).exp());
+        scores.iter_mut().for_each(|score| *score = float::exp(*score - best));
         let sum: f64 = scores.iter().sum();
         scores.iter_mut().for_each(|score| *score /= sum);
         Some(scores)

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use super::function_words::is_function_word;
 use super::page::Page;
+use crate::float;
 use crate::hash::hash64;
 use crate::text::{Analysis, Frequencies, Frequency, Pipeline};
 
@@ -134,7 +135,7 @@ impl<'p> Gathered<'p> {
         }
         frequencies.resize(self.found.len(), Frequency::UNKNOWN);
         let weight = |found: &Found, known: &Frequency| match corpus {
-            Some(corpus) => found.tf as f64 * (corpus.documents as f64 / known.df as f64).ln(),
+            Some(corpus) => found.tf as f64 * float::ln(corpus.documents as f64 / known.df as f64),
             None => found.tf as f64,
         };
         let weighed = self.found.iter().zip(&frequencies).map(|(found, known)| (weight(found, known), found));

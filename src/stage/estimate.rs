@@ -11,6 +11,8 @@
 //!
 //! Pairs of copies, or of one large cluster, are not independent; the intervals do not know that.
 
+use crate::float;
+
 /// Pairs of one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
@@ -118,7 +120,7 @@ impl Number {
             from
         };
         let difference = |r: f64| (1.0 - r) * self.value - r * other.value;
-        let reach = |r: f64, own: f64, others: f64| ((1.0 - r) * own).hypot(r * others);
+        let reach = |r: f64, own: f64, others: f64| float::hypot((1.0 - r) * own, r * others);
         let (own_low, own_high) = (self.value - self.low, self.high - self.value);
         let (other_low, other_high) = (other.value - other.low, other.high - other.value);
         let low = end(&|r| difference(r) - reach(r, own_low, other_high));

@@ -6,6 +6,7 @@ use super::training::{Sample, room_for};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
+use crate::float;
 use crate::hash::splitmix64;
 use crate::text::{Analysis, Counted};
 
@@ -14,7 +15,7 @@ const HEAD: usize = 3;
 
 /// The weight of a word, (1 + ln tf) idf.
 fn weight(counted: &Counted, idf: f64) -> f64 {
-    (1.0 + f64::from(counted.tf).ln()) * idf
+    (1.0 + float::ln(f64::from(counted.tf))) * idf
 }
 
 /// What the space is learnt by.

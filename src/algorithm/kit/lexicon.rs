@@ -12,6 +12,7 @@ use super::digest::DIGEST;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
+use crate::float;
 use crate::text::Analysis;
 
 /// The parameter `lo`.
@@ -98,8 +99,8 @@ impl Lexicon {
             // All words are equally common, and none is to be preferred.
             return Lexicon { rarest: 0, commonest: u64::MAX };
         }
-        let range = (greatest as f64 / least as f64).ln();
-        let nidf = |df: u64| (greatest as f64 / df as f64).ln() / range;
+        let range = float::ln(greatest as f64 / least as f64);
+        let nidf = |df: u64| float::ln(greatest as f64 / df as f64) / range;
         Lexicon {
             rarest: first(least, greatest + 1, |df| nidf(df) <= hi),
             commonest: first(least, greatest + 1, |df| nidf(df) < lo) - 1,

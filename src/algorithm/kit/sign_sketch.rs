@@ -14,6 +14,7 @@
 use std::f64::consts::PI;
 
 use super::prefix::Term;
+use crate::float;
 use crate::hash::{mix64, splitmix64};
 
 /// Signs of a document.
@@ -36,7 +37,7 @@ const SHIFT: u32 = 10;
 /// The most signs in which two vectors differ that reach the cosine, all but 2 of 10,000.
 pub fn most_differing(cosine: f64) -> u32 {
     // A hair below, for weights are rounded.
-    let share = (cosine - 1e-6).clamp(-1.0, 1.0).acos() / PI;
+    let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
     let expected = f64::from(BITS) * share;
     (expected + DEVIATIONS * (expected * (1.0 - share)).sqrt()).ceil() as u32
 }

@@ -1,6 +1,7 @@
 //! Candidate pairs of vectors of unit length by their cosine: by sign bits (Charikar 2002), or all pairs.
 
 use super::latent::dot;
+use crate::float;
 use crate::hash::{combine, splitmix64};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
@@ -45,7 +46,7 @@ impl Signs {
 
     /// The probability that two vectors of that cosine share a row.
     pub fn probability(&self, cosine: f64) -> f64 {
-        let agree = 1.0 - cosine.clamp(-1.0, 1.0).acos() / std::f64::consts::PI;
+        let agree = 1.0 - float::acos(cosine.clamp(-1.0, 1.0)) / std::f64::consts::PI;
         1.0 - (1.0 - agree.powi(self.bits as i32)).powi(self.tables as i32)
     }
 

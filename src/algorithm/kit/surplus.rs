@@ -9,6 +9,7 @@
 //! 24 bits: the count is right up to some hundred thousand, and right to a hair above.
 
 use super::vector::{Weighing, is_head, parts, weight};
+use crate::float;
 use crate::measure::Surplus;
 
 /// The terms of one text, read from the front.
@@ -66,7 +67,7 @@ impl Weighing<'_> {
         match () {
             // Most terms stand once, and a power is dear.
             () if (weight - 1.0).abs() < HAIR => 1.0,
-            () if self.sublinear => (weight - 1.0).exp().round(),
+            () if self.sublinear => float::exp(weight - 1.0).round(),
             () => weight.round(),
         }
     }

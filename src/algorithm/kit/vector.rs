@@ -18,6 +18,7 @@ use super::by_count::ByCount;
 use super::prefix::{Term, below, rare_first};
 use super::units::Units;
 use crate::corpus::CorpusStats;
+use crate::float;
 use crate::hash::combine;
 use crate::text::Analysis;
 
@@ -38,7 +39,7 @@ pub struct Weighing<'c> {
 /// ln(1 + N / df). A corpus that was not counted is one document.
 pub fn idf(stats: &CorpusStats) -> ByCount {
     let documents = stats.documents().max(1);
-    ByCount::new(documents, move |df| (1.0 + documents as f64 / df as f64).ln())
+    ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
 /// Keeps the terms of first lines apart from those of texts; the lowest bit of a hash tells which it is of.
@@ -90,7 +91,7 @@ impl Weighing<'_> {
         let mut terms = self.units.count(document, self.stats);
         for term in &mut terms {
             // Most terms stand once, and a logarithm is dear.
-            let tf = if self.sublinear && term.weight != 1.0 { 1.0 + term.weight.ln() } else { term.weight };
+            let tf = if self.sublinear && term.weight != 1.0 { 1.0 + float::ln(term.weight) } else { term.weight };
             term.weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(term.df));
         }
         terms

@@ -4,6 +4,7 @@ use super::shingling::Shingling;
 use super::top_words::distinct_words;
 use crate::algorithm::contract::{Confirm, Decided};
 use crate::algorithm::params::{Kind, ParamSpec};
+use crate::float;
 use crate::measure::{cosine, jaccard, lcs_similarity};
 use crate::text::Analysis;
 
@@ -127,7 +128,7 @@ impl Confirm for Cosine {
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let vector = |evidence: &[u64]| -> Vec<(u64, f64)> {
-            evidence.chunks_exact(2).map(|term| (term[0], 1.0 + (term[1] as f64).ln())).collect()
+            evidence.chunks_exact(2).map(|term| (term[0], 1.0 + float::ln(term[1] as f64))).collect()
         };
         let similarity = cosine(&vector(a), &vector(b));
         Ok((similarity >= self.threshold).then_some(similarity as f32))

@@ -18,6 +18,7 @@ use super::unknown::Unknown;
 use super::vocabulary::Vocabulary;
 use super::words::{FREQUENT, Node, Words};
 use crate::cpu::ask_for;
+use crate::float;
 
 /// Runs of characters on their way to words. Behind each run stands a character that is none of it.
 #[derive(Default)]
@@ -98,8 +99,8 @@ impl Cutter {
         }
         let mut frequencies: Vec<u64> = sums.keys().copied().collect();
         frequencies.sort_unstable_by_key(|frequency| (Reverse(sums[frequency]), *frequency));
-        let total = (vocabulary.total() as f64).ln();
-        let weight = |&frequency: &u64| (frequency as f64).ln() - total;
+        let total = float::ln(vocabulary.total() as f64);
+        let weight = |&frequency: &u64| float::ln(frequency as f64) - total;
         let weights: Vec<f64> = [f64::NEG_INFINITY].into_iter().chain(frequencies.iter().map(weight)).collect();
         let classes: HashMap<u64, u32> = frequencies.into_iter().zip(1..).collect();
 

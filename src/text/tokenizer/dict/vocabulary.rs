@@ -1,5 +1,6 @@
 //! The words that the cutter knows, with their frequencies: those of the dictionary, and the user's.
 
+use crate::float;
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
@@ -71,12 +72,12 @@ impl<'d> Vocabulary<'d> {
 
     /// The frequency that makes a word as likely as the words that it would be cut into, and a little more.
     fn suggest(&self, word: &str) -> u64 {
-        let total = (self.total as f64).ln();
+        let total = float::ln(self.total as f64);
         let sum = self.cut(word).iter().fold(0.0, |sum, part| {
             let frequency = self.frequency(part).unwrap_or(1);
-            sum + (frequency as f64).ln() - total
+            sum + float::ln(frequency as f64) - total
         });
-        ((sum + total).exp() as u64 + 1).max(self.frequency(word).unwrap_or(1))
+        (float::exp(sum + total) as u64 + 1).max(self.frequency(word).unwrap_or(1))
     }
 
     /// The likeliest words of a word, without a model of unknown ones. Letters and digits that stay single are joined.
@@ -85,7 +86,7 @@ impl<'d> Vocabulary<'d> {
         let place = |at: usize| places.get(at).map_or(word.len(), |&(place, _)| place);
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
-        let total = (self.total as f64).ln();
+        let total = float::ln(self.total as f64);
         // By character: the weight of the best way from here to the end, and where its first word ends.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
@@ -95,7 +96,7 @@ impl<'d> Vocabulary<'d> {
                 end += 1;
                 let part = &word[place(at)..place(end)];
                 if let Some(frequency) = self.frequency(part) {
-                    let weight = (frequency as f64).ln() - total + ways[end].0;
+                    let weight = float::ln(frequency as f64) - total + ways[end].0;
                     best = if weight >= best.0 { (weight, end) } else { best };
                 }
                 if !self.begins(part) {
