@@ -12,7 +12,7 @@ use super::options::Decide;
 use super::removals::{ROW, push_row};
 use super::workers::Job;
 use crate::error::Result;
-use crate::row::{Score, Slots};
+use crate::row::Slots;
 use crate::shuffle::{AtomicBits, Sorted};
 use crate::stage::choose::{Chooser, best};
 use crate::stage::connect::Forest;
@@ -44,23 +44,22 @@ pub struct Decided {
 /// in a pair with others than their copies.
 pub fn decide(
     job: &Job<'_>,
-    relations: &[(Relation, Score)],
+    relations: &[&Relation],
     keep: &KeepOrder,
     shown: &AtomicBits,
     contents: Option<&Contents>,
 ) -> Result<Decided> {
     let running = job.clock.stage("decide");
-    let chosen: Vec<&(Relation, Score)> = match &job.options.decide {
-        Decide::Label(label) => relations.iter().filter(|(relation, _)| relation.label == *label).collect(),
-        _ => relations.iter().collect(),
+    let chosen: Vec<&Relation> = match &job.options.decide {
+        Decide::Label(label) => relations.iter().copied().filter(|relation| relation.label == *label).collect(),
+        _ => relations.to_vec(),
     };
     let needed = match &job.options.decide {
         Decide::AtLeast(count) => *count,
         Decide::All => chosen.len(),
         Decide::Label(_) => 1,
     };
-    let linked =
-        chosen.iter().map(|(relation, equal)| Linked::new(job, relation, *equal)).collect::<Result<Vec<_>>>()?;
+    let linked = chosen.iter().map(|relation| Linked::new(job, relation)).collect::<Result<Vec<_>>>()?;
 
     let count = shown.count() as usize;
     let mut order = Numbers::new(job.dir, "order", count, job.documents())?;
@@ -123,7 +122,7 @@ pub fn decide(
     drop(writer);
     let rows = out.finish()?;
     running.end(count as u64, rows.rows(), rows.spilled_bytes());
-    let algorithms = chosen.iter().map(|(relation, _)| relation.label.clone()).collect();
+    let algorithms = chosen.iter().map(|relation| relation.label.clone()).collect();
     Ok(Decided { rows, algorithms, looks: looked_at.is_some(), left_out, stays, not_looked_at, looked_at })
 }
 

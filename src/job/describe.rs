@@ -1,7 +1,5 @@
 //! From what the stages found to the record of a run, with its warnings.
 
-use std::collections::BTreeMap;
-
 use super::classes::Classes;
 use super::decide::Decided;
 use super::input_notes;
@@ -13,52 +11,10 @@ use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
     SCHEMA_VERSION, StageReport, StatisticsReport,
 };
-use super::sign::SignedRows;
 use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::io::BadInput;
-use crate::stage::bound::Bound;
 use crate::stage::remove_if::MOST_LOOKED_AT;
-use crate::stage::sift::Sieve;
-
-/// What signing says of each algorithm.
-pub fn algorithms(
-    job: &Job<'_>,
-    bound: &[Bound<'_>],
-    signed: &[SignedRows],
-    text_bytes: u64,
-    sieve: Option<&Sieve>,
-) -> Vec<AlgorithmReport> {
-    let chosen = &job.options.recipe.algorithms;
-    let counts = |counts: &BTreeMap<&'static str, u64>| {
-        counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
-    };
-    let report =
-        |((bound, chosen), signed): ((&Bound<'_>, &crate::stage::recipe::Chosen), &SignedRows)| AlgorithmReport {
-            label: bound.label.clone(),
-            recipe: chosen.to_string(),
-            verify: bound.confirm().map(|check| check.name()),
-            signed: signed.tally.signed,
-            unsigned: counts(&signed.tally.unsigned),
-            flagged: counts(&signed.tally.flagged),
-            sign_seconds: signed.tally.sampled.as_secs_f64() * text_bytes as f64
-                / signed.tally.sampled_bytes.max(1) as f64,
-            rows: signed.rows.rows(),
-            sifted_rows: signed.tally.sifted,
-            row_bytes: signed.layout.width() as u64,
-            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
-                let documents = signed.tally.signed as f64;
-                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
-            }),
-            notes: bound.signer.notes(),
-            ..AlgorithmReport::default()
-        };
-    let mut reports: Vec<AlgorithmReport> = bound.iter().zip(chosen).zip(signed).map(report).collect();
-    for (at, report) in reports.iter_mut().enumerate() {
-        report.notes.extend(sieve.and_then(|sieve| sieve.note(at, report.rows + report.sifted_rows)));
-    }
-    reports
-}
 
 /// What was removed, of so many documents.
 pub fn removal(job: &Job<'_>, used: u64, removals: &Removals, decided: &Decided) -> RemovalReport {

@@ -17,7 +17,9 @@ use super::sign::SignedRows;
 use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
-use crate::row::{Docs, Pair, PairLayout, Pairs, Related, Row, RowLayout, RowShape, Signatures, Sketches, Window};
+use crate::row::{
+    Docs, Pair, PairLayout, Pairs, Related, Row, RowLayout, RowShape, Score, Signatures, Sketches, Window,
+};
 use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
 
@@ -313,6 +315,8 @@ pub struct Relation {
     pub classes: Arc<Classes>,
     /// Pairs of representatives.
     pub pairs: PairList,
+    /// The score that all pairs of a class have.
+    pub equal: Score,
     /// What a pair of equal documents is, where the method tells.
     pub same: Option<Related>,
 }

@@ -4,20 +4,18 @@ use super::group::Relation;
 use super::links::Links;
 use super::workers::Job;
 use crate::error::Result;
-use crate::row::Score;
 use crate::stage::survive;
 
 /// One algorithm's relation with its links as arrays, for random access.
 pub struct Linked<'r> {
     relation: &'r Relation,
-    equal: Score,
     links: Links,
 }
 
 impl<'r> Linked<'r> {
-    /// Of a relation; `equal` is the score of two documents of one class. Forms decide nothing.
-    pub fn new(job: &Job<'_>, relation: &'r Relation, equal: Score) -> Result<Linked<'r>> {
-        Ok(Linked { relation, equal, links: Links::new(job, &relation.pairs, |pair| !pair.is_form())? })
+    /// Of a relation. Forms decide nothing.
+    pub fn new(job: &Job<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+        Ok(Linked { relation, links: Links::new(job, &relation.pairs, |pair| !pair.is_form())? })
     }
 }
 
@@ -31,6 +29,6 @@ impl survive::Relation for Linked<'_> {
     }
 
     fn equal(&self) -> f32 {
-        self.equal.similarity
+        self.relation.equal.similarity
     }
 }

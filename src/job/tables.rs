@@ -6,10 +6,11 @@ use super::classes::Classes;
 use super::clusters::{self, ClusterCounts};
 use super::contents::Compared;
 use super::decide::Decided;
-use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
-use super::pairs::{self, DocumentPairs, Shown};
+use super::member::Member;
+use super::output::Expanded;
+use super::pairs::{self, Shown};
 use super::rejected::Rejected;
 use super::removals::{self, Removals};
 use super::workers::Job;
@@ -20,17 +21,11 @@ use crate::batch::{
 use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
-use crate::row::Score;
-use crate::stage::bound::Bound;
 
 /// What is written, and from what.
 pub struct Tables<'t> {
-    /// The algorithms.
-    pub bound: &'t [Bound<'t>],
-    /// By algorithm.
-    pub relations: &'t [(Relation, Score)],
-    /// By algorithm.
-    pub pairs: &'t [DocumentPairs],
+    /// The algorithms with their pairs.
+    pub members: &'t [Member<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
     /// The exact copies.
@@ -74,7 +69,7 @@ impl Tables<'_> {
     /// Writes them all.
     pub fn write(&self, job: &Job<'_>, stage: &Stage) -> Result<Written> {
         let running = job.clock.stage("write tables");
-        let count = self.bound.len();
+        let count = self.members.len();
         let written = Mutex::new(Written {
             pairs: vec![[0; 2]; count],
             clusters: vec![ClusterCounts::default(); count],
@@ -95,13 +90,13 @@ impl Tables<'_> {
             |(), table| {
                 let algorithm = table % count.max(1);
                 if table < count {
-                    let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
+                    let Member { bound, now, .. } = &self.members[algorithm];
                     let shown = Shown { ids: self.ids, compared: self.compared };
-                    let (rows, bytes) = pairs::write(job, stage, bound, relation, &self.pairs[algorithm], shown)?;
+                    let (rows, bytes) = pairs::write(job, stage, bound, &now.relation, &now.pairs, shown)?;
                     note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
-                    let (bound, (relation, _)) = (&self.bound[algorithm], &self.relations[algorithm]);
-                    let (counts, bytes) = clusters::write(job, stage, bound, relation, self.keep, self.ids)?;
+                    let Member { bound, now, .. } = &self.members[algorithm];
+                    let (counts, bytes) = clusters::write(job, stage, bound, &now.relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
                     if let Some(decided) = self.decided {

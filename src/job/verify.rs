@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::contents::{Contents, TakingContents};
 use super::document::View;
 use super::evidence::{Evidence, Taking};
+use super::found_pairs::Found;
 use super::group::Grouped;
+use super::member::Member;
 use super::pair_list::PairList;
-use super::sign::SignedRows;
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
@@ -19,7 +20,7 @@ use crate::io::{RowFilter, Want};
 use crate::measure::Undecided;
 use crate::row::Pair;
 use crate::shuffle::AtomicBits;
-use crate::stage::bound::{Bound, Check};
+use crate::stage::bound::Check;
 
 /// What a check on the texts left of the candidates of one algorithm.
 pub struct Verified {
@@ -31,58 +32,43 @@ pub struct Verified {
     pub undecided: u64,
 }
 
-/// Checks the candidates of every algorithm that has a check; `met[i]` are the documents of its candidates, where their
-/// evidence was not taken when they were signed. Also returns what the documents say that were read for it, where that will be
-/// asked.
-pub fn verify(
-    job: &Job<'_>,
-    bound: &[Bound<'_>],
-    signed: &[SignedRows],
-    grouped: &[Grouped],
-    met: &[Option<Arc<AtomicBits>>],
-    (view, contents): (&View<'_>, Contents),
-) -> Result<(Vec<Option<Verified>>, Contents)> {
-    let checks: Vec<_> = bound.iter().map(Bound::confirm_candidates).collect();
-    let (late, contents) = take_evidence(job, bound, (&checks, met), view, contents)?;
-    let mut results = Vec::new();
-    for ((((check, bound), signed), grouped), late) in checks.into_iter().zip(bound).zip(signed).zip(grouped).zip(&late)
-    {
-        results.push(match (check, signed.evidence.as_ref().or(late.as_ref())) {
-            (Some(check), Some(evidence)) => Some(confirm(job, &bound.label, check, grouped, evidence)?),
-            _ => None,
-        });
-    }
-    Ok((results, contents))
+/// What an algorithm's check is asked about.
+pub struct Wanted<'w> {
+    /// The algorithm.
+    pub label: &'w str,
+    /// The check, if there is one.
+    pub check: Option<Check<'w>>,
+    /// The documents that it will be asked about, where its evidence of them is still to be taken.
+    pub documents: Option<Arc<AtomicBits>>,
 }
 
-/// Makes the checks that come after a rule over all pairs; also returns how many pairs each algorithm's check left undecided.
-pub fn verify_last(
+/// Makes the checks that come after a rule over all pairs.
+pub fn verify_last<'c>(
     job: &Job<'_>,
-    bound: &[Bound<'_>],
-    pairs: Vec<PairList>,
+    members: Vec<Member<'c, Found>>,
     (view, contents): (&View<'_>, Contents),
-) -> Result<(Vec<(PairList, u64)>, Contents)> {
-    let checks: Vec<_> = bound.iter().map(Bound::confirm_last).collect();
-    let mut met = Vec::new();
-    for (check, pairs) in checks.iter().zip(&pairs) {
-        met.push(check.as_ref().map(|_| documents_of(job, pairs)).transpose()?);
+) -> Result<(Vec<Member<'c, Found>>, Contents)> {
+    let mut wanted = Vec::new();
+    for Member { bound, now, .. } in &members {
+        let check = bound.confirm_last();
+        let documents = check.as_ref().map(|_| documents_of(job, &now.pairs)).transpose()?;
+        wanted.push(Wanted { label: &bound.label, check, documents });
     }
-    let (taken, contents) = take_evidence(job, bound, (&checks, &met), view, contents)?;
-    let mut checked = Vec::new();
-    for (((bound, check), pairs), evidence) in bound.iter().zip(checks).zip(pairs).zip(taken) {
-        let (Some(check), Some(evidence)) = (check, evidence) else {
-            checked.push((pairs, 0));
-            continue;
-        };
-        let what = format!("verify {}", bound.label);
-        let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
-        let passed = pairs.revise(job, &what, pairs.layout(), |_, pair| {
-            Ok(judge(check, &evidence.of(pair.a), &evidence.of(pair.b), pair, &undecided))
-        })?;
-        running.end(pairs.rows(), passed.rows(), passed.bytes());
-        checked.push((passed, undecided.into_inner()));
-    }
-    Ok((checked, contents))
+    let (taken, contents) = take_evidence(job, &wanted, view, contents)?;
+    let members = members.into_iter().zip(taken).map(|(member, evidence)| {
+        member.then(|bound, now, report| {
+            let (Some(check), Some(evidence)) = (bound.confirm_last(), evidence) else { return Ok(now) };
+            let what = format!("verify {}", bound.label);
+            let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
+            let pairs = now.pairs.revise(job, &what, now.pairs.layout(), |_, pair| {
+                Ok(judge(check, &evidence.of(pair.a), &evidence.of(pair.b), pair, &undecided))
+            })?;
+            running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
+            report.undecided += undecided.into_inner();
+            Ok(Found { pairs, ..now })
+        })
+    });
+    Ok((members.collect::<Result<_>>()?, contents))
 }
 
 /// The documents of some pairs.
@@ -96,32 +82,33 @@ pub fn documents_of(job: &Job<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> 
     Ok(Arc::new(documents))
 }
 
-/// Which algorithm checks what of which documents.
-type Wanted<'w> = (&'w [Option<Check<'w>>], &'w [Option<Arc<AtomicBits>>]);
-
-/// Reads the documents of each algorithm's candidates, and takes down what its check needs of them.
-fn take_evidence(
+/// Reads the documents of each algorithm's candidates, and takes down what its check needs of them. Also returns what the
+/// documents say that were read for it, where that will be asked.
+pub fn take_evidence(
     job: &Job<'_>,
-    bound: &[Bound<'_>],
-    (checks, met): Wanted<'_>,
+    wanted: &[Wanted<'_>],
     view: &View<'_>,
     known: Contents,
 ) -> Result<(Vec<Option<Evidence>>, Contents)> {
-    let all: Vec<Arc<AtomicBits>> = met.iter().flatten().filter(|met| met.count() > 0).cloned().collect();
+    let documents = wanted.iter().filter_map(|one| one.documents.clone());
+    let all: Vec<Arc<AtomicBits>> = documents.filter(|documents| documents.count() > 0).collect();
     if all.is_empty() {
-        return Ok((bound.iter().map(|_| None).collect(), known));
+        return Ok((wanted.iter().map(|_| None).collect(), known));
     }
     let running = job.clock.stage("read candidates");
-    let stores = bound.iter().zip(checks).zip(met).map(|((bound, check), met)| {
-        met.as_ref().filter(|_| check.is_some()).map(|met| Taking::new(job.dir, &bound.label, met))
+    let stores = wanted.iter().map(|one| {
+        one.documents
+            .as_ref()
+            .filter(|_| one.check.is_some())
+            .map(|documents| Taking::new(job.dir, one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
     let removal_asks = job.options.removes && job.options.remove_if.bounds().is_some();
     let asks = removal_asks || job.options.recipe.relates();
-    let wanted = all.iter().flat_map(|met| met.iter()).filter(|_| asks);
-    let contents = TakingContents::new(job, known, wanted)?;
-    let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|met| met.get(doc as usize))));
+    let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
+    let contents = TakingContents::new(job, known, docs)?;
+    let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|documents| documents.get(doc as usize))));
     let want = Want { rows: Some(filter), ..view.want() };
     let read = job.read(
         "read candidates",
@@ -134,8 +121,8 @@ fn take_evidence(
                 *count += 1;
                 let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
-                for (check, store) in checks.iter().zip(&stores) {
-                    let (Some(check), Some(store)) = (check, store) else { continue };
+                for (one, store) in wanted.iter().zip(&stores) {
+                    let (Some(check), Some(store)) = (&one.check, store) else { continue };
                     store.take(doc, numbers, |numbers| check.evidence(&analysis, numbers))?;
                 }
                 if contents.wants(doc) {
@@ -166,7 +153,14 @@ fn judge(check: Check<'_>, a: &[u64], b: &[u64], pair: Pair, undecided: &AtomicU
     })
 }
 
-fn confirm(job: &Job<'_>, label: &str, check: Check<'_>, grouped: &Grouped, evidence: &Evidence) -> Result<Verified> {
+/// Checks the candidates of one algorithm.
+pub fn confirm(
+    job: &Job<'_>,
+    label: &str,
+    check: Check<'_>,
+    grouped: &Grouped,
+    evidence: &Evidence,
+) -> Result<Verified> {
     let undecided = AtomicU64::new(0);
     let running = job.clock.stage(format!("verify {label}"));
     // Pairs come in order of their first document, whose evidence is read once.

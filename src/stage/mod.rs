@@ -13,6 +13,7 @@ pub mod guard;
 pub mod judge;
 pub mod likeness;
 pub mod next_best;
+pub mod plan;
 pub mod preset;
 pub mod purifier;
 pub mod recipe;

@@ -1,0 +1,73 @@
+//! One algorithm of a run, with what has come of it so far.
+
+use std::collections::BTreeMap;
+
+use super::run_report::AlgorithmReport;
+use super::sign::SignedRows;
+use crate::error::Result;
+use crate::stage::bound::Bound;
+use crate::stage::recipe::Chosen;
+use crate::stage::sift::Sieve;
+
+/// An algorithm bound to the corpus; `now` is what the last stage has made of it: its rows, its candidates, its pairs.
+pub struct Member<'c, S> {
+    /// The method with its rules and checks.
+    pub bound: Bound<'c>,
+    /// What run.json will say of it, as far as it is known.
+    pub report: AlgorithmReport,
+    /// What came of the last stage.
+    pub now: S,
+}
+
+impl<'c, S> Member<'c, S> {
+    /// The next stage of this algorithm.
+    pub fn then<T>(
+        mut self,
+        stage: impl FnOnce(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
+    ) -> Result<Member<'c, T>> {
+        let now = stage(&self.bound, self.now, &mut self.report)?;
+        Ok(Member { bound: self.bound, report: self.report, now })
+    }
+}
+
+/// The next stage of all algorithms, one after the other.
+pub fn each<'c, S, T>(
+    members: Vec<Member<'c, S>>,
+    mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
+) -> Result<Vec<Member<'c, T>>> {
+    members.into_iter().map(|member| member.then(&mut stage)).collect()
+}
+
+impl<'c> Member<'c, SignedRows> {
+    /// An algorithm that has signed a corpus of so many bytes of text.
+    pub fn signed(bound: Bound<'c>, chosen: &Chosen, now: SignedRows, text_bytes: u64) -> Member<'c, SignedRows> {
+        let counts = |counts: &BTreeMap<&'static str, u64>| {
+            counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
+        };
+        let report = AlgorithmReport {
+            label: bound.label.clone(),
+            recipe: chosen.to_string(),
+            verify: bound.confirm().map(|check| check.name()),
+            signed: now.tally.signed,
+            unsigned: counts(&now.tally.unsigned),
+            flagged: counts(&now.tally.flagged),
+            sign_seconds: now.tally.sampled.as_secs_f64() * text_bytes as f64 / now.tally.sampled_bytes.max(1) as f64,
+            rows: now.rows.rows(),
+            sifted_rows: now.tally.sifted,
+            row_bytes: now.layout.width() as u64,
+            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
+                let documents = now.tally.signed as f64;
+                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
+            }),
+            notes: bound.signer.notes(),
+            ..AlgorithmReport::default()
+        };
+        Member { bound, report, now }
+    }
+
+    /// Adds what the sieve says of the algorithm at that place of the recipe.
+    pub fn sifted(&mut self, at: usize, sieve: Option<&Sieve>) {
+        let rows = self.report.rows + self.report.sifted_rows;
+        self.report.notes.extend(sieve.and_then(|sieve| sieve.note(at, rows)));
+    }
+}
