@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
-use dupsift::cli::output::escaped;
+use dupsift::cli::escape::escaped;
 use dupsift::cli::{
     Exit, accept, algorithms, compare, complain, evaluate, explain, fail, log, purify, report, run, say, signals,
     stream, version,

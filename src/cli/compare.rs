@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::args::CompareArguments;
+use super::exit::ends_with;
 use super::log::LogFormat;
 use super::run::{tell_end, tell_plan};
-use super::signals::{cancel_on_signal, ends_with, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, CompareOptions, Contest, Judge, Progress, RunOptions};

@@ -14,9 +14,9 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::{log, options};
+use super::log;
 use crate::error::{Error, Result, did_you_mean};
-use crate::job::options::{Settings, Value, Verb, read_text};
+use crate::job::options::{Settings, Value, Verb, options_of, read_text};
 
 /// Reads a configuration file and checks what can be checked of it alone. `listens`: it may say the form of log lines.
 ///
@@ -41,8 +41,8 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
     })?;
     let mut settings = Settings::default();
     for (key, value) in &keys {
-        let Some(option) = options::of(verb).find(|option| option.name == key.get_ref()) else {
-            let hint = did_you_mean(key.get_ref(), options::of(verb).map(|option| option.name));
+        let Some(option) = options_of(verb).find(|option| option.name == key.get_ref()) else {
+            let hint = did_you_mean(key.get_ref(), options_of(verb).map(|option| option.name));
             return Err(Error::Usage(format!(
                 "{}: there is no option {:?}{hint}; keys are the long flags of `dupsift {}` without --",
                 at(Some(key.span())),

@@ -9,6 +9,7 @@
 //! | 4 | finished, but held back: a guard fired, and what stood under the final name still does |
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::error::Error;
 use crate::job::{Guarded, RunReport};
@@ -69,6 +70,22 @@ impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
     }
+}
+
+/// No exit code.
+const NONE: u8 = u8::MAX;
+
+/// The code that the process will end with, once that is known.
+static CODE: AtomicU8 = AtomicU8::new(NONE);
+
+/// From now on there is nothing to be undone: how the process ends is known, and is being told.
+pub(super) fn ends_with(exit: Exit) {
+    CODE.store(exit.code(), Ordering::SeqCst);
+}
+
+/// The code that the process will end with, once that is known.
+pub(super) fn known_code() -> Option<u8> {
+    Some(CODE.load(Ordering::SeqCst)).filter(|&code| code != NONE)
 }
 
 #[cfg(test)]

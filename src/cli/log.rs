@@ -13,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 
 use tracing_subscriber::fmt::MakeWriter;
 
-use super::output::{escaped, one_line};
+use super::escape::{escaped, one_line};
 use crate::job::Progress;
 use crate::job::options::Settings;
 

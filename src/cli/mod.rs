@@ -11,6 +11,7 @@ pub mod algorithms;
 pub mod args;
 pub mod compare;
 pub mod config;
+pub mod escape;
 pub mod evaluate;
 pub mod exit;
 pub mod explain;

@@ -8,7 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 
 use super::config;
 use crate::error::Result;
-use crate::job::options::{Kind, OPTIONS, OptionSpec, Settings, Value, Verb};
+use crate::job::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
@@ -29,7 +29,7 @@ impl<const VERB: usize> Options<VERB> {
     pub fn settings(&self) -> Result<Settings> {
         let verb = Verb::ALL[VERB];
         let mut settings = Settings::default();
-        for option in of(verb) {
+        for option in options_of(verb) {
             for (_, value) in self.typed.iter().filter(|(name, _)| *name == option.name) {
                 settings.give(option, value)?;
             }
@@ -42,13 +42,8 @@ impl<const VERB: usize> Options<VERB> {
     }
 }
 
-/// The options of a verb.
-pub fn of(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
-    OPTIONS.iter().filter(move |option| option.verbs.contains(&verb))
-}
-
 /// What help says of an option.
-pub fn help(option: &OptionSpec, verb: Verb) -> String {
+fn help(option: &OptionSpec, verb: Verb) -> String {
     let default = option.default_of(verb).shown.map(|shown| format!(" [default: {shown}]"));
     format!("{}{}", option.help_of(verb), default.unwrap_or_default())
 }
@@ -95,7 +90,7 @@ impl<const VERB: usize> Args for Options<VERB> {
         let config = Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf));
         let config = config.help("Read options from this TOML file; what the command line says wins");
         let config = MAKING.contains(&verb).then_some(config);
-        command.args(config).args(of(verb).map(|option| argument(option, verb)))
+        command.args(config).args(options_of(verb).map(|option| argument(option, verb)))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -106,7 +101,7 @@ impl<const VERB: usize> Args for Options<VERB> {
 impl<const VERB: usize> FromArgMatches for Options<VERB> {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let verb = Verb::ALL[VERB];
-        let typed = of(verb).filter_map(|option| Some((option.name, typed(option, matches)?))).collect();
+        let typed = options_of(verb).filter_map(|option| Some((option.name, typed(option, matches)?))).collect();
         let config = MAKING.contains(&verb).then(|| matches.get_one::<PathBuf>(CONFIG).cloned()).flatten();
         Ok(Options { typed, config })
     }
@@ -123,6 +118,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Arguments, RunArguments};
+    use crate::job::options::OPTIONS;
 
     fn run(line: &str) -> RunArguments {
         match Arguments::try_parse_from(line.split(' ')).unwrap().verb {

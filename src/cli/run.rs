@@ -3,8 +3,9 @@
 use anyhow::Result;
 
 use super::args::RunArguments;
+use super::exit::ends_with;
 use super::log::LogFormat;
-use super::signals::{cancel_on_signal, ends_with, ignore_file_size_signal};
+use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::job::options::resolve;
 use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};

@@ -6,11 +6,12 @@
 //! ```
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
+use super::exit::{ends_with, known_code};
 use super::{Exit, fail};
 use crate::error::Error;
 use crate::job;
@@ -21,25 +22,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
 /// How often it is looked whether a result is being told of.
 const EVERY: Duration = Duration::from_millis(50);
-/// No exit code.
-const NONE: u8 = u8::MAX;
-
-/// The code that the process will end with, once that is known.
-static CODE: AtomicU8 = AtomicU8::new(NONE);
-
-/// From now on there is nothing to be undone: how the process ends is known, and is being told.
-pub(super) fn ends_with(exit: Exit) {
-    CODE.store(exit.code(), Ordering::SeqCst);
-}
-
 /// The same of a verb that is over. Where the process is being ended already, this does not return.
 pub fn over(ended: &Result<Exit>) {
     job::ends_by_itself();
     ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
-}
-
-fn code() -> Option<u8> {
-    Some(CODE.load(Ordering::SeqCst)).filter(|&code| code != NONE)
 }
 
 /// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. Where that takes too long, the process is
@@ -49,7 +35,7 @@ pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let flag = Arc::clone(&cancel);
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(code().unwrap_or(Exit::Failed.code()).into());
+            std::process::exit(known_code().unwrap_or(Exit::Failed.code()).into());
         }
         // Where no thread can be started, the work is waited for.
         let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
@@ -73,7 +59,7 @@ fn stop() {
         std::process::exit(Exit::Failed.code().into());
     });
     loop {
-        if let Some(code) = code() {
+        if let Some(code) = known_code() {
             std::thread::sleep(FOR_A_MESSAGE);
             std::process::exit(code.into());
         }

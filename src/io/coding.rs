@@ -4,7 +4,8 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
-use super::unpack::{Behind, Unpack, read_buffered};
+use super::rest::Behind;
+use super::unpack::{Unpack, read_buffered};
 use crate::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;

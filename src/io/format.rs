@@ -1,6 +1,7 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
 use super::coding::Coding;
+use super::rest::Lost;
 use super::schema::{Columns, Told};
 use super::want::Want;
 use crate::batch::Documents;
@@ -172,15 +173,6 @@ pub struct Opened {
     pub lost: Option<Lost>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
-}
-
-/// A part of a file that no row could be read from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// What is wrong with it.
-    pub why: String,
-    /// Its bytes on disk.
-    pub bytes: u64,
 }
 
 /// Why a file cannot take part.

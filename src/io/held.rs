@@ -7,17 +7,12 @@
 //!
 //! A process may end between any two of these steps: the folder is still known as a held one then, and the same call goes on.
 
+use super::names::{HELD, HELD_ENDING, SUCCESS};
 use super::overwrite;
 use super::place::{Place, sync_folder, write_durably};
-use super::sink::SUCCESS;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The file that stands in a folder that is complete and held back, in place of [`SUCCESS`].
-pub const HELD: &str = "_HELD";
-/// How the name of such a folder ends.
-pub(super) const ENDING: &str = ".held";
 
 /// A folder with a result that was held back.
 #[derive(Debug)]
@@ -34,13 +29,13 @@ impl Held {
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::Usage(format!(
-                "{} holds no result that was held back: {what}; expected the folder NAME{ENDING} that a run with exit code 4 named",
+                "{} holds no result that was held back: {what}; expected the folder NAME{HELD_ENDING} that a run with exit code 4 named",
                 folder.display()
             ))
         };
         let place = Place::of(folder)?;
-        let Some(name) = place.name.strip_suffix(ENDING).filter(|name| !name.is_empty()) else {
-            return Err(refused(format!("its name does not end in {ENDING}")));
+        let Some(name) = place.name.strip_suffix(HELD_ENDING).filter(|name| !name.is_empty()) else {
+            return Err(refused(format!("its name does not end in {HELD_ENDING}")));
         };
         let output = Place::of(&place.parent.join(name))?;
         if !place.path.is_dir() {

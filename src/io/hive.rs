@@ -3,7 +3,6 @@
 //! Keys and values are URL-decoded. A column is of integers where all its values are; else of strings. A column that a file
 //! has itself wins over that of its folders.
 
-use super::find::FoundFile;
 use arrow_array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow_schema::DataType;
 use percent_encoding::percent_decode_str;
@@ -13,9 +12,12 @@ use std::sync::Arc;
 /// The value that stands for null.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
+/// The columns that the names of the folders of a file give it, with their values; none for null.
+pub(super) type Partitions = Vec<(String, Option<String>)>;
+
 /// The columns of the folders of a file, outermost first; none is there twice, the innermost counts.
-pub(super) fn partitions(label: &str) -> Vec<(String, Option<String>)> {
-    let mut partitions: Vec<(String, Option<String>)> = Vec::new();
+pub(super) fn partitions(label: &str) -> Partitions {
+    let mut partitions = Partitions::new();
     let folders = Path::new(label).parent().into_iter().flat_map(Path::components);
     for folder in folders {
         let Component::Normal(folder) = folder else { continue };
@@ -34,9 +36,9 @@ fn decoded(text: &str) -> String {
 }
 
 /// The columns of the folders of all files, in the order in which they first come, with their types.
-pub(super) fn columns(found: &[FoundFile]) -> Vec<(String, DataType)> {
+pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -> Vec<(String, DataType)> {
     let mut columns: Vec<(String, DataType)> = Vec::new();
-    for (key, value) in found.iter().flat_map(|file| &file.partitions) {
+    for (key, value) in files.clone().flatten() {
         let at = columns.iter().position(|(known, _)| known == key).unwrap_or_else(|| {
             columns.push((key.clone(), DataType::Int64));
             columns.len() - 1
@@ -47,7 +49,7 @@ pub(super) fn columns(found: &[FoundFile]) -> Vec<(String, DataType)> {
     }
     // Of a column that is null everywhere nothing says that it holds integers.
     for (key, data_type) in &mut columns {
-        let all = || found.iter().flat_map(|file| &file.partitions);
+        let all = || files.clone().flatten();
         if all().all(|(known, value)| known != key || value.is_none()) {
             *data_type = DataType::Utf8View;
         }
@@ -97,7 +99,7 @@ mod tests {
         }
         let found = super::super::find(&[folder.path().to_string_lossy().into_owned()]).expect("found");
         let expected = [("n", DataType::Int64), ("m", DataType::Utf8View), ("x", DataType::Utf8View)];
-        let mut columns = columns(&found);
+        let mut columns = columns(found.iter().map(|file| &file.partitions));
         columns.sort_by_key(|(key, _)| expected.iter().position(|(known, _)| known == key));
         assert_eq!(columns, expected.map(|(key, data_type)| (key.to_owned(), data_type)));
     }

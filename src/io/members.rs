@@ -7,7 +7,7 @@
 
 use super::input::Input;
 use super::packing::Packing;
-use super::unpack::Rest;
+use super::rest::Rest;
 use super::zstd_frames::{ZST, dictionary, skippable, too_large, window_log};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 use std::fs::File;

@@ -54,7 +54,8 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         add(&mut own, &mut places, columns, &file.label)?;
     }
     // Those of folders come last, as readers of such folders have them; what every such file has itself is no column of folders.
-    let columns = hive::columns(files).into_iter().filter(|(name, _)| of_folders.contains(name.as_str()));
+    let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
+    let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
     add(&mut own, &mut places, columns, "the names of folders")?;
     Ok(own)

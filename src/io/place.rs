@@ -1,8 +1,8 @@
 //! The place of an output folder: its name, what stands beside it under hidden names, and how one folder takes the place of
 //! another.
 
-use super::held;
 use super::mounts;
+use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
@@ -93,7 +93,7 @@ impl Place {
 
     /// Where a result is held back that would have come here.
     pub fn held(&self) -> Place {
-        let name = format!("{}{}", self.name, held::ENDING);
+        let name = format!("{}{}", self.name, HELD_ENDING);
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
@@ -171,7 +171,7 @@ pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    path.set_file_name(name + held::ENDING);
+    path.set_file_name(name + HELD_ENDING);
     path
 }
 

@@ -7,6 +7,7 @@
 //! ```
 
 use super::held;
+use super::names::{HELD, SUCCESS};
 use super::overwrite::{self, FILES};
 use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
@@ -14,9 +15,6 @@ use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Component, Path, PathBuf};
-
-/// The file that stands in a folder that is complete; it is written last.
-pub const SUCCESS: &str = "_SUCCESS";
 
 /// An output folder that is being built.
 #[derive(Debug)]
@@ -169,7 +167,7 @@ impl Stage {
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
     pub fn hold(mut self) -> Result<PathBuf> {
-        self.seal(held::HELD)?;
+        self.seal(HELD)?;
         let held = publish(|| {
             held::check(&self.place)?;
             let folder = self.place.held();

@@ -6,9 +6,10 @@
 use super::asked::columns_of;
 use super::coding::Coding;
 use super::find::{Found, FoundFile};
-use super::format::{Archived, Format, Lost, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
+use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
 use super::hive;
 use super::parallel;
+use super::rest::Lost;
 use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
@@ -111,7 +112,7 @@ pub struct Source {
 /// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
 pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
     let Found { files: found, mut unread } = found.into();
-    let of_folders = hive::columns(&found);
+    let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
     let opened = parallel::map(&found, threads, |file| look(file, columns, &of_folders));
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();

@@ -1,59 +1,13 @@
 //! Unpacking a file that is compressed as a whole, one gzip member or Zstandard frame behind the other.
 
-use super::format::Lost;
 use super::members::{Fault, Members, Next};
 use super::packing::Packing;
+use super::rest::Behind;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 
 /// Unpacked bytes that are held.
 const HELD_BYTES: usize = 256 << 10;
-
-/// Bytes behind the last member that may be something else, such as a signature; more than that is data that was lost.
-const FEW_BYTES: u64 = 1 << 10;
-
-/// What stands behind the last member and is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rest {
-    /// Its first byte.
-    pub start: u64,
-    pub bytes: u64,
-    pub only_zeros: bool,
-    /// Whether it begins as a member does but for one byte.
-    pub is_damaged: bool,
-}
-
-/// What a reader should know of that.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Behind {
-    said: String,
-    lost: u64,
-}
-
-impl Behind {
-    fn of(rest: &Rest) -> Behind {
-        let Rest { start, bytes, .. } = *rest;
-        let is_lost = !rest.only_zeros && (bytes > FEW_BYTES || rest.is_damaged);
-        let what = match (rest.only_zeros, is_lost) {
-            (true, _) => "zeros and were left out",
-            (false, false) => "no compressed data and were left out",
-            (false, true) => "damaged: no compressed data begins there; the rows before them take part",
-        };
-        Behind {
-            said: format!("the last {bytes} bytes, from byte {start}, are {what}"),
-            lost: if is_lost { bytes } else { 0 },
-        }
-    }
-
-    /// A note, or what was lost.
-    pub fn told(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
-        match behind {
-            None => (Vec::new(), None),
-            Some(Behind { said, lost: 0 }) => (vec![said], None),
-            Some(Behind { said: why, lost: bytes }) => (Vec::new(), Some(Lost { why, bytes })),
-        }
-    }
-}
 
 /// The unpacked bytes of all members of a file, as one.
 ///

@@ -5,11 +5,15 @@
 //! as it is.
 
 use super::warc_head::{Fields, HEAD_BYTES};
-use super::warc_records::broken;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::{RejectReason, Rejection};
 use std::borrow::Cow;
 use std::io::{self, Read};
+
+/// What is wrong with a record, as the reason why it cannot be used.
+pub(super) fn broken(what: &str) -> Rejection {
+    Rejection::new(RejectReason::BrokenRecord, what)
+}
 
 /// A page, or why there is none, and of what type it is said to be.
 #[derive(Debug, PartialEq, Eq)]

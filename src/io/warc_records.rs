@@ -7,11 +7,11 @@
 
 use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
-use super::unpack::Rest;
+use super::rest::Rest;
 use super::warc_head::{Fields, HEAD_BYTES};
-use super::warc_page::{is_no_page, may_be_page};
+use super::warc_page::{broken, is_no_page, may_be_page};
+use crate::batch::Rejection;
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
-use crate::batch::{RejectReason, Rejection};
 use std::fs::File;
 use std::io;
 
@@ -314,11 +314,6 @@ fn version(line: &[u8]) -> Option<bool> {
     let dot = version.iter().position(|&byte| byte == b'.')?;
     let is = digits(&version[..dot]) && digits(&version[dot + 1..]) && line.ends_with(b"\n");
     is.then(|| [b"0.17".as_slice(), b"0.18", b"1.0", b"1.1"].contains(&version))
-}
-
-/// What is wrong with a record, as the reason why it cannot be used.
-pub(super) fn broken(what: &str) -> Rejection {
-    Rejection::new(RejectReason::BrokenRecord, what)
 }
 
 fn said(fault: Fault) -> &'static str {

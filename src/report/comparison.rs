@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use super::losses::{guard, held};
 use super::summary::left_out;
-use super::{counted, guard, held, rejections, table_of_numbers, thousands};
+use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport, stands_in};
 
 /// Contestants whose agreement is shown as a table; that of more does not fit a terminal.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{counted, guarded, once_accepted, rejected, rejections, thousands};
+use super::losses::rejected;
+use super::{counted, guarded, once_accepted, rejections, thousands};
 use crate::job::stands_in;
 use crate::job::{PagesReport, PurifyReport, TrainingReport};
 

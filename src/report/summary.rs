@@ -8,8 +8,9 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
+use super::losses::{guard, held};
 use super::pages::purified;
-use super::{counted, guard, held, rejections, table_of_numbers, thousands};
+use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
 
 /// The summary of a run whose output stands in `out`; ends with a line break.

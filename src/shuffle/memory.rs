@@ -3,8 +3,19 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::store::Store;
 use crate::error::Result;
+
+/// Something that holds bytes of a ledger and can give them back.
+pub(super) trait Holder: std::fmt::Debug + Send + Sync {
+    /// The most bytes that one of its partitions could send to disk, and which.
+    fn fullest(&self) -> (usize, usize);
+
+    /// Sends (a part of) a partition to disk.
+    ///
+    /// # Errors
+    /// A work file that cannot be written.
+    fn spill(&self, partition: usize) -> Result<()>;
+}
 
 /// A ledger of the bytes that all shuffles of a job may hold in write buffers; clones share it.
 ///
@@ -34,7 +45,7 @@ impl Drop for Loan {
 struct Ledger {
     limit: usize,
     used: AtomicUsize,
-    holders: Mutex<Vec<Weak<Store>>>,
+    holders: Mutex<Vec<Weak<dyn Holder>>>,
 }
 
 impl Memory {
@@ -54,11 +65,11 @@ impl Memory {
         self.ledger.used.load(Relaxed)
     }
 
-    /// Makes a store one of those that can be asked to give memory back.
-    pub(super) fn register(&self, store: &Arc<Store>) {
+    /// Makes a holder one of those that can be asked to give memory back.
+    pub(super) fn register(&self, holder: Weak<dyn Holder>) {
         let mut holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
         holders.retain(|holder| holder.strong_count() > 0);
-        holders.push(Arc::downgrade(store));
+        holders.push(holder);
     }
 
     /// Takes bytes if the limit allows.
@@ -93,18 +104,18 @@ impl Memory {
     /// The fullest one, because blocks then come out about twice as long as the mean holding, and partitions with few rows
     /// are never written at all.
     pub(super) fn spill_fullest(&self) -> Result<bool> {
-        let mut fullest: Option<(usize, Arc<Store>, usize)> = None;
+        let mut fullest: Option<(usize, Arc<dyn Holder>, usize)> = None;
         {
             let holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
-            for store in holders.iter().filter_map(Weak::upgrade) {
-                let (held, partition) = store.fullest();
+            for holder in holders.iter().filter_map(Weak::upgrade) {
+                let (held, partition) = holder.fullest();
                 if held > fullest.as_ref().map_or(0, |best| best.0) {
-                    fullest = Some((held, store, partition));
+                    fullest = Some((held, holder, partition));
                 }
             }
         }
         match fullest {
-            Some((_, store, partition)) => store.spill(partition).map(|()| true),
+            Some((_, holder, partition)) => holder.spill(partition).map(|()| true),
             None => Ok(false),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use super::block::{Block, BlockReader, SpillFile};
-use super::memory::Memory;
+use super::memory::{Holder, Memory};
 use super::spec::{Router, Spec};
 use crate::error::Result;
 
@@ -102,36 +102,6 @@ impl Store {
         }
     }
 
-    /// The most bytes that one partition could send to disk, and which.
-    pub(super) fn fullest(&self) -> (usize, usize) {
-        let idle = self.parts.iter().enumerate().map(|(partition, part)| (part.idle.load(Relaxed), partition));
-        idle.max().unwrap_or_default()
-    }
-
-    /// Sends the rows of a partition to disk, at most one block; does nothing if someone else works on it.
-    pub(super) fn spill(&self, partition: usize) -> Result<()> {
-        let part = &self.parts[partition];
-        let mut state = match part.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return Ok(()),
-        };
-        part.idle.store(0, Relaxed);
-        let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
-        let written = match state.chunks.get(from..) {
-            Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
-                // The rows leave memory only now, so that a full disk loses none.
-                let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
-                state.held -= gone.iter().map(Vec::len).sum::<usize>();
-                state.blocks.push(block);
-                self.release(gone);
-            }),
-            _ => Ok(()),
-        };
-        part.idle.store(state.held, Relaxed);
-        written
-    }
-
     /// Runs `work` on the rows of a partition, which stay where they are meanwhile.
     pub(super) fn with_rows<T>(&self, partition: usize, work: impl FnOnce(&State, Rows<'_>) -> Result<T>) -> Result<T> {
         let part = &self.parts[partition];
@@ -158,6 +128,37 @@ impl Store {
         let bytes = chunks.iter().map(Vec::capacity).sum();
         drop(chunks);
         self.memory.release(bytes);
+    }
+}
+
+impl Holder for Store {
+    fn fullest(&self) -> (usize, usize) {
+        let idle = self.parts.iter().enumerate().map(|(partition, part)| (part.idle.load(Relaxed), partition));
+        idle.max().unwrap_or_default()
+    }
+
+    /// At most one block goes; nothing does while the partition is worked on.
+    fn spill(&self, partition: usize) -> Result<()> {
+        let part = &self.parts[partition];
+        let mut state = match part.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(()),
+        };
+        part.idle.store(0, Relaxed);
+        let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
+        let written = match state.chunks.get(from..) {
+            Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
+                // The rows leave memory only now, so that a full disk loses none.
+                let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
+                state.held -= gone.iter().map(Vec::len).sum::<usize>();
+                state.blocks.push(block);
+                self.release(gone);
+            }),
+            _ => Ok(()),
+        };
+        part.idle.store(state.held, Relaxed);
+        written
     }
 }
 

@@ -1,10 +1,10 @@
 //! The writing half of a shuffle: many threads push records.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Weak};
 
-use super::memory::Memory;
+use super::memory::{Holder, Memory};
 use super::sorted::Sorted;
 use super::spec::{Order, Spec};
 use super::store::Store;
@@ -34,7 +34,7 @@ impl Shuffle {
     pub fn new(spec: Spec, dir: &Path, memory: &Memory) -> Result<Shuffle> {
         spec.check()?;
         let store = Arc::new(Store::new(spec, dir, memory));
-        memory.register(&store);
+        memory.register(Arc::downgrade(&store) as Weak<dyn Holder>);
         Ok(Shuffle { store, dir: dir.to_path_buf() })
     }
 

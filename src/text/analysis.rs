@@ -14,52 +14,8 @@ use super::pipeline::Pipeline;
 use super::recalled::Recalled;
 use super::spare;
 use super::tokenizer::starts::StartsWriter;
+use super::word::{Counted, Cut, Token, Word};
 use crate::hash::{combine, hash128};
-
-/// One occurrence of a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// The first byte in the arena.
-    pub start: u32,
-    /// The byte behind the last.
-    pub end: u32,
-    /// `hash64` of the word's bytes.
-    pub hash: u64,
-    /// Whether it is on the list of stop words.
-    pub stop: bool,
-    /// Whether it is of Han characters.
-    pub han: bool,
-}
-
-/// A distinct word of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
-    /// Its first occurrence.
-    pub word: Word,
-    /// How often it occurs in the document.
-    pub tf: u32,
-}
-
-/// What shingles are made of: a word, or a single Han character.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// `hash64` of its UTF-8 bytes, as in [`Word`].
-    pub hash: u64,
-    /// Whether it is a Han character.
-    pub han: bool,
-}
-
-/// The words of a text, and what goes with them.
-#[derive(Debug, Default)]
-pub(super) struct Cut {
-    pub words: Vec<Word>,
-    /// Ranges of word numbers, none empty.
-    pub sentences: Vec<Range<u32>>,
-    /// The stems that differ from their words; the arena goes on here where the text ends.
-    pub stems: String,
-    /// Han characters that were looked up in the dictionary.
-    pub segmented: u64,
-}
 
 /// A document under analysis; see [`Pipeline::analyse`]. It belongs to one thread at a time.
 pub struct Analysis<'a> {
@@ -80,6 +36,29 @@ pub struct Analysis<'a> {
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
     /// Where only the counts of the words are there, and no text: how many words, and their letters.
     recalled: Option<(usize, &'a str)>,
+}
+
+impl Pipeline {
+    /// The analysis of a document's raw text. Nothing is done yet: every part is made at its first use.
+    ///
+    /// A text above [`super::MAX_TEXT_BYTES`] should have been rejected by the reader; here it has no words
+    /// (see [`Analysis::is_too_long`]).
+    pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
+        Analysis::new(self, raw, None)
+    }
+
+    /// The same for a text that was analysed before, with what [`Analysis::write_han_starts`] noted of it then: the words are
+    /// the same, and the dictionary is not asked.
+    pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
+        Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
+    }
+
+    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
+    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
+    /// those of the text. There is no text, and so nothing else.
+    pub fn recall<'a>(&'a self, recalled: Recalled<'a>) -> Analysis<'a> {
+        Analysis::recalled(self, recalled)
+    }
 }
 
 impl<'a> Analysis<'a> {

@@ -2,8 +2,8 @@
 
 use std::hint::select_unpredictable;
 
-use super::analysis::{Counted, Word};
 use super::spare;
+use super::word::{Counted, Word};
 
 /// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
 ///

@@ -30,13 +30,14 @@ pub mod shingle;
 mod spare;
 mod stem;
 pub mod tokenizer;
+mod word;
 
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod laws;
 
-pub use analysis::{Analysis, Counted, Token, Word};
+pub use analysis::Analysis;
 pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 pub use clause::{clauses, is_clause_mark};
 pub use heading::Heading;
@@ -45,3 +46,4 @@ pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
 pub use recalled::Recalled;
 pub use script::is_han;
 pub use spare::free as free_spare_lists;
+pub use word::{Counted, Token, Word};

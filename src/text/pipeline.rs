@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::analysis::{Analysis, Cut, Token, Word};
 use super::normal::{Normal, normal_word};
 use super::spare;
 use super::stem::Stems;
@@ -13,6 +12,7 @@ use super::tokenizer::char::Char;
 use super::tokenizer::dict::{Dict, JIEBA};
 use super::tokenizer::starts::Starts;
 use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
+use super::word::{Cut, Token, Word};
 use crate::error::Result;
 use crate::hash::{hash64, hash64_of_3, hash128};
 
@@ -113,20 +113,6 @@ impl Pipeline {
     /// and equal identities give equal words.
     pub fn identity(&self) -> String {
         self.identity.clone()
-    }
-
-    /// The analysis of a document's raw text. Nothing is done yet: every part is made at its first use.
-    ///
-    /// A text above [`super::MAX_TEXT_BYTES`] should have been rejected by the reader; here it has no words
-    /// (see [`Analysis::is_too_long`]).
-    pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
-        Analysis::new(self, raw, None)
-    }
-
-    /// The same for a text that was analysed before, with what [`Analysis::write_han_starts`] noted of it then: the words are
-    /// the same, and the dictionary is not asked.
-    pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
-        Analysis::new(self, raw, self.has_dictionary.then_some(han_starts))
     }
 
     /// Whether words of Han characters come from a dictionary, so that it pays to note them.

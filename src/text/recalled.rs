@@ -1,9 +1,8 @@
 //! What an earlier reading kept of a document's words, in place of its text: for who asks for nothing else.
 
-use super::analysis::{Analysis, Counted, Word};
 use super::beside::Frequency;
-use super::pipeline::Pipeline;
 use super::spare;
+use super::word::{Counted, Word};
 
 /// The counted words of a document, or of its first line.
 #[derive(Debug)]
@@ -50,14 +49,5 @@ impl<'a> Recalled<'a> {
     pub fn with_first_line(mut self, line: Recalled<'a>) -> Recalled<'a> {
         self.first_line = Some(Box::new(line));
         self
-    }
-}
-
-impl Pipeline {
-    /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
-    /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
-    /// those of the text. There is no text, and so nothing else.
-    pub fn recall<'a>(&'a self, recalled: Recalled<'a>) -> Analysis<'a> {
-        Analysis::recalled(self, recalled)
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Cost: windows times size; sizes are small (5 words, 5 characters).
 
-use super::analysis::Token;
+use super::word::Token;
 use crate::hash::{hash64, mix64};
 
 /// Appends one hash a window of `size` tokens, in order; repeated windows are repeated.

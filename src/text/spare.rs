@@ -6,10 +6,10 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::analysis::{Counted, Token, Word};
 use super::beside::Frequency;
 use super::lanes::Classes;
 use super::tokenizer::dict::Batch;
+use super::word::{Counted, Token, Word};
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.
 const KEPT_BYTES: usize = 1 << 20;

@@ -1,9 +1,13 @@
 //! The house stands floor on floor: who may import whom, by the `use` lines and paths of the sources themselves.
 //!
+//! Within rooms and between them, no files import each other in a circle (`imports.rs` says what counts as an import).
+//!
 //! Code under `#[cfg(test)]` is exempt from the rules on imports, and from nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+
+use super::imports::{Graph, circles};
+use super::sources::{Source, inside, paths, sources, tokens, without_tests};
 
 const FLOOR_ONE: &[&str] = &["allocator", "cpu", "encoding", "error", "float", "guard", "hash", "row"];
 const MOST_LINES: usize = 400;
@@ -88,191 +92,6 @@ const NOT_MEMBERS: &[&str] = &["mod", "contract", "params", "laws", "kit"];
 /// What a member may import of its own room.
 const FOR_MEMBERS: &[&str] = &["contract", "params", "kit"];
 
-/// One file of src.
-struct Source {
-    /// Below src, with `/`.
-    name: String,
-    text: String,
-    /// The module that it is: `algorithm/kit/mod.rs` is `["algorithm", "kit"]`.
-    module: Vec<String>,
-    /// Whether only tests see it.
-    only_tests: bool,
-}
-
-impl Source {
-    fn room(&self) -> &str {
-        &self.module[0]
-    }
-}
-
-fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root, &mut files);
-    let mut sources: Vec<Source> = files
-        .iter()
-        .map(|path| {
-            let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-            let mut module: Vec<String> = name.trim_end_matches(".rs").split('/').map(str::to_string).collect();
-            if module.len() > 1 && module.last().is_some_and(|last| last == "mod") {
-                module.pop();
-            }
-            Source { name, text: std::fs::read_to_string(path).unwrap(), module, only_tests: false }
-        })
-        .collect();
-    assert!(sources.len() > 50, "only {} files found below {}", sources.len(), root.display());
-    // `#[cfg(test)] mod x;` makes a whole file a test.
-    let mut tested = BTreeSet::new();
-    for source in &sources {
-        let lines: Vec<&str> = source.text.lines().map(str::trim).collect();
-        for pair in lines.windows(2).filter(|pair| pair[0] == "#[cfg(test)]") {
-            let Some(name) = pair[1].strip_prefix("mod ").or(pair[1].strip_prefix("pub mod ")) else { continue };
-            if let Some(name) = name.strip_suffix(';') {
-                let mut module = if source.name == "lib.rs" { Vec::new() } else { source.module.clone() };
-                module.push(name.to_string());
-                tested.insert(module);
-            }
-        }
-    }
-    for source in &mut sources {
-        source.only_tests = tested.contains(&source.module);
-    }
-    sources
-}
-
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    entries.sort();
-    for path in entries {
-        if path.is_dir() {
-            walk(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.push(path);
-        }
-    }
-}
-
-/// The text without items under `#[cfg(test)]`: formatted code closes an item at the indentation that it began with.
-fn without_tests(text: &str) -> String {
-    let mut kept = String::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if line.trim() != "#[cfg(test)]" {
-            kept.push_str(line);
-            kept.push('\n');
-            continue;
-        }
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let item = lines.by_ref().find(|line| !line.trim_start().starts_with("#[")).unwrap_or_default();
-        if item.trim_end().ends_with('{') {
-            let end = format!("{indent}}}");
-            lines.by_ref().find(|line| *line == end).expect("the item under #[cfg(test)] ends");
-        }
-    }
-    kept
-}
-
-/// The words and signs of code: comments, texts and characters are left out, `::` is one sign.
-fn tokens(code: &str) -> Vec<String> {
-    let chars: Vec<char> = code.chars().collect();
-    let mut tokens = Vec::new();
-    let mut at = 0;
-    while at < chars.len() {
-        let next = chars.get(at + 1).copied().unwrap_or(' ');
-        match chars[at] {
-            '/' if next == '/' => at += chars[at..].iter().take_while(|c| **c != '\n').count(),
-            '"' => {
-                at += 1;
-                while at < chars.len() && chars[at] != '"' {
-                    at += if chars[at] == '\\' { 2 } else { 1 };
-                }
-                at += 1;
-            }
-            '\'' if next == '\\' => at += 3 + chars[at + 3..].iter().take_while(|c| **c != '\'').count(),
-            '\'' if chars.get(at + 2) == Some(&'\'') => at += 3,
-            ':' if next == ':' => {
-                tokens.push("::".to_string());
-                at += 2;
-            }
-            c if c.is_alphanumeric() || c == '_' => {
-                let word: String = chars[at..].iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-                at += word.chars().count();
-                tokens.push(word);
-            }
-            c => {
-                if !c.is_whitespace() {
-                    tokens.push(c.to_string());
-                }
-                at += 1;
-            }
-        }
-    }
-    tokens
-}
-
-/// Every path of the code that has `::` in it; `use a::{b, c::d}` is `a::b` and `a::c::d`.
-fn paths(code: &str) -> Vec<Vec<String>> {
-    let tokens = tokens(code);
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < tokens.len() {
-        at = path(&tokens, at, &[], &mut found).max(at + 1);
-    }
-    found.retain(|path| path.len() > 1);
-    found
-}
-
-fn path(tokens: &[String], mut at: usize, before: &[String], found: &mut Vec<Vec<String>>) -> usize {
-    let is_word =
-        |at: usize| tokens.get(at).is_some_and(|token| token.starts_with(|c: char| c.is_alphabetic() || c == '_'));
-    let is = |at: usize, sign: &str| tokens.get(at).is_some_and(|token| token == sign);
-    let mut names = before.to_vec();
-    // `::parquet` names the crate where a module of ours has that name too.
-    if is(at, "::") && before.is_empty() && is_word(at + 1) {
-        at += 1;
-        names.push(format!("::{}", tokens[at]));
-        at += 1;
-    } else if is_word(at) {
-        names.push(tokens[at].clone());
-        at += 1;
-    } else {
-        return at;
-    }
-    while is(at, "::") {
-        if is_word(at + 1) {
-            names.push(tokens[at + 1].clone());
-            at += 2;
-        } else if is(at + 1, "{") {
-            at += 2;
-            while at < tokens.len() && !is(at, "}") {
-                // What a name is called here (`as x`) is no path.
-                at = if is(at, "as") { at + 2 } else { path(tokens, at, &names, found).max(at + 1) };
-            }
-            return at + 1;
-        } else {
-            break;
-        }
-    }
-    found.push(names);
-    at
-}
-
-/// A path as seen from the root of the crate; none for a path that leads out of it.
-fn inside(source: &Source, path: &[String]) -> Option<Vec<String>> {
-    let root = |path: &[String]| Some(path.to_vec());
-    match path[0].as_str() {
-        "crate" => root(&path[1..]),
-        "dupsift" if source.name == "main.rs" => root(&path[1..]),
-        "self" => Some([&source.module, &path[1..]].concat()),
-        "super" => {
-            let up = path.iter().take_while(|name| *name == "super").count();
-            let depth = source.module.len().checked_sub(up).expect("super stays inside of the crate");
-            Some([&source.module[..depth], &path[up..]].concat())
-        }
-        _ => None,
-    }
-}
-
 fn is_outside(path: &[String], what: &str) -> bool {
     let first = path[0].trim_start_matches("::");
     match what.split_once("::") {
@@ -280,6 +99,44 @@ fn is_outside(path: &[String], what: &str) -> bool {
         None if what == ARROW => first.starts_with("arrow_") || first == "arrow",
         None => first == what,
     }
+}
+
+/// Imports that close a circle of files and wait for their end: who imports, and what. Without these lines no file imports
+/// itself by way of others, so all others run down in one order of the files. A line that is no longer true has to go.
+const RUNNING_UP: &[(&str, &str)] = &[
+    ("job/clock.rs", "job/run_report.rs"),
+    ("job/guards.rs", "job/category.rs"),
+    ("job/guards.rs", "job/compare.rs"),
+    ("job/guards.rs", "job/pages_report.rs"),
+    ("job/guards.rs", "job/stream.rs"),
+    ("job/options/spec.rs", "job/options/mod.rs"),
+    ("job/page_elements.rs", "job/pages.rs"),
+    ("job/removals.rs", "job/decide.rs"),
+    ("job/review/shown.rs", "job/review/mod.rs"),
+    ("job/review/tally.rs", "job/review/mod.rs"),
+    ("job/run.rs", "job/mod.rs"),
+    ("job/stream_check.rs", "job/stream.rs"),
+    ("job/workers.rs", "job/purified.rs"),
+    ("job/workers.rs", "job/purify_report.rs"),
+];
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let mut graph = Graph::of(&sources());
+    assert!(graph.edges() > 1000, "only {} imports between files were understood", graph.edges());
+    let mut wrong = Vec::new();
+    let before = circles(&graph);
+    for (from, to) in RUNNING_UP {
+        let is_in = |circle: &Vec<String>| [from, to].iter().all(|file| circle.iter().any(|one| one == *file));
+        if !before.iter().any(is_in) || !graph.without(from, to) {
+            wrong.push(format!("{from} imports {to} in no circle any more; delete the line"));
+        }
+    }
+    for circle in circles(&graph) {
+        let names = circle.join(", ");
+        wrong.push(format!("these files import each other in a circle: {names}\n{}", graph.inside(&circle)));
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -296,7 +153,7 @@ fn every_room_imports_downward_only() {
             continue;
         };
         for path in paths(&without_tests(&source.text)) {
-            if let Some(inside) = inside(source, &path) {
+            if let Some(inside) = inside(&source.name, &source.module, &path) {
                 let room = inside[0].as_str();
                 seen += 1;
                 if rooms.contains(room) && room != source.room() && !rule.may.contains(&room) {
@@ -370,7 +227,7 @@ fn members_of_the_family_know_the_contract_and_not_each_other() {
     for source in sources.iter().filter(|source| !source.only_tests) {
         let of_family = source.room() == "algorithm" && source.module.len() > 1;
         for path in paths(&without_tests(&source.text)) {
-            let Some(inside) = inside(source, &path) else { continue };
+            let Some(inside) = inside(&source.name, &source.module, &path) else { continue };
             if inside[0] != "algorithm" || source.name == "algorithm/mod.rs" {
                 continue;
             }
@@ -423,7 +280,8 @@ fn the_reader_of_paths_reads_paths() {
         only_tests: false,
     };
     let of = |path: &str| {
-        inside(&source, &path.split("::").map(String::from).collect::<Vec<_>>()).map(|path| path.join("::"))
+        inside(&source.name, &source.module, &path.split("::").map(String::from).collect::<Vec<_>>())
+            .map(|path| path.join("::"))
     };
     assert_eq!(of("super::super::exact").as_deref(), Some("algorithm::exact"));
     assert_eq!(of("crate::io::Source").as_deref(), Some("io::Source"));

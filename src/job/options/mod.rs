@@ -13,7 +13,7 @@ pub(super) use machine::memory_allowed;
 pub use recorded::record;
 pub use settings::{Settings, resolve};
 pub use spec::{Default, Given, OptionSpec, Verb};
-pub use table::OPTIONS;
+pub use table::{OPTIONS, options_of};
 pub use value::{Kind, Value};
 pub use words::read_text;
 

@@ -322,3 +322,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("text")),
     OptionSpec::new(WATCHING, EVERY, "no-progress", "", Kind::Switch, "No progress bars"),
 ];
+
+/// The options of a verb.
+pub fn options_of(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
+    OPTIONS.iter().filter(move |option| option.verbs.contains(&verb))
+}

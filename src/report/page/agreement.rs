@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::{row_heading, scrolling, turned};
+use super::markup::{row_heading, scrolling, turned};
 use crate::job::{Agreement, Review, RunReport};
 use crate::report::{counted, thousands};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::scrolling;
+use super::markup::scrolling;
 use super::text::{plain, seconds};
 use crate::job::RunReport;
 use crate::report::thousands;

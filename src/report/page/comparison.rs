@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::agreement::heat;
-use super::scrolling;
+use super::markup::scrolling;
 use super::text::{plain, seconds, share};
 use crate::job::{Agreement, ComparisonReport, Figure};
 use crate::report::comparison::{NARROW, RECALL, contestants, name_of, verdict};

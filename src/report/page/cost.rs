@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::scrolling;
+use super::markup::scrolling;
 use super::text::{bytes, plain, seconds};
 use crate::job::RunReport;
 use crate::report::thousands;

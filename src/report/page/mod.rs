@@ -11,6 +11,7 @@ mod clusters;
 mod comparison;
 mod cost;
 mod headline;
+mod markup;
 mod origin;
 mod s_curve;
 mod scores;
@@ -109,21 +110,6 @@ pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (_, behind) = rest.split_once(NOTES.1)?;
     let notes = headline::notes(report).into_string();
     Some([before, NOTES.0, &notes, NOTES.1, behind].concat())
-}
-
-/// A table that scrolls in its own box where it is wider than the page.
-fn scrolling(label: &str, table: Markup) -> Markup {
-    html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
-}
-
-/// The heading of a column of a matrix: turned, and of limited height.
-fn turned(name: &str) -> Markup {
-    html! { th scope="col" title=(text::plain(name)) { div { (text::heading(name)) } } }
-}
-
-/// The heading of a row.
-fn row_heading(name: &str) -> Markup {
-    html! { th scope="row" title=(text::plain(name)) { (text::heading(name)) } }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::markup::{row_heading, scrolling, turned};
 use super::text::percent;
-use super::{row_heading, scrolling, turned};
 use crate::job::{Crossing, Review};
 use crate::report::thousands;
 

@@ -13,28 +13,17 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod classes;
 #[cfg(target_arch = "x86_64")]
 mod fold;
 #[cfg(test)]
 mod laws;
 mod plain;
 
+pub use classes::Classes;
+
 use super::pieces::Pieces;
 use crate::cpu::Level;
-
-/// What 64 bytes of a normalised text are, a bit a byte, the first byte lowest. A byte that is none of these is an ASCII
-/// mark that may stand inside a word (`'` `.` `:` `,` `;` `"`). The text ends in borders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Classes {
-    /// Of an ASCII letter or digit, or of a letter from U+0400 to U+047F.
-    pub letter: u64,
-    /// Of an ASCII character that ends words, a quotation mark, dash or Chinese mark that does.
-    pub border: u64,
-    /// Of a character from U+4E00 to U+9FFF.
-    pub han: u64,
-    /// Of any other character: whoever meets it has to look at the characters themselves.
-    pub other: u64,
-}
 
 /// Appends the text from `from` on in its normal form, up to the first character that is not simple; returns its place, or the
 /// length of the text. `from` is the start of a character, and so is what is returned; a piece that is at its start must

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use super::Tokenizer;
 use crate::text::lanes::Classes;
 use crate::text::spare;
 
@@ -18,7 +17,7 @@ pub struct Ahead {
     /// All that is before this place is cut, from the run that was asked for on: it is the end of a run or of a part of one.
     pub until: usize,
     /// The number of the word that is next.
-    next: usize,
+    pub(super) next: usize,
 }
 
 impl Ahead {
@@ -33,34 +32,6 @@ impl Ahead {
         self.starts.clear();
         self.ends.clear();
         (self.until, self.next) = (0, 0);
-    }
-
-    /// Calls `out` with the byte range of each word of a run: the first after the last that was asked for, or a later one.
-    #[inline]
-    pub fn words<T: Tokenizer + ?Sized>(
-        &mut self,
-        han: &T,
-        text: &str,
-        classes: &[Classes],
-        run: Range<usize>,
-        out: &mut impl FnMut(Range<usize>, bool),
-    ) {
-        let mut start = run.start;
-        while start < run.end {
-            if start >= self.until && !han.cut_ahead(text, classes, start, self) {
-                han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
-                return;
-            }
-            // Runs that were not asked for are left behind.
-            while self.ends.get(self.next).is_some_and(|&end| end as usize <= start) {
-                self.next += 1;
-            }
-            while let Some(&end) = self.ends.get(self.next).filter(|&&end| end as usize <= run.end) {
-                out(start..end as usize, true);
-                start = end as usize;
-                self.next += 1;
-            }
-        }
     }
 
     /// Leaves the room for words to the next text.

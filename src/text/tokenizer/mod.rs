@@ -26,26 +26,16 @@ use super::spare;
 pub mod ahead;
 pub mod bigram;
 pub mod char;
+pub mod cut;
 pub mod dict;
 mod spaced;
 pub mod starts;
 mod unspaced;
 
+pub use cut::Tokenizer;
 pub use unspaced::Unspaced;
 
 use ahead::Ahead;
-
-/// Something that cuts a run of one script into words.
-pub trait Tokenizer {
-    /// Calls `out` with the byte range of each word of the run, in order.
-    fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
-
-    /// Cuts the run of Han characters that begins at a place of a text, or the first part of a long one, and as many runs
-    /// behind it as do well together; the classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
-    fn cut_ahead(&self, _text: &str, _classes: &[Classes], _from: usize, _ahead: &mut Ahead) -> bool {
-        false
-    }
-}
 
 /// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
 ///

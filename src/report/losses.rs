@@ -1,0 +1,84 @@
+//! What is told of guards that fired and of rows that could not be used.
+
+use std::path::Path;
+
+use super::tables::{counted, thousands};
+use crate::job::{GuardReport, Guarded, RejectionsReport, stands_in};
+
+/// A guard that fired, as a remark.
+pub(super) fn guard(guard: &GuardReport) -> String {
+    format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
+}
+
+/// What the guards say of a job with that `--out`, and what is to be done where they held its result back, line by line.
+pub fn guarded(report: &impl Guarded, out: &Path) -> String {
+    let mut text: String = report.guards().iter().map(|one| guard(one) + "\n").collect();
+    text += &held(report, out);
+    text
+}
+
+/// What is to be done where a result is held back.
+pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
+    if !report.is_held() {
+        return String::new();
+    }
+    let folder = stands_in(report, out);
+    format!(
+        "HELD BACK: {out} stays as it was. Look at {folder}; if it is right: dupsift accept {folder}\n",
+        out = out.display(),
+        folder = folder.display()
+    )
+}
+
+/// When it is time for the next step, which takes the result by the name that it was made for.
+pub fn once_accepted(report: &impl Guarded) -> &'static str {
+    if report.is_held() { ", once it is accepted" } else { "" }
+}
+
+/// What could not be used, by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
+pub fn rejections(report: &RejectionsReport) -> String {
+    match rejected(report) {
+        told if report.rows == 0 => told,
+        told => told + "; see rejected/",
+    }
+}
+
+/// The same without where to look.
+pub(super) fn rejected(report: &RejectionsReport) -> String {
+    let named = |by_kind: bool| {
+        let mut counts = report.named(by_kind);
+        counts.sort_by_key(|&(reason, rows)| (std::cmp::Reverse(rows), reason));
+        let counts = counts.into_iter().map(|(reason, rows)| format!("{} {reason}", thousands(rows)));
+        counts.collect::<Vec<_>>().join(", ")
+    };
+    let of = |rows: u64, what: &str, names: String| {
+        let names = if names.is_empty() { names } else { format!(": {names}") };
+        (rows > 0).then(|| format!("{} {what}{names}", counted(rows, "row")))
+    };
+    // A record of version 1 has neither reasons nor kinds.
+    let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
+    let left_out = of(report.by_kind, "left out by kind", named(true));
+    let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();
+    if told.is_empty() { "no rows rejected".to_owned() } else { told.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::RejectReason;
+
+    #[test]
+    fn rejections_are_summed_up_by_reason() {
+        let mut report = RejectionsReport::default();
+        assert_eq!(rejections(&report), "no rows rejected");
+        report.add(RejectReason::NotUtf8, 498);
+        report.add(RejectReason::NullText, 2);
+        assert_eq!(rejections(&report), "500 rows rejected: 498 not UTF-8, 2 null text; see rejected/");
+        report.add(RejectReason::HttpStatus, 1);
+        let told =
+            "500 rows rejected: 498 not UTF-8, 2 null text; 1 row left out by kind: 1 HTTP status; see rejected/";
+        assert_eq!((rejections(&report).as_str(), report.broken, report.by_kind, report.rows), (told, 500, 1, 501));
+        let old = RejectionsReport { rows: 3, ..RejectionsReport::default() };
+        assert_eq!(rejections(&old), "3 rows rejected; see rejected/");
+    }
+}

@@ -1,0 +1,20 @@
+//! Parts of a table that sections share.
+
+use maud::{Markup, html};
+
+use super::text::{heading, plain};
+
+/// A table that scrolls in its own box where it is wider than the page.
+pub fn scrolling(label: &str, table: Markup) -> Markup {
+    html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
+}
+
+/// The heading of a column of a matrix: turned, and of limited height.
+pub fn turned(name: &str) -> Markup {
+    html! { th scope="col" title=(plain(name)) { div { (heading(name)) } } }
+}
+
+/// The heading of a row.
+pub fn row_heading(name: &str) -> Markup {
+    html! { th scope="row" title=(plain(name)) { (heading(name)) } }
+}

@@ -1,0 +1,80 @@
+//! Tables and numbers as text.
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// A table with a line under its header and no other ornament. With a width, cells are wrapped to keep it.
+pub fn table<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    width: Option<u16>,
+) -> String {
+    table_of(header, rows, width).trim_fmt() + "\n"
+}
+
+/// The same with all columns but the first set to the right, for numbers.
+pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = table_of(header, rows, None);
+    table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    table.trim_fmt() + "\n"
+}
+
+fn table_of<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    width: Option<u16>,
+) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-').junction('-')));
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    }
+    table.set_header(header).add_rows(rows);
+    table
+}
+
+/// A number as people read it: `1,234,567`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `2 files`, `1 file`: a count with its noun, whose plural is formed with s.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_in_threes() {
+        let numbers = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, u64::MAX];
+        let texts = ["0", "7", "999", "1,000", "12,345", "999,999", "1,000,000", "18,446,744,073,709,551,615"];
+        assert_eq!(numbers.map(thousands), texts);
+        assert_eq!(
+            (counted(1, "row"), counted(0, "row"), counted(2_000, "row")),
+            ("1 row".into(), "0 rows".into(), "2,000 rows".into())
+        );
+    }
+
+    #[test]
+    fn tables_are_plain_text() {
+        let rows = [["exact".to_string(), "5".into()], ["tf".into(), "1,234".into()]];
+        expect_test::expect![[r#"
+             algorithm   pairs
+            -------------------
+             exact           5
+             tf          1,234
+        "#]]
+        .assert_eq(&table_of_numbers(["algorithm", "pairs"], rows.clone()));
+        assert!(table(["a", "b"], rows, Some(40)).is_ascii());
+    }
+}
