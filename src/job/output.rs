@@ -12,9 +12,9 @@ use super::guards;
 use super::intake::Taken;
 use super::last_reading;
 use super::member::{Member, each};
-use super::pairs::{self, DocumentPairs};
+use super::pairs;
 use super::run_report::RunReport;
-use super::tables::{Tables, Written};
+use super::tables::{Expanded, Tables, Written};
 use super::workers::Job;
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -37,14 +37,6 @@ pub struct Corpus<'c> {
     pub models: &'c [Vec<u64>],
     /// Files that could not be used.
     pub bad: &'c [BadInput],
-}
-
-/// What an algorithm says, of representatives and of documents.
-pub struct Expanded {
-    /// Of representatives.
-    pub relation: Relation,
-    /// Of documents.
-    pub pairs: DocumentPairs,
 }
 
 /// Decides what is removed, writes all tables, and makes the record. `contents` is what is known already of what documents say.

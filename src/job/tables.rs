@@ -6,11 +6,11 @@ use super::classes::Classes;
 use super::clusters::{self, ClusterCounts};
 use super::contents::Compared;
 use super::decide::Decided;
+use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
 use super::member::Member;
-use super::output::Expanded;
-use super::pairs::{self, Shown};
+use super::pairs::{self, DocumentPairs, Shown};
 use super::rejected::Rejected;
 use super::removals::{self, Removals};
 use super::workers::Job;
@@ -21,6 +21,14 @@ use crate::batch::{
 use crate::corpus::{CorpusStats, TermTable};
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
+
+/// What an algorithm says, of representatives and of documents.
+pub struct Expanded {
+    /// Of representatives.
+    pub relation: Relation,
+    /// Of documents.
+    pub pairs: DocumentPairs,
+}
 
 /// What is written, and from what.
 pub struct Tables<'t> {
