@@ -249,6 +249,16 @@ impl Params {
         Params { values }
     }
 
+    /// Whether a parameter has another value than its default.
+    pub fn differs(&self, spec: &ParamSpec) -> bool {
+        self.values.get(spec.name) != spec.kind.parse(spec.default).as_ref()
+    }
+
+    /// A parameter as the user would type it, `name=value`.
+    pub fn typed(&self, name: &str) -> String {
+        self.values.get(name).map_or_else(String::new, |value| format!("{name}={value}"))
+    }
+
     /// Every parameter with its value, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.values.iter().map(|(name, value)| (*name, value.to_string()))

@@ -51,10 +51,17 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
 /// The rule, where it is asked for; pairs are looked at from `least` on.
 ///
 /// # Errors
-/// A near group that begins below `least`.
+/// A near group that begins below `least`; a bound of the rule where it is not asked for. One with its default value is let pass, for
+/// a recipe as it is printed has them all.
 pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     if !params.flag(RELATE) {
-        return Ok(None);
+        let idle = PARAMS.iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
+        return idle.map_or(Ok(None), |idle| {
+            let name = idle.split('=').next().unwrap_or_default();
+            Err(Error::Usage(format!(
+                "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; add {RELATE}=true, or leave {name}= out"
+            )))
+        });
     }
     let rule = Versions {
         least,
@@ -70,7 +77,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     };
     if rule.near < least {
         return Err(Error::Usage(format!(
-            "relate: near={} is below threshold={least}; expected a near group of pairs that are looked at",
+            "relate: near={} is below threshold={least}; expected a near group of pairs that are looked at: take near={least} or more, or a lower threshold=",
             rule.near
         )));
     }
@@ -91,7 +98,25 @@ mod tests {
         assert!(of(&[(RELATE, "true")]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
         assert!(
             of(&[(RELATE, "true"), ("near", "0.5")])
-                .is_err_and(|error| error.to_string().contains("near=0.5 is below"))
+                .is_err_and(|error| error.to_string().ends_with("take near=0.6 or more, or a lower threshold="))
         );
+    }
+
+    /// What a recipe prints can be typed again: bounds with their default values are no contradiction.
+    #[test]
+    fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
+        let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);
+        let printed = Params::check("test", &PARAMS, &[]).expect("defaults");
+        assert!(
+            of(printed.iter().map(|(name, value)| (name.to_string(), value)).collect())
+                .is_ok_and(|rule| rule.is_none())
+        );
+        for spec in &PARAMS[1..] {
+            let typed = vec![(spec.name.to_string(), "1".to_string())];
+            let error = of(typed.clone()).expect_err("a bound without its rule").to_string();
+            let wanted = [format!("{}=1 is a bound", spec.name), format!("leave {}= out", spec.name)];
+            assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
+            assert!(of([typed, vec![(RELATE.into(), "true".into())]].concat()).is_ok_and(|rule| rule.is_some()));
+        }
     }
 }
