@@ -5,7 +5,8 @@ usage: forms.py OUT [OUT ...]
 
 OUT is the output of a run with an algorithm that has relate=true and forms=0, so that every pair that was looked at is there, over
 Parquet files with the columns id and text. Facts, first lines, words and the next best are found here by themselves, and the five
-sentences of docs/versions.md are said again. Words of Han are cut by a dictionary, so of texts with Han all but words is checked.
+sentences of docs/versions.md are said again. With --tokenizer char all of it is checked; a dictionary is not known here, so by
+another one of texts with Han all but words is. What was told of Han with words known is counted by itself.
 
 needs: pyarrow regex
 """
@@ -55,6 +56,7 @@ class Rule:
         self.headings = [heading(text) for text in texts]
         self.having = collections.Counter(self.headings[doc][0] for doc in sorted(set(self.first)))
         self.known, self.counted = {}, {}
+        self.knows_han = re.search(r"tokenizer=(\w+)", report["recipe"]["text"])[1] == "char"
         counts_copies = report["recipe"]["count_copies"]
         documents = range(len(texts)) if counts_copies else sorted(set(self.first))
         self.documents, self.frequency = 0, collections.Counter()
@@ -92,6 +94,9 @@ class Rule:
         most = max(((count - theirs[word]) * idf(word) for word, count in ours.items() if count > theirs[word]), default=0.0)
         return most / weight, max(self.bound["word"], self.bound["short"] / sum(ours.values()))
 
+    def has_han(self, a, b):
+        return bool(HAN.search(self.texts[a]) or HAN.search(self.texts[b]))
+
     def relate(self, a, b, cosine, next_best):
         """What the pair may be called: several answers where a share of a word lies at its bound, or words are not known."""
         (grams_a, numbers_a), (grams_b, numbers_b) = self.contents(a), self.contents(b)
@@ -104,7 +109,7 @@ class Rule:
         (line_a, title_a), (line_b, title_b) = self.headings[a], self.headings[b]
         same = line_a is not None and line_a == line_b and self.having[line_a] <= self.bound["titles"]
         answers = set()
-        if HAN.search(self.texts[a]) or HAN.search(self.texts[b]):
+        if self.has_han(a, b) and not self.knows_han:
             possible = [(x, y) for x in (False, True) for y in (False, True)]
         else:
             surpluses = [self.surplus(a, b), self.surplus(b, a)]
@@ -142,6 +147,7 @@ def look_at(out):
             what = f"{out}: the pair {row['id_a']} and {row['id_b']}"
             came = (row["relation"], row["why"])
             told[came] += 1
+            told[(*came, "Han")] += rule.knows_han and a != b and rule.has_han(a, b)
             if a == b:
                 check(what, ("version", "same text"), came)
                 continue
@@ -160,8 +166,9 @@ def main(arguments):
     if not arguments:
         sys.exit(__doc__)
     told = sum((look_at(Path(out)) for out in arguments), collections.Counter())
-    for (relation, why), count in sorted(told.items()):
-        print(f"{relation}, {why}: {count}")
+    for what, count in sorted(told.items()):
+        if count:
+            print(f"{', '.join(what)}: {count}")
 
 
 if __name__ == "__main__":

@@ -261,6 +261,12 @@ pub trait Signer: Send + Sync {
         None
     }
 
+    /// Of a method that compares only some of the documents that meet under a key: why these two are not compared in a window of so
+    /// many rows, by their sketches; none where they are. It never is so in a window for being small.
+    fn told_of_window(&self, _key: u128, _rows: u64, _a: &[u64], _b: &[u64]) -> Option<String> {
+        None
+    }
+
     /// What a row says to a person, beside its key: lengths, counts; none where there is nothing to read.
     fn told(&self, _row: &Row<'_>) -> Option<String> {
         None

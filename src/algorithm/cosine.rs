@@ -244,6 +244,10 @@ impl Signer for CosineSigner<'_> {
         self.heavy.as_ref().and_then(|heavy| heavy.told(a, b))
     }
 
+    fn told_of_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
+        self.heavy.as_ref().and_then(|heavy| heavy.told_of_window(key, rows, a, b))
+    }
+
     fn equal(&self) -> Score {
         Score { similarity: 1.0, distance: Some(0.0) }
     }

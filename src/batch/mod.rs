@@ -37,7 +37,10 @@ pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
-pub use told::{PAIR_TOLD_COLUMNS, PairSearch, PairTold, REMOVAL_TOLD_COLUMNS, RemovalTold, pair_told, removals_told};
+pub use told::{
+    COPY, COPY_TOLD_COLUMNS, PAIR_TOLD_COLUMNS, PairSearch, PairTold, REMOVAL_TOLD_COLUMNS, RemovalTold, copies_told,
+    pair_told, removals_told,
+};
 
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, RecordBatch};

@@ -34,6 +34,9 @@ pub enum PairSearch {
     Nowhere,
 }
 
+/// What stands in the column `matched_by` of exact copies.
+pub const COPY: &str = "copy";
+
 /// The columns that [`pair_told`] reads.
 pub const PAIR_TOLD_COLUMNS: [&str; 9] =
     ["similarity", "distance", "matched_by", "verified", "doc_a", "doc_b", "relation", "why", "next_best"];
@@ -69,6 +72,24 @@ pub fn pair_told(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
         }),
         _ => PairSearch::Nowhere,
     })
+}
+
+/// The columns that [`copies_told`] reads.
+pub const COPY_TOLD_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
+
+/// The pairs of exact copies in a batch of [`COPY_TOLD_COLUMNS`] that one of these documents is in, it and the other one; none if a
+/// column is of another type.
+pub fn copies_told(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
+    let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
+    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
+    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let mut found = Vec::new();
+    for row in 0..batch.num_rows() {
+        let (a, b) = (doc_a.value(row) as u64, doc_b.value(row) as u64);
+        let both = [(a, b), (b, a)].into_iter().filter(|(doc, _)| docs.contains(doc));
+        found.extend(both.filter(|_| matched_by.value(row) == COPY));
+    }
+    Some(found)
 }
 
 /// A removal as it stands in its table.
@@ -111,7 +132,7 @@ pub fn removals_told(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<RemovalTol
 mod tests {
     use super::*;
     use crate::batch::{IdRef, IdType, PairColumns, RemovalBuilder, RemovalRow, pair_schema};
-    use arrow_array::Int64Array;
+    use arrow_array::{ArrayRef, Int64Array};
     use std::sync::Arc;
 
     #[test]
@@ -154,6 +175,12 @@ mod tests {
             (PairSearch::Nowhere, PairSearch::Nowhere, PairSearch::Further)
         );
         assert_eq!(pair_told(&batch.project(&[0, 1]).expect("two columns"), 1, 5), None);
+        let docs = |docs: [i64; 3]| Arc::new(Int64Array::from(docs.to_vec())) as ArrayRef;
+        let matched_by: ArrayRef = Arc::new(StringArray::from(vec!["band", COPY, COPY]));
+        let batch = [("matched_by", matched_by), ("doc_a", docs([1, 1, 3])), ("doc_b", docs([5, 9, 4]))];
+        let batch = RecordBatch::try_from_iter(batch).expect("a table");
+        assert_eq!(copies_told(&batch, &[1, 4, 9]), Some(vec![(1, 9), (9, 1), (4, 3)]));
+        assert_eq!(copies_told(&batch.project(&[0, 1]).expect("two columns"), &[1]), None);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! `clusters/`: connected components of one algorithm's pairs, each with its representative.
 
+use std::path::Path;
+
 use super::classes::Link;
 use super::group::Relation;
 use super::ids::Ids;
@@ -44,7 +46,6 @@ pub fn write(
         job.go_on()
     })?;
     let mut root = |doc: u64| if nodes == 0 { doc } else { forest.root(doc) };
-    // The best document of each cluster, plus one, by root; then the similarity of other classes to its class.
     let mut chosen = Numbers::new(job.dir, "representatives", documents as usize, documents)?;
     let members = members(job, relation, &mut root, keep, &mut chosen)?;
     let mut similarities: Mapped<u32> = Mapped::new(job.dir, "similarities", nodes)?;
@@ -59,49 +60,75 @@ pub fn write(
         }
         job.go_on()
     })?;
-
+    let equal = bound.signer.equal().similarity;
     let path = stage.path().join(format!("clusters/algorithm={}/part-00000.parquet", relation.label));
-    let mut writer = TableWriter::create(&path, cluster_schema(ids.kind()))?;
-    let mut builder = ClusterBuilder::new(ids.kind());
-    let mut counts = ClusterCounts::default();
-    let link = Link::new(job);
-    for partition in 0..members.partitions() {
-        let records = members.load(partition, job.budget.a_thread)?;
-        for group in records.groups() {
-            job.go_on()?;
-            let size = group.len() as u64;
-            counts.clusters += 1;
-            counts.clustered += size;
-            counts.largest = counts.largest.max(size);
-            let best = chosen.get(link.read(records.record(group.start)).0) - 1;
-            let best_id = ids.of(best);
-            for at in group {
-                let (_, doc) = link.read(records.record(at));
-                let similarity = if class(doc) == class(best) {
-                    Some(bound.signer.equal().similarity)
-                } else {
-                    similarities[class(doc) as usize].checked_sub(1).map(f32::from_bits)
-                };
-                builder.push(&ClusterRow {
-                    id: ids.of(doc).as_ref(),
-                    cluster_id: best_id.as_ref(),
-                    cluster_size: size,
-                    is_representative: doc == best,
-                    similarity_to_representative: similarity,
-                    doc,
-                })?;
-                if builder.is_full() {
-                    writer.write(&builder.finish()?)?;
+    Clusters { relation, members, chosen, similarities, equal, ids }.write(job, &path)
+}
+
+/// The clusters of one relation before they are written.
+struct Clusters<'c> {
+    relation: &'c Relation,
+    /// Root and document of all that are in a cluster.
+    members: Sorted,
+    /// The best document of each cluster, plus one, by root.
+    chosen: Numbers,
+    /// The bits of the similarity of each class to that of the best document, plus one; 0 where they are no pair.
+    similarities: Mapped<u32>,
+    /// The similarity within a class.
+    equal: f32,
+    ids: &'c Ids<'c>,
+}
+
+impl Clusters<'_> {
+    /// Writes the table; returns what it holds, and its bytes.
+    fn write(&self, job: &Job<'_>, path: &Path) -> Result<(ClusterCounts, u64)> {
+        let ids = self.ids;
+        let mut writer = TableWriter::create(path, cluster_schema(ids.kind()))?;
+        let mut builder = ClusterBuilder::new(ids.kind());
+        let mut counts = ClusterCounts::default();
+        let link = Link::new(job);
+        for partition in 0..self.members.partitions() {
+            let records = self.members.load(partition, job.budget.a_thread)?;
+            for group in records.groups() {
+                job.go_on()?;
+                let size = group.len() as u64;
+                counts.clusters += 1;
+                counts.clustered += size;
+                counts.largest = counts.largest.max(size);
+                let best = self.chosen.get(link.read(records.record(group.start)).0) - 1;
+                let best_id = ids.of(best);
+                for at in group {
+                    let (_, doc) = link.read(records.record(at));
+                    builder.push(&ClusterRow {
+                        id: ids.of(doc).as_ref(),
+                        cluster_id: best_id.as_ref(),
+                        cluster_size: size,
+                        is_representative: doc == best,
+                        similarity_to_representative: self.similarity(doc, best),
+                        doc,
+                    })?;
+                    if builder.is_full() {
+                        writer.write(&builder.finish()?)?;
+                    }
                 }
             }
+            self.members.remove(partition)?;
         }
-        members.remove(partition)?;
+        if !builder.is_empty() {
+            writer.write(&builder.finish()?)?;
+        }
+        let (_, bytes) = writer.close()?;
+        Ok((counts, bytes))
     }
-    if !builder.is_empty() {
-        writer.write(&builder.finish()?)?;
+
+    /// The similarity of a document to the best one of its cluster, where the two are a pair.
+    fn similarity(&self, doc: u64, best: u64) -> Option<f32> {
+        let class = |doc: u64| self.relation.classes.representative(doc);
+        if class(doc) == class(best) {
+            return Some(self.equal);
+        }
+        self.similarities[class(doc) as usize].checked_sub(1).map(f32::from_bits)
     }
-    let (_, bytes) = writer.close()?;
-    Ok((counts, bytes))
 }
 
 /// (root, document) for every document that is in a cluster, in order; the best document of each root goes to `chosen`.

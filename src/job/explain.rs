@@ -15,13 +15,16 @@ use super::options::RunOptions;
 use super::progress::Progress;
 use super::recall;
 use super::seek::seek;
-use super::verdicts::{Said, algorithm};
+use super::told_copies::{self, CopyGroup};
+use super::verdicts::{Groups, Said, algorithm};
+use super::windows;
 use super::workers::Job;
 use crate::algorithm::Corpus;
 use crate::batch::{Documents, REMOVAL_TOLD_COLUMNS, RemovalTold, removals_told};
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, TableReader, Want};
 use crate::measure::{contained, write_contents};
+use crate::stage::bound::Bound;
 use crate::stage::explain::{Look, look};
 use crate::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
 use crate::stage::recipe::{Chosen, Recipe};
@@ -49,6 +52,14 @@ pub fn explain(
         let stats = recall::statistics(job, finished)?;
         let corpus = Corpus::new(job.documents(), &stats);
         let models = recall::models(job, finished, &corpus)?;
+        let bound = options.recipe.bind(&corpus, &models)?;
+        let groups = groups(finished, &bound, docs)?;
+        // Signatures may depend on how often the counts hold a text.
+        let times = |doc: u64| {
+            let group =
+                groups.filter(|_| options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
+            group.map_or(1, |group| group.size)
+        };
         let mut told: Option<Told> = None;
         let view = View::after_count(job, None, &stats);
         let running = job.clock.stage("look at both");
@@ -63,7 +74,10 @@ pub fn explain(
                 view.document(first.0.doc(first.1), a, &columns[0], first.1),
                 view.document(second.0.doc(second.1), b, &columns[1], second.1),
             ];
-            let looks = looks(&options.recipe, &corpus, &models, &docs, &analyses)?;
+            let [low, high] = [docs[0].min(docs[1]), docs[0].max(docs[1])];
+            let [x, y] = analyses;
+            let analyses = [x.counted_times(times(low)), y.counted_times(times(high))];
+            let looks = looks(&options.recipe, (&corpus, &models), &bound, [low, high], &analyses);
             let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
             let document = |(batch, row): (&Documents, usize), at: usize| {
                 let doc = batch.doc(row);
@@ -95,8 +109,16 @@ pub fn explain(
         let told = told.ok_or_else(|| Error::Usage("the documents cannot be read any more".into()))?;
         // One step over two texts may end before the next look at the flag.
         job.go_on()?;
-        put_together(job, finished, told)
+        put_together(job, finished, told, (&bound, groups, &view))
     })
+}
+
+/// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
+/// and nothing else; where there is none, nothing depends on them.
+fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
+    let folds = bound.iter().find(|bound| !bound.equal_keys_are_pairs());
+    let folds = folds.filter(|_| finished.report.documents.surplus_copies > 0);
+    folds.map(|bound| told_copies::copies(finished, &bound.label, docs)).transpose()
 }
 
 /// What the two documents say by themselves.
@@ -105,7 +127,7 @@ struct Told {
     documents: [ExplainedDocument; 2],
     same: bool,
     /// By algorithm, the document with the smaller number first.
-    looks: Vec<(Look, u32)>,
+    looks: Vec<Look>,
     measures: ExplainedMeasures,
     /// In the order asked.
     contained: [ExplainedContained; 2],
@@ -155,16 +177,14 @@ fn text_of<'b>(job: &Job<'_>, batch: &'b Documents, row: usize) -> Result<&'b st
     )))
 }
 
-/// What each algorithm says, with the positions that its rows can have.
+/// What each algorithm says.
 fn looks(
     recipe: &Recipe,
-    corpus: &Corpus<'_>,
-    models: &[Vec<u64>],
-    docs: &[u64; 2],
+    (corpus, models): (&Corpus<'_>, &[Vec<u64>]),
+    bound: &[Bound<'_>],
+    [low, high]: [u64; 2],
     analyses: &[Analysis<'_>; 2],
-) -> Result<Vec<(Look, u32)>> {
-    let (low, high) = (docs[0].min(docs[1]), docs[0].max(docs[1]));
-    let bound = recipe.bind(corpus, models)?;
+) -> Vec<Look> {
     // A score below the threshold may cost the product of the lengths.
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
@@ -173,21 +193,31 @@ fn looks(
         let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
         let documents = [(low, &analyses[0]), (high, &analyses[1])];
         let loose = loose.as_ref().and_then(|loose| loose.first());
-        (look(bound, loose, corpus.documents, documents), bound.signer.shape().positions)
+        look(bound, loose, corpus.documents, documents)
     });
-    Ok(each.collect())
+    each.collect()
 }
 
-fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explanation> {
-    let Told { mut documents, same, looks, measures, contained, swap } = told;
+fn put_together(
+    job: &Job<'_>,
+    finished: &Finished,
+    told: Told,
+    (bound, groups, view): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>),
+) -> Result<Explanation> {
+    let Told { mut documents, same, mut looks, measures, contained, swap } = told;
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
     let recipe = &job.options.recipe;
     let mut said = Vec::new();
-    for chosen in &recipe.algorithms {
-        said.push(Said::read(finished, &chosen.label, docs)?);
+    for (bound, look) in bound.iter().zip(&mut looks) {
+        let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
+        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: job.options.max_group })?;
+        if let Some(windows) = look.windows.as_ref().filter(|_| !same && one.is_silent()) {
+            look.cut = windows.told(bound, &windows::count(job, bound, view, &windows.keys)?);
+        }
+        said.push(one);
     }
-    let others = said.iter().flat_map(Said::representatives).chain(removals.iter().map(|one| one.kept_doc));
+    let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(job, others.filter(|doc| !docs.contains(doc)).collect())?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| job.source.name_of(doc));
@@ -202,15 +232,16 @@ fn put_together(job: &Job<'_>, finished: &Finished, told: Told) -> Result<Explan
         });
     }
     let reports = &finished.report.algorithms;
-    let one = |((chosen, (mut look, positions)), said): ((&Chosen, (Look, u32)), Said)| {
+    let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {
         if swap {
             look.signatures.reverse();
-            look.words.iter_mut().for_each(|(_, words)| words.reverse());
+            look.telling.iter_mut().for_each(|telling| telling.words.reverse());
         }
         let report = reports.iter().find(|report| report.label == chosen.label);
-        algorithm(chosen, report, (&documents, &contained), look, positions, said, same, &id)
+        algorithm(chosen, report, (&documents, &contained), look, bound.signer.shape().positions, said, same, &id)
     };
-    let algorithms: Vec<ExplainedAlgorithm> = recipe.algorithms.iter().zip(looks).zip(said).map(one).collect();
+    let algorithms: Vec<ExplainedAlgorithm> =
+        recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
     let mut notes = Vec::new();
     if finished.report.recipe.identity != format!("{:016x}", recipe.identity(job.pipeline, job.has_pages())) {
         notes.push(format!(

@@ -83,7 +83,7 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair stands in `pairs/`.
     Pair,
-    /// The pair stands in `pairs/` as a form: alike, and no duplicates.
+    /// The pair stands in `pairs/` as a form, or one of their copies does for them: alike, and no duplicates.
     Form,
     /// A pair of a group above `--max-group`, of which only pairs with the best document are written.
     PairNotWritten,
@@ -93,6 +93,8 @@ pub enum Verdict {
     NoCommonKey,
     /// They have keys in common, and their sketches differ by more than those of a pair do.
     SketchesDiffer,
+    /// They have keys in common that so many documents have that the method compares only some of these with each other.
+    NotCompared,
     /// They met and were found not alike enough, by the method or by the check on the texts.
     BelowThreshold,
     /// They met, and their texts are too long for the check on the texts.

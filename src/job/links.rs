@@ -1,6 +1,11 @@
 //! The pairs of a list by document, for random access.
+//!
+//! All stands in work files and is sorted there, for one document may be in as many pairs as there are others: what is in memory does
+//! not grow with its partners.
 
+use std::cmp::Ordering;
 use std::ops::Range;
+use std::path::Path;
 
 use super::numbers::Numbers;
 use super::pair_list::PairList;
@@ -13,10 +18,8 @@ use crate::shuffle::Mapped;
 pub struct Links {
     /// By document: where its links begin; one more place says where the last ones end. Empty where there are none.
     begins: Numbers,
-    /// The documents linked to.
-    links: Numbers,
-    /// The bits of the similarity of each link.
-    similarities: Mapped<u32>,
+    /// The documents linked to, each with the similarity.
+    links: Linked,
 }
 
 impl Links {
@@ -38,24 +41,21 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        let mut links = Numbers::new(job.dir, "links", count as usize, job.documents())?;
-        let mut similarities: Mapped<u32> = Mapped::new(job.dir, "link-similarities", count as usize)?;
-        let (mut to, similarities_of_links) = (links.slots(), &mut similarities[..]);
+        let mut links = Linked::new(job.dir, count as usize, job.documents())?;
         pairs.each(|pair| {
             for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)].into_iter().filter(|_| passes(&pair)) {
                 let place = at.get(from + 1);
-                to.set(place, linked);
-                similarities_of_links[place as usize] = pair.score.similarity.to_bits();
+                links.set(place as usize, linked, pair.score.similarity);
                 at.set(from + 1, place + 1);
             }
             job.go_on()
         })?;
-        Ok(Links { begins, links, similarities })
+        Ok(Links { begins, links })
     }
 
     /// Where the links of a document stand.
     pub fn range(&self, doc: u64) -> Range<usize> {
-        if self.similarities.is_empty() {
+        if self.links.is_empty() {
             return 0..0;
         }
         self.begins.get(doc) as usize..self.begins.get(doc + 1) as usize
@@ -64,7 +64,7 @@ impl Links {
     /// One link: the document, and the similarity.
     #[inline]
     pub fn get(&self, at: usize) -> (u64, f32) {
-        (self.links.get(at as u64), f32::from_bits(self.similarities[at]))
+        self.links.get(at)
     }
 
     /// The links of a document.
@@ -73,27 +73,90 @@ impl Links {
     }
 
     /// Puts the links of each document into an order.
-    pub fn sort(
-        &mut self,
-        job: &Job<'_>,
-        order: impl Fn(&(u64, f32), &(u64, f32)) -> std::cmp::Ordering,
-    ) -> Result<()> {
-        let mut of_one: Vec<(u64, f32)> = Vec::new();
+    pub fn sort(&mut self, job: &Job<'_>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) -> Result<()> {
         for doc in 0..job.documents() {
             let range = self.range(doc);
-            if range.len() < 2 {
-                continue;
-            }
-            job.go_on()?;
-            of_one.clear();
-            of_one.extend(self.of(doc));
-            of_one.sort_unstable_by(&order);
-            let mut links = self.links.slots();
-            for (at, &(linked, similarity)) in range.zip(&of_one) {
-                links.set(at as u64, linked);
-                self.similarities[at] = similarity.to_bits();
+            if range.len() > 1 {
+                job.go_on()?;
+                self.links.sort(range, &order);
             }
         }
         Ok(())
+    }
+}
+
+/// An array of documents with similarities in a work file: the number of a document in one word where the largest fits, else in two,
+/// the lower one first; then the bits of the similarity.
+enum Linked {
+    Narrow(Mapped<[u32; 2]>),
+    Wide(Mapped<[u32; 3]>),
+}
+
+impl Linked {
+    /// Of so many places for numbers that are at most `most`.
+    fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
+        Ok(if most <= u32::MAX.into() {
+            Linked::Narrow(Mapped::new(dir, "links", len)?)
+        } else {
+            Linked::Wide(Mapped::new(dir, "links", len)?)
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Linked::Narrow(links) => links.is_empty(),
+            Linked::Wide(links) => links.is_empty(),
+        }
+    }
+
+    fn set(&mut self, at: usize, doc: u64, similarity: f32) {
+        match self {
+            Linked::Narrow(links) => links[at] = [doc as u32, similarity.to_bits()],
+            Linked::Wide(links) => links[at] = [doc as u32, (doc >> 32) as u32, similarity.to_bits()],
+        }
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> (u64, f32) {
+        match self {
+            Linked::Narrow(links) => narrow(&links[at]),
+            Linked::Wide(links) => wide(&links[at]),
+        }
+    }
+
+    /// In place.
+    fn sort(&mut self, range: Range<usize>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) {
+        match self {
+            Linked::Narrow(links) => links[range].sort_unstable_by(|x, y| order(&narrow(x), &narrow(y))),
+            Linked::Wide(links) => links[range].sort_unstable_by(|x, y| order(&wide(x), &wide(y))),
+        }
+    }
+}
+
+fn narrow(&[doc, similarity]: &[u32; 2]) -> (u64, f32) {
+    (doc.into(), f32::from_bits(similarity))
+}
+
+fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
+    (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_sorted_in_its_place_whatever_the_width() {
+        let dir = tempfile::tempdir().expect("a folder");
+        for most in [u64::from(u32::MAX), u64::from(u32::MAX) + 1] {
+            let mut links = Linked::new(dir.path(), 6, most).expect("an array");
+            assert!(!links.is_empty() && matches!(links, Linked::Narrow(_)) == (most < 1 << 32));
+            let all = [(9, 0.9), (most, 0.25), (3, 0.5), (4, 0.75), (1, 0.5), (0, 0.1)];
+            all.iter().enumerate().for_each(|(at, &(doc, similarity))| links.set(at, doc, similarity));
+            links.sort(1..5, |x, y| y.1.total_cmp(&x.1).then(x.0.cmp(&y.0)));
+            let sorted: Vec<(u64, f32)> = (0..6).map(|at| links.get(at)).collect();
+            assert_eq!(sorted, [(9, 0.9), (4, 0.75), (1, 0.5), (3, 0.5), (most, 0.25), (0, 0.1)]);
+        }
+        assert!(Linked::new(dir.path(), 0, 5).expect("no array").is_empty());
     }
 }

@@ -1,33 +1,79 @@
 //! What one algorithm says of two documents: its tables, what the signatures tell, and the sentence why.
 
+use super::explained_rows::beside;
 use super::explanation::*;
 use super::finished::Finished;
-use super::relation_why::{left_out as relation_left_out, sentence};
+use super::relation_why::{form_left_out, sentence};
 use super::run_report::AlgorithmReport;
-use crate::batch::{PAIR_TOLD_COLUMNS, PairSearch, PairTold, pair_told};
+use super::told_copies::CopyGroup;
+use crate::batch::{COPY, PAIR_TOLD_COLUMNS, PairSearch, PairTold, pair_told};
 use crate::error::{Error, Result};
 use crate::io::TableReader;
 use crate::measure::Versions;
 use crate::row::{RelationKind, Score};
-use crate::stage::explain::{Checked, Emitted, Ended, Look, ToldWord};
+use crate::stage::explain::{Checked, Ended, Look, Telling, ToldWord};
 use crate::stage::recipe::Chosen;
+
+/// The copies of two documents in the order asked, where the method folds copies alone, and the most of whose pairs all are written.
+#[derive(Clone, Copy)]
+pub struct Groups {
+    /// The copies; none where they are not known.
+    pub groups: Option<[CopyGroup; 2]>,
+    /// `--max-group`.
+    pub most: u64,
+}
+
+impl Groups {
+    /// The size of the larger one of the two groups, if it is above `--max-group`.
+    fn large(&self) -> Option<u64> {
+        self.groups.map(|groups| groups[0].size.max(groups[1].size)).filter(|&size| size > self.most)
+    }
+
+    /// The pair that is written in place of that of the two documents.
+    fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], PairTold)>> {
+        let (Some(groups), Some(_)) = (self.groups, self.large()) else { return Ok(None) };
+        let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
+        for both in of(0).flat_map(|a| of(1).map(move |b| [a, b])).filter(|both| *both != docs && both[0] != both[1]) {
+            if let Some(pair) = find_pair(finished, label, both)?.filter(|pair| pair.matched_by != COPY) {
+                return Ok(Some((both, pair)));
+            }
+        }
+        Ok(None)
+    }
+}
 
 /// What the tables of the run say; documents in the order asked.
 pub struct Said {
     pair: Option<PairTold>,
+    /// The pair of their copies that stands for theirs.
+    instead: Option<([u64; 2], PairTold)>,
+    groups: Groups,
     /// The representative and the size of the cluster of each.
     clusters: [Option<(u64, u64)>; 2],
 }
 
 impl Said {
     /// Reads the tables of one algorithm.
-    pub fn read(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Said> {
-        Ok(Said { pair: find_pair(finished, label, docs)?, clusters: find_clusters(finished, label, docs)? })
+    pub fn read(finished: &Finished, label: &str, docs: [u64; 2], groups: Groups) -> Result<Said> {
+        let pair = find_pair(finished, label, docs)?;
+        let instead = if pair.is_none() { groups.instead(finished, label, docs)? } else { None };
+        Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
-    /// The representatives of the clusters.
-    pub fn representatives(&self) -> impl Iterator<Item = u64> {
-        self.clusters.into_iter().flatten().map(|(representative, _)| representative)
+    /// Whether no pair is written that is theirs or stands for theirs.
+    pub fn is_silent(&self) -> bool {
+        self.pair.is_none() && self.instead.is_none()
+    }
+
+    /// The documents that are named besides the two.
+    pub fn others(&self) -> impl Iterator<Item = u64> {
+        let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
+        representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
+    }
+
+    /// The row of the pair, or of the one that stands for it.
+    fn row(&self) -> Option<&PairTold> {
+        self.pair.as_ref().or(self.instead.as_ref().map(|(_, pair)| pair))
     }
 
     fn one_cluster(&self) -> bool {
@@ -95,15 +141,30 @@ pub fn algorithm(
         [a, b] => beside(a.as_deref().unwrap_or_default(), b.as_deref().unwrap_or_default()),
     };
     let common_keys = rows.iter().filter(|row| row.equal).count() as u64;
-    let rule = look.words.as_ref().map(|(rule, _)| *rule);
-    let words = look.words.as_ref().map(|(rule, words)| words.each_ref().map(|word| explained_word(rule, word)));
+    let rule = look.telling.as_ref().map(|telling| telling.rule);
+    let words = look
+        .telling
+        .as_ref()
+        .map(|Telling { rule, words, .. }| words.each_ref().map(|word| explained_word(rule, word)));
     // Of several checks the first is the method's own.
     let own = look.checks.first().and_then(|check| check.similarity);
-    let told = said.pair.as_ref().and_then(|pair| sentence(pair, rule.as_ref(), own, contained, words.as_ref()));
-    let why = match told.filter(|_| !same) {
+    let told = said.row().and_then(|pair| sentence(pair, rule.as_ref(), own, contained, words.as_ref()));
+    let left_out = look.telling.as_ref().zip(words.as_ref()).zip(own);
+    let left_out =
+        left_out.filter(|_| verdict == Verdict::LeftOut && report.is_some_and(|report| report.left_out == 0));
+    let form = left_out.and_then(|((telling, words), own)| form_left_out(telling, own, contained, words));
+    let mut why = match told.filter(|_| !same).or(form) {
         Some(told) => told,
         None => why(verdict, &look, &said, report, documents, same, common_keys),
     };
+    if let (Some((docs, _)), Some(size)) = (&said.instead, said.groups.large()) {
+        why = format!(
+            "{why}; not written, for it is one of {size} copies, above --max-group {}: the pair of {} and {} stands for it",
+            said.groups.most,
+            id(docs[0]),
+            id(docs[1])
+        );
+    }
     let score = match look.ended {
         Ended::Pair(pair) => Some(pair.score),
         _ => look.own,
@@ -149,10 +210,11 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
     let certain = |report: &AlgorithmReport| same || (report.beyond_margin == 0 && report.left_out == 0);
     let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
-        _ if said.pair.as_ref().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
+        _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Form.name())) => {
             Verdict::Form
         }
         _ if said.pair.is_some() => Verdict::Pair,
+        _ if said.instead.is_some() => Verdict::PairNotWritten,
         // Copies are known without signatures.
         _ if same && grouped => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
@@ -160,6 +222,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         Ended::Sketched => Verdict::SketchesDiffer,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
         Ended::Undecided => Verdict::Undecided,
+        Ended::Pair(_) if look.cut.is_some() => Verdict::NotCompared,
         Ended::Pair(_) if grouped => Verdict::PairNotWritten,
         Ended::Pair(_) => Verdict::LeftOut,
     }
@@ -183,12 +246,10 @@ fn why(
         Verdict::Pair | Verdict::Form if !matches!(look.ended, Ended::Pair(_)) => {
             "they are no pair by themselves; documents between them in one group link them".into()
         }
-        Verdict::Pair | Verdict::Form => {
+        Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
+        Verdict::Pair | Verdict::Form | Verdict::PairNotWritten => {
             let met = bits.unwrap_or(keys);
             look.checks.last().map_or(met.clone(), |check| format!("{met}, and {}", reached(check)))
-        }
-        Verdict::PairNotWritten => {
-            "a pair of a group above --max-group, of which only pairs with the best document are written".into()
         }
         Verdict::NoSignature => match &look.signatures {
             [Err(a), Err(b)] if a == b => format!("neither has a signature: {a}"),
@@ -204,6 +265,7 @@ fn why(
         Verdict::SketchesDiffer => {
             though(format!("{keys}, but {}", look.sketches.as_deref().unwrap_or("their sketches differ")), look)
         }
+        Verdict::NotCompared => though(format!("{keys}, but {}", look.cut.as_deref().unwrap_or_default()), look),
         Verdict::BelowThreshold => match (failed, look.own, bits) {
             (Some(check), ..) if look.ended == Ended::Checked => format!("they met ({keys}), but {}", reached(check)),
             (_, Some(own), _) => format!("they met ({keys}), but the method gives {:.3} only", own.similarity),
@@ -211,13 +273,19 @@ fn why(
             _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
         },
         Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
-        // What was never compared may be anything.
-        Verdict::LeftOut => match (&look.words, look.checks.first().and_then(|check| check.similarity), report) {
-            (Some((rule, _)), Some(own), Some(report)) if report.left_out == 0 => relation_left_out(rule, own),
-            _ => None,
-        }
-        .unwrap_or_else(|| left_out(said, report)),
+        Verdict::LeftOut => left_out(said, report),
     }
+}
+
+/// Why a pair of a large group stands in no table.
+fn not_written(said: &Said) -> String {
+    let most = said.groups.most;
+    let size = match (said.groups.large(), said.clusters[0]) {
+        (Some(size), _) => format!("{size} copies"),
+        (None, Some((_, size))) => format!("equal signatures, in a cluster of {size} documents"),
+        (None, None) => "equal signatures".into(),
+    };
+    format!("a pair of a group of {size}, above --max-group {most}: only pairs with its best document are written")
 }
 
 /// Why two were never compared, and what the check would have said.
@@ -249,85 +317,5 @@ fn reached(check: &Checked) -> String {
         (true, None) => format!("they pass the check {}", check.name),
         (false, Some(similarity)) => format!("the check {} gives {similarity:.3} only", check.name),
         (false, None) => format!("the check {} says no, and tells no score", check.name),
-    }
-}
-
-/// Rows of both documents, equal ones beside each other, the others of a position in their order.
-fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
-    let place = |row: &Emitted| (row.position, row.key);
-    let mut rows = Vec::new();
-    let (mut only_a, mut only_b) = (Vec::new(), Vec::new());
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        match (a.get(i), b.get(j)) {
-            (Some(x), Some(y)) if place(x) == place(y) => {
-                rows.push((x.position, Some(x), Some(y)));
-                (i, j) = (i + 1, j + 1);
-            }
-            (Some(x), y) if y.is_none_or(|y| place(x) < place(y)) => {
-                only_a.push(x);
-                i += 1;
-            }
-            (_, Some(y)) => {
-                only_b.push(y);
-                j += 1;
-            }
-            _ => break,
-        }
-    }
-    let (mut a, mut b) = (only_a.into_iter().peekable(), only_b.into_iter().peekable());
-    loop {
-        let position = match (a.peek(), b.peek()) {
-            (Some(x), Some(y)) => x.position.min(y.position),
-            (Some(x), None) => x.position,
-            (None, Some(y)) => y.position,
-            (None, None) => break,
-        };
-        rows.push((position, a.next_if(|row| row.position == position), b.next_if(|row| row.position == position)));
-    }
-    rows.sort_by_key(|row| row.0);
-    let row = |(position, a, b): (u32, Option<&Emitted>, Option<&Emitted>)| ExplainedRow {
-        position,
-        equal: matches!((a, b), (Some(a), Some(b)) if a.key == b.key),
-        a: a.map(key),
-        b: b.map(key),
-    };
-    rows.into_iter().map(row).collect()
-}
-
-fn key(row: &Emitted) -> ExplainedKey {
-    let wide = row.key > u128::from(u64::MAX);
-    ExplainedKey {
-        key: if wide { format!("{:032x}", row.key) } else { format!("{:016x}", row.key) },
-        order: row.order,
-        sketch: row.sketch.iter().map(|byte| format!("{byte:02x}")).collect(),
-        says: row.told.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn emitted(position: u32, key: u128) -> Emitted {
-        Emitted { position, key, order: 0, sketch: vec![0xAB, 1], told: None }
-    }
-
-    #[test]
-    fn equal_rows_stand_beside_each_other() {
-        let a = [emitted(0, 1), emitted(0, 5), emitted(1, 7), emitted(2, 9)];
-        let b = [emitted(0, 3), emitted(0, 5), emitted(0, 8), emitted(1, 6), emitted(3, 9)];
-        let rows: Vec<String> = beside(&a, &b)
-            .iter()
-            .map(|row| {
-                let key = |key: &Option<ExplainedKey>| {
-                    key.as_ref().map_or("-".to_string(), |key| key.key.trim_start_matches('0').to_string())
-                };
-                format!("{} {} {} {}", row.position, key(&row.a), key(&row.b), row.equal)
-            })
-            .collect();
-        assert_eq!(rows, ["0 5 5 true", "0 1 3 false", "0 - 8 false", "1 7 6 false", "2 9 - false", "3 - 9 false"]);
-        assert_eq!(key(&a[0]).sketch, "ab01");
-        assert_eq!(beside(&[], &[]), []);
     }
 }

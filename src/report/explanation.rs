@@ -32,6 +32,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
             Verdict::NoSignature => "unsigned",
             Verdict::NoCommonKey
             | Verdict::SketchesDiffer
+            | Verdict::NotCompared
             | Verdict::BelowThreshold
             | Verdict::Undecided
             | Verdict::LeftOut => "no",

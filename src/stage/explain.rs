@@ -5,10 +5,11 @@
 //! the run tell, not this.
 
 use super::bound::{Bound, Check};
+use super::shared_windows::Windows;
 use crate::algorithm::Confirm;
 use crate::measure::{Surplus, Undecided, Versions};
 use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures, Window};
-use crate::text::Analysis;
+use crate::text::{Analysis, Heading};
 
 /// A document with its number.
 pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
@@ -73,8 +74,23 @@ pub struct Look {
     pub bits_apart: Option<u32>,
     /// What the sketches of the documents say, of a method that keeps some.
     pub sketches: Option<String>,
-    /// What the rule that tells versions from forms asks of single words, with the rule.
-    pub words: Option<(Versions, [ToldWord; 2])>,
+    /// What the rule that tells versions from forms asks of the texts, with the rule.
+    pub telling: Option<Telling>,
+    /// The windows in which they meet, where each may keep two documents of a pair apart for being large.
+    pub windows: Option<Windows>,
+    /// Why each of these windows did so.
+    pub cut: Option<String>,
+}
+
+/// What the rule that tells versions from forms asks of two texts, beside what stands in each other.
+#[derive(Clone, Debug)]
+pub struct Telling {
+    /// The rule.
+    pub rule: Versions,
+    /// The word by which each differs most.
+    pub words: [ToldWord; 2],
+    /// Whether the first lines are equal.
+    pub same_line: bool,
 }
 
 /// The word by which a text differs most from another one.
@@ -97,7 +113,9 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         checks: Vec::new(),
         bits_apart: None,
         sketches: None,
-        words: None,
+        telling: None,
+        windows: None,
+        cut: None,
     };
     let [Ok(a), Ok(b)] = &look.signatures else { return look };
     let both = [(documents[0].0, a.as_slice()), (documents[1].0, b.as_slice())];
@@ -105,15 +123,16 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     let loose = loose.filter(|loose| loose.signer.shape() == bound.signer.shape());
     look.bits_apart = bound.signer.probe_shape().and_then(|_| bits_apart(a, b));
     let texts = documents.map(|(_, text)| text);
-    look.words = told_words(bound, texts);
+    look.telling = telling(bound, texts);
     if let Some(check) = bound.confirm() {
         look.checks = checked(check, loose.and_then(Bound::confirm), texts);
     }
-    let mut near = true;
+    let (mut near, mut windows) = (true, None);
     if bound.signer.sketch_words() > 0 {
-        let [a, b] = texts.map(|text| sketch(bound, text));
-        near = bound.signer.judge_sketches(&a, &b);
-        look.sketches = bound.signer.told_of_sketches(&a, &b);
+        let sketches = texts.map(|text| sketch(bound, text));
+        near = bound.signer.judge_sketches(&sketches[0], &sketches[1]);
+        look.sketches = bound.signer.told_of_sketches(&sketches[0], &sketches[1]);
+        windows = Windows::of(bound, [a, b], sketches);
     }
     look.ended = match (met, pair, bound.confirm()) {
         (false, ..) => Ended::Apart,
@@ -131,6 +150,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
             }
         }
     };
+    look.windows = windows.filter(|_| matches!(look.ended, Ended::Pair(_)));
     look
 }
 
@@ -251,8 +271,8 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
     each.collect()
 }
 
-/// What the rule that tells versions from forms is told of single words.
-fn told_words(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<(Versions, [ToldWord; 2])> {
+/// What the rule that tells versions from forms is told of the texts.
+fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
     let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.confirm()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
     let [of_a, of_b] = relating.surplus(&a, &b);
@@ -260,7 +280,9 @@ fn told_words(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<(Versions,
         let counted = text.counted().iter().find(|counted| relating.is_word(surplus, counted.word.hash));
         ToldWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
     };
-    Some((*rule, [word(of_a, texts[0]), word(of_b, texts[1])]))
+    let lines = texts.map(|text| Heading::of(text).map(Heading::line));
+    let same_line = lines[0].is_some() && lines[0] == lines[1];
+    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line })
 }
 
 fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {

@@ -18,6 +18,7 @@ pub mod preset;
 pub mod purifier;
 pub mod recipe;
 pub mod remove_if;
+pub mod shared_windows;
 pub mod sift;
 pub mod sign;
 pub mod survive;

@@ -338,6 +338,48 @@ fn presets_are_contestants() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
+/// Forms are no pairs of the one that tells them: of a sample too, though others may say that they are duplicates.
+#[test]
+fn a_sample_holds_no_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let algorithms = "cosine:preset=versions,cosine:threshold=0.6,tf=sublinear,head=0.1,as=all";
+    let judged = |name: &str, most: &str| {
+        let out = folder.path().join(name);
+        compare(samples(), &out, &["--algorithms", algorithms, "--judge-sample", most, "--seed", "3"]).ends_with(0);
+        out
+    };
+    let (whole, some) = (judged("whole", "100000000"), judged("some", "200"));
+    let relations = Table::read(&some.join("pairs/algorithm=cosine")).texts("relation");
+    let forms: BTreeSet<(usize, usize)> = doc_pairs(&some, "cosine")
+        .into_iter()
+        .zip(relations)
+        .filter(|(_, one)| one == "form")
+        .map(|one| one.0)
+        .collect();
+    let pool = pool(&some);
+    let of = |label: &str| pool.values().filter(|found| found.contains(label)).count() as u64;
+    let (whole, study) = (study(&whole), study(&some));
+    assert_eq!((&study["judge"]["sampled"], study["pooled"].as_u64()), (&true.into(), Some(pool.len() as u64)));
+    for (at, label) in ["cosine", "all"].into_iter().enumerate() {
+        let one = &study["algorithms"][at];
+        assert_eq!((&one["label"], one["pairs"].as_u64()), (&label.into(), Some(of(label))));
+        let (judged, known) = (one["judged"].as_u64().unwrap(), number(&whole["algorithms"][at]["precision"]["value"]));
+        assert!(judged > 150 && judged < of(label), "{label}: {judged} of {}", of(label));
+        let end = |end: &str| number(&one["precision"][end]);
+        assert!(end("low") <= known && known <= end("high"), "{label}: {known} in {}", one["precision"]);
+    }
+    let table = Table::read(&some.join("compare/pairs.parquet"));
+    let docs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b"));
+    let (mut seen, mut of_cosine) = (0, 0);
+    for ((a, b), found_by) in docs.zip(table.texts("found_by")) {
+        let pair = (a as usize, b as usize);
+        assert_eq!(&found_by.split(',').map(str::to_string).collect::<BTreeSet<_>>(), &pool[&pair]);
+        seen += usize::from(forms.contains(&pair));
+        of_cosine += usize::from(pool[&pair].contains("cosine"));
+    }
+    assert!(forms.len() > 200 && seen > 20 && of_cosine > 150, "{} forms, {seen} judged, {of_cosine}", forms.len());
+}
+
 #[test]
 fn every_preset_is_compared_where_nothing_is_typed() {
     let folder = tempfile::tempdir().unwrap();

@@ -133,6 +133,67 @@ fn documents_that_signs_keep_apart_are_told_so() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
+/// Two texts in three copies each: their own words are in no other text, and make no keys of the run, whatever stands in a table.
+#[test]
+fn copies_are_signed_as_the_run_counted_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("docs.parquet");
+    let words = |own: &str| (0..30).map(|n| format!("{own}{n} ")).collect::<String>();
+    let text = |own: &str| words(own) + &words("общее");
+    let texts = ["раз", "раз", "раз", "два", "два", "два"].map(text);
+    let strangers = (0..40).map(|n| words(&format!("чужое{n}x")));
+    write_docs(&input, &numbered(texts.into_iter().chain(strangers)), 10);
+    let run =
+        |max_group: &str| done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.3", "--max-group", max_group]);
+    let (all, few) = (run("1000"), run("2"));
+    let cosine = |done: &Done, a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
+    let pair = cosine(&all, 1, 5);
+    assert_eq!((pair.verdict, pair.common_keys), (Verdict::Pair, 15 * 15 / 4), "{}", pair.why);
+    assert!(!pair.why.contains("between them"), "{}", pair.why);
+    assert_eq!(cosine(&all, 5, 1).rows, pair.rows);
+    // The best of each three is the first one.
+    for (a, b) in [(1, 5), (5, 1), (0, 4), (2, 3)] {
+        let pair = cosine(&few, a, b);
+        assert_eq!((pair.verdict, pair.pair.is_none()), (Verdict::PairNotWritten, true), "{}", pair.why);
+        assert!(pair.why.starts_with("56 common keys, and the check cosine:0.3"), "{}", pair.why);
+        let (first, second) = if a < b { ("d0", "d3") } else { ("d3", "d0") };
+        let stands =
+            format!("it is one of 3 copies, above --max-group 2: the pair of {first} and {second} stands for it");
+        assert!(pair.why.ends_with(&stands), "{}", pair.why);
+    }
+    assert_eq!(cosine(&few, 0, 3).verdict, Verdict::Pair);
+    assert_eq!(cosine(&few, 1, 7).verdict, Verdict::NoCommonKey);
+    let copies = cosine(&few, 1, 2);
+    assert_eq!(copies.verdict, Verdict::PairNotWritten);
+    assert!(copies.why.contains("a group of 3 copies, above --max-group 2"), "{}", copies.why);
+}
+
+/// 80 documents share two heavy words, and by these alone they are alike; each two have a third word in common.
+#[test]
+fn documents_that_a_large_window_keeps_apart_are_told_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |n: usize| {
+        let own = (0..14).map(|word| format!("слово{}x{word} ", n / 2));
+        "альфа бета ".repeat(20) + &own.collect::<String>() + if n % 2 == 0 { "утром" } else { "вечером" }
+    };
+    let run = |documents: usize| {
+        let input = folder.path().join(format!("{documents}.parquet"));
+        // A copy, which is no document of a window.
+        write_docs(&input, &numbered((0..documents).chain([5]).map(text)), 100);
+        done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.6"])
+    };
+    let (many, few) = (run(80), run(64));
+    let cosine = |done: &Done, a: i64, b: i64| explain(&done.out(), a, b).algorithms.remove(0);
+    let cut = cosine(&many, 0, 2);
+    assert_eq!((cut.verdict, cut.pair.is_none()), (Verdict::NotCompared, true), "{}", cut.why);
+    let figures =
+        "80 documents have the same two heavy terms, and of more than 64 only those are compared that have a third";
+    assert!(cut.why.contains(figures) && cut.why.contains("though the check cosine:0.6"), "{}", cut.why);
+    assert!(pairs(&few.out(), "cosine").len() > 64 * 63 / 2, "all are alike");
+    assert_eq!(cosine(&many, 0, 1).verdict, Verdict::Pair);
+    assert_eq!(cosine(&few, 0, 2).verdict, Verdict::Pair);
+}
+
 /// The reason for a refused candidate is the score that was reached.
 #[test]
 fn a_refused_candidate_is_told_its_score() {
@@ -165,6 +226,8 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let done = done(&input, &["--algorithms", "exact", "--max-group", "3"]);
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
+    let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
+    assert!(why.contains("in a cluster of 5 documents, above --max-group 3:"), "{why}");
 }
 
 fn with_ids(ids: &[&str]) -> Vec<Doc> {

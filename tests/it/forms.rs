@@ -105,9 +105,16 @@ fn each_kind_is_told_and_forms_join_nothing() {
 /// Python says the five sentences again, over every pair that was looked at.
 #[test]
 fn what_is_told_follows_from_the_texts() {
-    let settings = ["forms=0", "forms=0,join=exact,threshold=0.5", "forms=0,gap=0.05,contained=0.95,short=0,titles=1"];
-    let mut runs: Vec<Done> =
-        settings.map(|more| done(samples(), &["--algorithms", &format!("{RULE},{more}")])).into_iter().collect();
+    let settings = [
+        ("forms=0", "dict"),
+        ("forms=0,join=exact,threshold=0.5", "char"),
+        ("forms=0,gap=0.05,contained=0.95,short=0,titles=1", "dict"),
+        ("forms=0", "char"),
+    ];
+    let run = |(more, tokenizer): (&str, &str)| {
+        done(samples(), &["--algorithms", &format!("{RULE},{more}"), "--tokenizer", tokenizer])
+    };
+    let mut runs: Vec<Done> = settings.map(run).into_iter().collect();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     write_docs(&file, &numbered(corpus()), 100);
@@ -126,6 +133,70 @@ fn what_is_told_follows_from_the_texts() {
         "version, stands alone",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
+    // Of Han, too, words that tell two texts apart and words that do not were counted.
+    assert!(
+        ["form, one word differs, Han: ", "version, stands alone, Han: "].iter().all(|kind| said.contains(kind)),
+        "{said}"
+    );
+}
+
+/// Two families, each near to itself, and alike: the search for the next best passes over the whole of the other family.
+#[test]
+fn searches_that_are_cut_short_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let common = words("common", 60);
+    let cut_short = |family: usize| {
+        let of = |name: &str| -> Vec<String> {
+            let own = words(name, 10).join(" ");
+            // Each leaves out two of the common words.
+            let text = |n: usize| {
+                let left: Vec<&str> =
+                    (0..60).filter(|&at| at != n % 12 && at != 12 + n / 12).map(|at| &*common[at]).collect();
+                format!("{own} {}", left.join(" "))
+            };
+            (0..family).map(text).collect()
+        };
+        let file = folder.path().join(format!("{family}.parquet"));
+        write_docs(&file, &numbered([of("first"), of("second")].concat()), 100);
+        let out = folder.path().join(family.to_string());
+        let ran = crate::kit::run(&[&file], &out, &["--algorithms", "cosine:threshold=0.6,relate=true"]).ends_with(0);
+        let relations = record(&out)["algorithms"][0]["relations"].clone();
+        let pairs: u64 = ["version", "contained", "form", "forms_left_out"]
+            .iter()
+            .map(|kind| relations[kind].as_u64().unwrap())
+            .sum();
+        assert_eq!(pairs as usize, family * (2 * family - 1), "all are pairs");
+        (relations["cut_short"].as_u64().unwrap(), ran.stdout)
+    };
+    let (none, said) = cut_short(128);
+    assert!(none == 0 && !said.contains("next best"), "{none} {said}");
+    let (cut, said) = cut_short(129);
+    assert_eq!(cut, 129 * 129);
+    assert!(
+        said.contains("cosine: the next best of 16,641 pairs was sought in a part of a large near group only"),
+        "{said}"
+    );
+}
+
+/// Of forms of copies, only one of which is written, the reason is told.
+#[test]
+fn explain_tells_forms_of_copies_that_are_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    let texts = corpus();
+    let copies = [4, 4, 5, 5].map(|at| texts[at].clone());
+    write_docs(&file, &numbered(texts.into_iter().chain(copies)), 100);
+    let done = done(&file, &["--algorithms", RULE, "--max-group", "2"]);
+    let last = 11 + 200;
+    let explain = |a: usize, b: usize| {
+        let ids = [format!("d{a}"), format!("d{b}")];
+        let said = Ran::of(program().arg("explain").arg(done.out()).args(ids).output().unwrap()).ends_with(0).stdout;
+        said.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = explain(last + 1, last + 3);
+    assert!(said.contains("form: the numbers differ: 0 of 12 agree, 0.7 are asked for; not written"), "{said}");
+    assert!(said.contains("one of 3 copies, above --max-group 2: the pair of d4 and d5 stands for it"), "{said}");
+    assert!(said.contains("no, a form"), "{said}");
 }
 
 #[test]
@@ -170,7 +241,7 @@ fn two_rules_of_one_kind_are_refused() {
     let typed = ["run", "docs", "--out", "out", "--algorithms", "cosine:preset=versions,near=0.5"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)
-        .says(&["near=0.5 is below threshold=0.6"]);
+        .says(&["near=0.5 is below threshold=0.6", "take near=0.6 or more, or a lower threshold="]);
 }
 
 #[test]
@@ -210,8 +281,13 @@ fn explain_goes_by_the_methods_own_score() {
     // Below forms= a form is not in the table, and explain says so; what was never compared may be anything.
     let few = run("forms=1", &[]);
     let sentence = "and no versions, reported from a cosine of 1 on only";
-    let said = explain(&few, "d4", "d5");
-    assert!(said.contains(sentence), "{said}");
+    for (a, b, reason) in [
+        ("d4", "d5", "the numbers differ: 0 of 12 agree, 0.7 are asked for"),
+        ("d7", "d8", "the word \"alpha\" stands oftener in a"),
+    ] {
+        let said = explain(&few, a, b);
+        assert!(said.contains(&format!("{sentence}: {reason}")), "{said}");
+    }
     let cut = run("forms=1", &["--max-candidates", "1"]);
     let said = explain(&cut, "d4", "d6");
     assert!(!said.contains(sentence), "{said}");

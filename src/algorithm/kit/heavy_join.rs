@@ -101,6 +101,33 @@ impl HeavyJoin {
         Some(format!("{apart} of {BITS} signs of random projections differ, of a pair at most {most}"))
     }
 
+    /// Why two documents with these sketches are not compared where they meet by a key that so many have.
+    pub fn told_of_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
+        let (x, y) = (self.numbers_in(a), self.numbers_in(b));
+        match Kind::of(key) {
+            Kind::Two if rows > LARGE_WINDOW as u64 && self.terms.most > 2 => {
+                let mut others = y[..self.terms.most].to_vec();
+                let mut common = 0;
+                for print in x[..self.terms.most].iter().filter(|&&print| print != 0) {
+                    if let Some(place) = others.iter().position(|other| other == print) {
+                        others.swap_remove(place);
+                        common += 1;
+                    }
+                }
+                (common < 3).then(|| {
+                    format!("{rows} documents have the same two heavy terms, and of more than {LARGE_WINDOW} only those are compared that have a third one in common")
+                })
+            }
+            Kind::Common => {
+                let [x, y] = [x, y].map(|numbers| f64::from(numbers[self.terms.most]) / LENGTH);
+                (x * y < below(self.terms.threshold)).then(|| {
+                    format!("only common terms are in their key, and these have a cosine of {:.3} at most", x * y)
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// The candidates of a window.
     pub fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
@@ -174,9 +201,13 @@ impl HeavyJoin {
     fn numbers(&self, sketches: &dyn Sketches, doc: u64) -> Numbers {
         let mut words = [0; MOST_WORDS];
         sketches.copy(doc, &mut words[..self.sketch_words()]);
-        std::array::from_fn(|at| {
-            (words[WORDS + at / PRINTS] >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16
-        })
+        self.numbers_in(&words)
+    }
+
+    /// The numbers of a sketch; zeros for an empty one.
+    fn numbers_in(&self, sketch: &[u64]) -> Numbers {
+        let word = |at: usize| sketch.get(WORDS + at / PRINTS).copied().unwrap_or_default();
+        std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
     /// The prints that all documents of a window have, those of two different terms both.
@@ -263,6 +294,22 @@ mod tests {
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
         // The window of all, and two of each four by 0 and by 1 with their third: 6 comparisons each.
         assert!((3 * 50 * 6..3 * 50 * 6 + 5).contains(&compared), "{compared}");
+        // What is told of two of them is what happened.
+        let sketches: Vec<Vec<u64>> = vectors
+            .iter()
+            .map(|terms| {
+                let mut out = Signatures::default();
+                bound(5, 0.1).sign(terms, 1, &mut out);
+                out.sketch_of_document().to_vec()
+            })
+            .collect();
+        let key = Kind::Two as u128;
+        let told = |rows, a: usize, b: usize| bound(5, 0.1).told_of_window(key, rows, &sketches[a], &sketches[b]);
+        let cut = |a: usize, b: usize| told(200, a, b).is_some();
+        for (a, b) in (0..200).flat_map(|a| (a + 1..200).map(move |b| (a, b))) {
+            assert_eq!(cut(a, b), !found.contains_key(&(a as u64, b as u64)), "{a} {b}");
+        }
+        assert!(told(200, 0, 9).is_some_and(|told| told.starts_with("200 documents")) && told(64, 0, 9).is_none());
         // 64 documents and fewer are all compared.
         let (found, compared) = join(&bound(5, 0.1), &vectors[..64]);
         assert!(compared == 64 * 63 / 2 + 2 * 16 * 6 && found.len() > 1_900);
@@ -317,5 +364,13 @@ mod tests {
         assert_eq!((found.into_keys().collect::<Vec<_>>(), compared), (vec![(0, 1), (0, 2)], 4 * 2));
         let (found, compared) = join(&join_of(0.8), &vectors);
         assert_eq!((found.len(), compared), (0, 0));
+        let sketches = vectors.map(|terms| {
+            let mut out = Signatures::default();
+            join_of(0.6).sign(&terms, 1, &mut out);
+            out.sketch_of_document().to_vec()
+        });
+        let told =
+            |a: usize, b: usize| join_of(0.6).told_of_window(Kind::Common as u128, 4, &sketches[a], &sketches[b]);
+        assert!(told(0, 1).is_none() && told(1, 2).is_some_and(|told| told.ends_with("a cosine of 0.490 at most")));
     }
 }

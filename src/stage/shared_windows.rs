@@ -1,0 +1,37 @@
+//! The windows in which two documents meet, and whether being large they keep them apart.
+
+use super::bound::Bound;
+use super::explain::Emitted;
+
+/// The windows in which two documents meet.
+#[derive(Clone, Debug)]
+pub struct Windows {
+    /// Position and key of each.
+    pub keys: Vec<(u32, u128)>,
+    sketches: [Vec<u64>; 2],
+}
+
+impl Windows {
+    /// Why the two are not compared in any of the windows, which have so many rows; none where they are in one of them.
+    pub fn told(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
+        let [a, b] = &self.sketches;
+        let each = self
+            .keys
+            .iter()
+            .zip(rows)
+            .map(|(&(_, key), &rows)| bound.signer.told_of_window(key, rows, a, b).map(|told| (rows, told)));
+        // The smallest one came nearest to it.
+        let told = each.collect::<Option<Vec<_>>>()?;
+        told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
+    }
+
+    /// Of two documents with these rows and sketches; none where a window compares them however large it is.
+    pub fn of(bound: &Bound<'_>, rows: [&[Emitted]; 2], sketches: [Vec<u64>; 2]) -> Option<Windows> {
+        let place = |row: &Emitted| (row.position, row.key);
+        let of_b: Vec<(u32, u128)> = rows[1].iter().map(place).collect();
+        // Rows are in order of position and key.
+        let keys = rows[0].iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
+        let windows = Windows { keys, sketches };
+        windows.told(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)
+    }
+}
