@@ -22,7 +22,6 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     }
     text += &answer(explained);
     explained.notes.iter().for_each(|note| text += &format!("note: {}\n", safe(note)));
-
     text.push('\n');
     let rows = explained.algorithms.iter().map(|one| {
         let pair = match one.verdict {
