@@ -132,7 +132,11 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         let sketches = texts.map(|text| sketch(bound, text));
         near = bound.signer.judge_sketches(&sketches[0], &sketches[1]);
         look.sketches = bound.signer.told_of_sketches(&sketches[0], &sketches[1]);
-        windows = Windows::of(bound, [a, b], sketches);
+        let place = |row: &Emitted| (row.position, row.key);
+        let of_b: Vec<(u32, u128)> = b.iter().map(place).collect();
+        // Rows are in order of position and key.
+        let keys = a.iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
+        windows = Windows::of(bound, keys, sketches);
     }
     look.ended = match (met, pair, bound.confirm()) {
         (false, ..) => Ended::Apart,

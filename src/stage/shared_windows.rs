@@ -1,7 +1,6 @@
 //! The windows in which two documents meet, and whether being large they keep them apart.
 
 use super::bound::Bound;
-use super::explain::Emitted;
 
 /// The windows in which two documents meet.
 #[derive(Clone, Debug)]
@@ -25,12 +24,8 @@ impl Windows {
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }
 
-    /// Of two documents with these rows and sketches; none where a window compares them however large it is.
-    pub fn of(bound: &Bound<'_>, rows: [&[Emitted]; 2], sketches: [Vec<u64>; 2]) -> Option<Windows> {
-        let place = |row: &Emitted| (row.position, row.key);
-        let of_b: Vec<(u32, u128)> = rows[1].iter().map(place).collect();
-        // Rows are in order of position and key.
-        let keys = rows[0].iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
+    /// Of two documents with these keys in common and these sketches; none where a window compares them however large it is.
+    pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.told(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)
     }
