@@ -8,8 +8,8 @@ use clap::{CommandFactory, Parser};
 use dupsift::cli::args::{Arguments, Verb};
 use dupsift::cli::escape::escaped;
 use dupsift::cli::{
-    Exit, accept, algorithms, compare, complain, evaluate, explain, fail, log, purify, report, run, say, signals,
-    stream, version,
+    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, log, purify, report, run, say,
+    signals, stream, version,
 };
 
 fn main() -> ExitCode {
@@ -49,6 +49,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Purify(arguments) => purify::purify(*arguments),
         Verb::Stream(arguments) => stream::stream(*arguments),
         Verb::Accept(arguments) => accept::accept(arguments),
+        Verb::Clean(arguments) => clean::clean(&arguments),
         Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Report(arguments) => report::report(arguments),

@@ -18,7 +18,8 @@ use crate::job::options::Verb as Of;
 )]
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows were rejected or a guard fired; \
-                        4 finished, but held back: what stood at --out still does"
+                        4 finished, but held back: what stood at --out still does; 129, 130, 143 stopped by SIGHUP, SIGINT, \
+                        SIGTERM"
 )]
 pub struct Arguments {
     /// What to do.
@@ -46,6 +47,8 @@ pub enum Verb {
     Stream(Box<StreamArguments>),
     /// Take a result that a guard held back: it becomes the output that it was made for
     Accept(AcceptArguments),
+    /// Remove what runs that were killed left of an output that was never finished
+    Clean(CleanArguments),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
     /// Write report.html of a finished run again
@@ -129,6 +132,14 @@ pub struct AcceptArguments {
     /// Why the result is right all the same; it is kept in run.json
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
+}
+
+/// `dupsift clean`.
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// The output folder that was asked for; it need not be there, and what stands there is not touched
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
 }
 
 /// `dupsift evaluate`.

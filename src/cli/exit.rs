@@ -7,12 +7,22 @@
 //! | 2 | wrong usage: another command line would do |
 //! | 3 | done, but rows or files were rejected or a guard fired |
 //! | 4 | finished, but held back: a guard fired, and what stood under the final name still does |
+//! | 129, 130, 143 | stopped by SIGHUP, SIGINT (Ctrl-C), SIGTERM: 128 and the number of the signal, as shells have it |
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::error::Error;
 use crate::job::{Guarded, RunReport};
+
+/// The first signal that asked the process to stop; 0 for none.
+static SIGNAL: AtomicU8 = AtomicU8::new(0);
+
+/// A signal asks the process to stop; the first one counts.
+pub(super) fn asked_by(signal: i32) {
+    let number = u8::try_from(signal).unwrap_or_default();
+    let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
+}
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +37,8 @@ pub enum Exit {
     DoneWithLosses,
     /// Finished, but a guard keeps the result from replacing an earlier one.
     Held,
+    /// Stopped by a signal of this number.
+    Stopped(u8),
 }
 
 impl Exit {
@@ -38,6 +50,7 @@ impl Exit {
             Exit::Usage => 2,
             Exit::DoneWithLosses => 3,
             Exit::Held => 4,
+            Exit::Stopped(signal) => 128 + signal,
         }
     }
 
@@ -55,12 +68,21 @@ impl Exit {
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
-    /// The end of a run that was not.
+    /// The end of a run that was asked to stop.
+    pub fn of_stop() -> Exit {
+        match SIGNAL.load(Ordering::SeqCst) {
+            0 => Exit::Failed,
+            signal => Exit::Stopped(signal),
+        }
+    }
+
+    /// The end of a run that was not finished.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>() {
             Some(Error::Usage(_) | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. }) => {
                 Exit::Usage
             }
+            Some(Error::Interrupted) => Exit::of_stop(),
             _ => Exit::Failed,
         }
     }
@@ -100,6 +122,8 @@ mod tests {
     fn the_numbers_are_the_documented_ones() {
         let all = [Exit::Done, Exit::Failed, Exit::Usage, Exit::DoneWithLosses, Exit::Held];
         assert_eq!(all.map(Exit::code), [0, 1, 2, 3, 4]);
+        let signals = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+        assert_eq!(signals.map(|signal| Exit::Stopped(signal as u8).code()), [129, 130, 143]);
     }
 
     #[test]

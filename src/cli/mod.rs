@@ -9,6 +9,7 @@
 pub mod accept;
 pub mod algorithms;
 pub mod args;
+pub mod clean;
 pub mod compare;
 pub mod config;
 pub mod escape;

@@ -7,6 +7,8 @@ use super::escape::{escaped, one_line};
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::{Exit, log};
+use crate::error::Error;
+use crate::job;
 
 /// Prints to stdout. A reader that has gone away (`dupsift algorithms | head -1`) has seen enough: that is success.
 ///
@@ -42,13 +44,22 @@ pub fn tell(text: &str, exit: Exit) -> Exit {
 /// Tells an error, as text or as a JSON log line, and says how the program ends for it.
 pub fn fail(error: &anyhow::Error) -> Exit {
     let exit = Exit::of_error(error);
-    let story = whole_story(error);
+    let story = match error.downcast_ref() {
+        Some(Error::Interrupted) => stopped(job::stage_at_hand()),
+        _ => whole_story(error),
+    };
     if log::is_json() {
         tracing::error!(exit_code = exit.code(), "{story}");
     } else {
         complain(&format!("error: {}", one_line(&story)));
     }
     exit
+}
+
+/// What is said of a request to stop that was obeyed in this stage.
+fn stopped(stage: Option<String>) -> String {
+    let place = stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"));
+    format!("stopped {place}; nothing was written under the final name")
 }
 
 /// An error with its causes on one line, each said once: some of ours tell their cause themselves.
@@ -77,7 +88,6 @@ mod tests {
     use anyhow::Context;
 
     use super::*;
-    use crate::error::Error;
 
     #[test]
     fn a_cause_is_told_once() {
@@ -86,5 +96,11 @@ mod tests {
         assert_eq!(whole_story(&told), "cannot write a: no space left");
         let untold = Err::<(), _>(full()).context("cannot print the summary").unwrap_err();
         assert_eq!(whole_story(&untold), "cannot print the summary: no space left");
+    }
+
+    #[test]
+    fn who_stops_a_run_learns_where_it_was() {
+        assert_eq!(stopped(Some("sign".into())), "stopped in \"sign\"; nothing was written under the final name");
+        assert_eq!(stopped(None), "stopped before the first stage; nothing was written under the final name");
     }
 }

@@ -1,5 +1,8 @@
 //! Requests to stop: the first is heard within two seconds, the second at once.
 //!
+//! They are SIGINT (Ctrl-C), SIGTERM and SIGHUP; which of them came first is what the exit code says. One that the process was
+//! started to ignore, as `nohup` does with SIGHUP, is ignored.
+//!
 //! ```text
 //! first request -> a flag that the work looks at -> a second later: what is half made goes, and the process with it
 //!                                                \-> where the result has its name: the process ends, with the code of the result
@@ -10,8 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-use super::exit::{ends_with, known_code};
+use super::exit::{asked_by, ends_with, known_code};
 use super::{Exit, fail};
 use crate::error::Error;
 use crate::job;
@@ -28,21 +33,36 @@ pub fn over(ended: &Result<Exit>) {
     ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
 }
 
-/// A flag that Ctrl-C, or a request to end, sets; the driver looks at it between batches. Where that takes too long, the process is
+/// A flag that a request to stop sets; the driver looks at it between batches. Where that takes too long, the process is
 /// ended from here. The second request is not asked to wait.
 pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(known_code().unwrap_or(Exit::Failed.code()).into());
-        }
-        // Where no thread can be started, the work is waited for.
-        let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
-        tracing::warn!("stopping after the batch at hand; ask again to end at once");
-    })
-    .context("cannot listen to Ctrl-C")?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)))
+        .context("cannot listen to requests to stop")?;
+    let listen = move || signals.forever().for_each(|signal| heard(signal, &flag));
+    std::thread::Builder::new().name("signals".into()).spawn(listen).context("cannot listen to requests to stop")?;
     Ok(cancel)
+}
+
+fn heard(signal: i32, flag: &AtomicBool) {
+    asked_by(signal);
+    if flag.swap(true, Ordering::SeqCst) {
+        std::process::exit(known_code().unwrap_or(Exit::of_stop().code()).into());
+    }
+    // Where no thread can be started, the work is waited for.
+    let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
+    tracing::warn!("stopping after the batch at hand; ask again to end at once");
+}
+
+/// Whether the process was started to ignore the signal.
+#[allow(unsafe_code)]
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: a struct of numbers, of which zeros are a value.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action the call only writes the present one to the struct that it is given.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
 /// Ends the process, if it does not end by itself.
@@ -56,7 +76,7 @@ fn stop() {
             }
             std::thread::sleep(EVERY);
         }
-        std::process::exit(Exit::Failed.code().into());
+        std::process::exit(Exit::of_stop().code().into());
     });
     loop {
         if let Some(code) = known_code() {

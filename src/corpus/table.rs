@@ -36,8 +36,7 @@ pub struct TermTableWriter {
 impl TermTableWriter {
     /// Starts a new file at `path`.
     pub fn create(path: &Path) -> Result<TermTableWriter> {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
-        let file = BufWriter::new(file.map_err(Error::io("create the term table", path))?);
+        let file = BufWriter::new(nameless(path)?);
         Ok(TermTableWriter { file, path: path.to_path_buf(), last: None, len: 0 })
     }
 
@@ -69,6 +68,14 @@ impl TermTableWriter {
     }
 }
 
+/// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
+fn nameless(path: &Path) -> Result<File> {
+    let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
+    let file = file.map_err(Error::io("create the term table", path))?;
+    std::fs::remove_file(path).map_err(Error::io("unlink the term table", path))?;
+    Ok(file)
+}
+
 /// Maps a whole file; an empty one is none.
 #[allow(unsafe_code)]
 fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
@@ -76,7 +83,7 @@ fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
     if bytes == 0 {
         return Ok(None);
     }
-    // SAFETY: the file lies in the job's own work folder, which nothing else writes to while the job runs.
+    // SAFETY: the file has no name, so nothing else can open it, and here it is only read from now on.
     let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
     Ok(Some(map))
 }
@@ -98,8 +105,7 @@ impl TermTable {
 
     /// Writes where the terms of each range begin, and their number at the end.
     fn write_index(&self, path: &Path) -> Result<Option<Mmap>> {
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
-        let mut file = BufWriter::new(file.map_err(Error::io("create the term table", path))?);
+        let mut file = BufWriter::new(nameless(path)?);
         let ranges = self.len().div_ceil(BUCKET);
         let mut written = 0;
         for at in 0..self.len() {

@@ -10,6 +10,7 @@
 use super::names::{HELD, HELD_ENDING, SUCCESS};
 use super::overwrite;
 use super::place::{Place, sync_folder, write_durably};
+use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,14 +19,15 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Held {
     folder: Place,
-    output: Place,
+    /// Dropped last, for it holds the lock of the output.
+    work: WorkFolder,
 }
 
 impl Held {
-    /// Opens such a folder.
+    /// Opens such a folder, and keeps every run from its output meanwhile.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is none.
+    /// [`Error::Usage`] where it is none, or a run is writing the output.
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::Usage(format!(
@@ -37,30 +39,18 @@ impl Held {
         let Some(name) = place.name.strip_suffix(HELD_ENDING).filter(|name| !name.is_empty()) else {
             return Err(refused(format!("its name does not end in {HELD_ENDING}")));
         };
-        let output = Place::of(&place.parent.join(name))?;
+        if !place.parent.is_dir() {
+            return Err(refused("there is no such folder".to_owned()));
+        }
+        // Before anything is looked at: what an acceptance left that was ended goes, whatever comes of this one.
+        let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        let held = Held { folder: place, output };
-        match held.foreign()? {
+        match foreign(&place, &work.place().name)? {
             Some(what) => Err(refused(what)),
-            None => Ok(held),
+            None => Ok(Held { folder: place, work }),
         }
-    }
-
-    /// What tells that the folder holds no held result of its output.
-    fn foreign(&self) -> Result<Option<String>> {
-        if let Some(path) = overwrite::foreign_path(&self.folder.path)? {
-            return Ok(Some(format!("it holds {:?}", path.display().to_string())));
-        }
-        let has = |name: &str| self.folder.path.join(name).is_file();
-        Ok(if !has("run.json") {
-            Some("it has no run.json".to_owned())
-        } else if has(HELD) || self.is_accepted() {
-            None
-        } else {
-            Some(format!("it has no {HELD}"))
-        })
     }
 
     /// The folder.
@@ -70,17 +60,12 @@ impl Held {
 
     /// The name that it would have as the output.
     pub fn name(&self) -> &str {
-        &self.output.name
+        &self.work.place().name
     }
 
     /// Whether the result is accepted for this name already, but was not given it yet.
     pub fn is_accepted(&self) -> bool {
-        let record = || {
-            let json = fs::read(self.folder.path.join("run.json")).ok()?;
-            let record: serde_json::Value = serde_json::from_slice(&json).ok()?;
-            Some(record["accepted"]["output"] == *self.output.name)
-        };
-        self.folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
+        is_accepted(&self.folder, self.name())
     }
 
     /// Replaces the record or the page in one step.
@@ -99,16 +84,40 @@ impl Held {
     /// # Errors
     /// [`Error::Usage`] where something else than an output of ours stands there; [`Error::Io`].
     pub fn publish(self) -> Result<PathBuf> {
-        self.output.clear_away()?;
-        overwrite::check(&self.output.path, true)?;
+        let output = self.work.place();
+        overwrite::check(&output.path, true)?;
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
             sync_folder(&self.folder.path)?;
         }
-        self.output.give_to(&self.folder.path)?;
-        Ok(self.output.path)
+        output.give_to(&self.folder.path)?;
+        Ok(output.path.clone())
     }
+}
+
+/// What tells that the folder holds no held result of the output of that name.
+fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
+    if let Some(path) = overwrite::foreign_path(&folder.path)? {
+        return Ok(Some(format!("it holds {:?}", path.display().to_string())));
+    }
+    let has = |name: &str| folder.path.join(name).is_file();
+    Ok(if !has("run.json") {
+        Some("it has no run.json".to_owned())
+    } else if has(HELD) || is_accepted(folder, output) {
+        None
+    } else {
+        Some(format!("it has no {HELD}"))
+    })
+}
+
+fn is_accepted(folder: &Place, output: &str) -> bool {
+    let record = || {
+        let json = fs::read(folder.path.join("run.json")).ok()?;
+        let record: serde_json::Value = serde_json::from_slice(&json).ok()?;
+        Some(record["accepted"]["output"] == *output)
+    };
+    folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
 }
 
 /// Checks that a result of that output may be held back: the place for it is free, an empty folder, or has an older one.
@@ -133,5 +142,5 @@ pub(super) fn older(output: &Place) -> Result<bool> {
     if !folder.path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
         return Ok(false);
     }
-    Ok(Held { folder, output: output.clone() }.foreign()?.is_none())
+    Ok(foreign(&folder, &output.name)?.is_none())
 }

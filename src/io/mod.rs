@@ -18,7 +18,9 @@ mod json_paths;
 mod json_row;
 mod json_value;
 mod jsonl;
+mod ledger;
 mod lines;
+mod lock;
 mod members;
 mod mounts;
 mod names;
@@ -53,6 +55,8 @@ mod warc;
 mod warc_head;
 mod warc_page;
 mod warc_records;
+mod work_files;
+mod work_folder;
 mod zstd_frames;
 
 #[cfg(test)]
@@ -71,6 +75,8 @@ mod testkit;
 mod warc_laws;
 #[cfg(test)]
 mod warc_tests;
+#[cfg(test)]
+mod work_folder_tests;
 
 pub use asked::{Asked, check_asked};
 pub use coding::Coding;
@@ -78,10 +84,11 @@ pub use find::{Found, FoundFile, Taking, find, find_all};
 pub use format::{Archived, Format};
 pub use held::Held;
 pub use id_rows::{column_names, read_ids};
+pub use ledger::{Ledger, LedgerEntry, LedgerFile, SetAside};
 pub use names::{HELD, SUCCESS};
 pub use overwrite::WORK;
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
-pub use place::{empty_folder, held_path};
+pub use place::{Cleared, empty_folder, held_path};
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};
@@ -91,3 +98,5 @@ pub use table_read::TableReader;
 pub use unfinished::Unfinished;
 pub use unread::Unread;
 pub use want::{RowFilter, Want};
+pub use work_files::is_work_file;
+pub use work_folder::{WorkFolder, clean};

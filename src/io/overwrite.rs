@@ -1,5 +1,6 @@
 //! What may be replaced: an output of ours or an empty folder, never a folder with anything else in it, however deep it lies.
 
+use super::work_files;
 use crate::error::{Error, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -56,8 +57,11 @@ pub const FILES: &str = "files";
 /// The record of a result, one of which every finished folder has: of a run, or of the evaluation within it.
 const RECORDS: [&str; 2] = ["run.json", "evaluation.json"];
 
-/// How the names of folders of work files begin.
+/// How the names of folders of work files begin that a look at a run makes; earlier versions had such in half-made outputs.
 pub const WORK: &str = ".dupsift-work-";
+
+/// The work folder of an evaluation; one that died may have left it.
+const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// How the hidden names begin under which an evaluation is made within its run's folder; one that died may have left such
 /// a folder, and it is ours.
@@ -118,7 +122,7 @@ pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], listed(folder).as_ref())
 }
 
-/// The same of a folder in which an output was being made, with folders of work files.
+/// The same of a folder in which an output was being made, with folders of work files of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
@@ -136,10 +140,10 @@ fn listed(folder: &Path) -> Option<BTreeSet<String>> {
     Some(files.map(str::to_owned).collect())
 }
 
-/// The files below a folder in which an output is being made, by their paths in it, in order; those of work are none of them.
+/// The files below a folder in which an output is being made, by their paths in it, in order.
 pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
-    for name in names(folder)?.into_iter().filter(|name| !name.starts_with(WORK)) {
+    for name in names(folder)? {
         let path = folder.join(&name);
         if is_folder(&path) {
             files.extend(files_below(&path)?.into_iter().map(|below| format!("{name}/{below}")));
@@ -168,6 +172,9 @@ fn foreign_at(
     let path = folder.join(&name);
     let kind = path.symlink_metadata().map_err(Error::io("look at", &path))?;
     let parts: Vec<String> = above.iter().cloned().chain([name]).collect();
+    if parts == [WORK_OF_EVALUATION] && kind.is_dir() {
+        return Ok(work_files::foreign(&path).map(|foreign| Path::new(WORK_OF_EVALUATION).join(foreign)));
+    }
     // A folder that an evaluation left which died holds what an evaluation does.
     let mut known = parts.clone();
     if HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden)) {

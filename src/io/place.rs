@@ -128,10 +128,11 @@ impl Place {
         Ok(())
     }
 
-    /// Removes what dead runs left beside the place, and finishes or undoes a replacement that one was in. Only folders are
-    /// ours: a link is left alone under any name.
-    pub fn clear_away(&self) -> Result<()> {
+    /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. Who
+    /// calls it holds the lock of the output, so no other run lives. Only folders are ours: a link is left alone under any name.
+    pub fn clear_away(&self) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
+        let mut cleared = Vec::new();
         for entry in fs::read_dir(&self.parent).map_err(Error::io("list the folder", &self.parent))? {
             let path = entry.map_err(Error::io("list the folder", &self.parent))?.path();
             let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
@@ -139,25 +140,63 @@ impl Place {
                 name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
                     && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
             };
-            let (is_partial, is_old) = (is_ours(&partial) && !is_locked(&path), is_ours(&old));
-            let foreign = match (is_partial, is_old) {
+            let is_partial = is_ours(&partial);
+            let foreign = match (is_partial, is_ours(&old)) {
                 (true, _) => overwrite::foreign_path_unfinished(&path)?,
                 (_, true) => overwrite::foreign_path(&path)?,
                 _ => continue,
             };
-            if let Some(foreign) = foreign {
-                let (left, foreign) = (path.display(), foreign.display());
-                tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {foreign}");
-            } else if is_partial {
+            let (files, bytes) = size_below(&path);
+            cleared.push(if let Some(foreign) = foreign {
+                let (left, what) = (path.display(), foreign.display());
+                tracing::warn!("{left} is left as it is: it has the name of what a dead run left, but holds {what}");
+                Cleared::Left { path, foreign }
+            } else if is_partial || self.path.symlink_metadata().is_ok() {
                 fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
-            } else if self.path.symlink_metadata().is_ok() {
-                fs::remove_dir_all(&path).map_err(Error::io("remove the replaced result", &path))?;
+                Cleared::Removed { path, files, bytes }
             } else {
                 fs::rename(&path, &self.path).map_err(Error::io("put back the earlier result at", &self.path))?;
-            }
+                Cleared::PutBack(self.path.clone())
+            });
         }
-        Ok(())
+        Ok(cleared)
     }
+}
+
+/// What became of something that a dead run left beside an output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cleared {
+    /// It was removed.
+    Removed {
+        /// Where it was.
+        path: PathBuf,
+        /// The files in it.
+        files: u64,
+        /// Their bytes.
+        bytes: u64,
+    },
+    /// An earlier result, moved aside by a run that died before its own stood there, has its name again.
+    PutBack(PathBuf),
+    /// It stays, for it holds something that is not ours.
+    Left {
+        /// Where it is.
+        path: PathBuf,
+        /// What is not ours, as a path in it.
+        foreign: PathBuf,
+    },
+}
+
+/// The files below a folder, and their bytes.
+fn size_below(folder: &Path) -> (u64, u64) {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
+    entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
+        Ok(there) if there.is_dir() => {
+            let below = size_below(&entry.path());
+            (files + below.0, bytes + below.1)
+        }
+        Ok(there) => (files + 1, bytes + there.len()),
+        Err(_) => (files, bytes),
+    })
 }
 
 /// The path that a result gets for `out`: what a link leads to, so that a link to a folder of results is not replaced by a
@@ -173,11 +212,6 @@ pub fn held_path(out: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.set_file_name(name + HELD_ENDING);
     path
-}
-
-/// Whether a living process holds the folder. A file system that knows no locks counts as yes.
-fn is_locked(folder: &Path) -> bool {
-    File::open(folder).is_ok_and(|folder| folder.try_lock().is_err())
 }
 
 /// Writes a whole file and makes it durable.

@@ -1,7 +1,8 @@
 //! The output folder: built beside its place under a hidden name, then renamed, so that it appears whole or not at all.
 //!
 //! ```text
-//! .NAME.dupsift-partial-<process>   the folder being built; its run holds a lock on it as long as it lives
+//! .NAME.dupsift-work/               the work folder, which the run holds locked as long as it lives
+//! .NAME.dupsift-partial-<process>   the folder being built
 //! .NAME.dupsift-old-<process>       the result being replaced; put back if its run died between the two renames
 //! NAME.held                         a result that a guard held back
 //! ```
@@ -11,19 +12,19 @@ use super::names::{HELD, SUCCESS};
 use super::overwrite::{self, FILES};
 use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
+use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 /// An output folder that is being built.
 #[derive(Debug)]
 pub struct Stage {
-    place: Place,
     staged: Unfinished,
     overwrite: bool,
-    /// The folder itself, locked: nothing has to lie in a result for it, and it holds through the rename.
-    _lock: File,
+    /// Dropped last, for it holds the lock.
+    work: WorkFolder,
 }
 
 impl Stage {
@@ -34,31 +35,33 @@ impl Stage {
     /// it has none.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         let place = Place::of(out)?;
+        WorkFolder::check(out, &place)?;
         place.can_be()?;
         overwrite::check(&place.path, overwrite)?;
         if may_be_held { can_hold(&place) } else { Ok(()) }
     }
 
-    /// Makes the hidden folder beside `out`, and clears away what runs that died left there.
+    /// Makes the hidden folders beside `out`, where runs that died leave nothing then; `work` is where work files go in place of
+    /// the one that is locked.
     ///
     /// # Errors
-    /// [`Error::Usage`] where `out` is there and may not be replaced; [`Error::Io`].
-    pub fn begin(out: &Path, overwrite: bool) -> Result<Stage> {
-        let place = Place::of(out)?;
-        fs::create_dir_all(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
-        place.clear_away()?;
+    /// [`Error::Usage`] where another run is writing `out`, or it is there and may not be replaced; [`Error::Io`].
+    pub fn begin(out: &Path, overwrite: bool, work: Option<&Path>) -> Result<Stage> {
+        let work = WorkFolder::take(out, work)?;
+        let place = work.place();
         overwrite::check(&place.path, overwrite)?;
         let path = place.hidden(PARTIAL);
-        let staged = Unfinished::create(path.clone()).map_err(|error| {
-            if error.kind() == ErrorKind::AlreadyExists {
-                return Error::Usage(format!("{} is being written by another run; give another --out", out.display()));
-            }
-            Error::io("create the folder", &path)(error)
-        })?;
-        let lock = File::open(&path).map_err(Error::io("open the folder", &path))?;
-        // Where a file system has no locks, the folder is only not cleared away after a crash.
-        let _ = lock.try_lock();
-        Ok(Stage { place, staged, overwrite, _lock: lock })
+        let staged = Unfinished::create(path.clone()).map_err(Error::io("create the folder", &path))?;
+        Ok(Stage { staged, overwrite, work })
+    }
+
+    /// The work folder, which goes with this value.
+    pub fn work(&self) -> &WorkFolder {
+        &self.work
+    }
+
+    fn place(&self) -> &Place {
+        self.work.place()
     }
 
     /// Checks that none of the files lies in the folder that will be replaced.
@@ -66,13 +69,13 @@ impl Stage {
     /// # Errors
     /// [`Error::Usage`] naming the first that does.
     pub fn spares<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<()> {
-        let Ok(out) = self.place.path.canonicalize() else { return Ok(()) };
+        let Ok(out) = self.place().path.canonicalize() else { return Ok(()) };
         let inside = |file: &&Path| file.canonicalize().is_ok_and(|file| file.starts_with(&out));
         match files.into_iter().find(inside) {
             None => Ok(()),
             Some(file) => Err(Error::Usage(format!(
                 "--out {} is to be replaced, but the input {} lies in it; expected another folder",
-                self.place.path.display(),
+                self.place().path.display(),
                 file.display()
             ))),
         }
@@ -83,7 +86,7 @@ impl Stage {
     /// # Errors
     /// [`Error::Io`].
     pub fn replaces(&self) -> Result<bool> {
-        overwrite::is_output(&self.place.path)
+        overwrite::is_output(&self.place().path)
     }
 
     /// Checks that a result that must not replace the output has a place beside it.
@@ -91,7 +94,7 @@ impl Stage {
     /// # Errors
     /// [`Error::Usage`] where something of the user's stands there.
     pub fn can_hold(&self) -> Result<()> {
-        can_hold(&self.place)
+        can_hold(self.place())
     }
 
     /// The folder being built; files are written below it.
@@ -101,7 +104,7 @@ impl Stage {
 
     /// Where the folder will be.
     pub fn out(&self) -> &Path {
-        &self.place.path
+        &self.place().path
     }
 
     /// Writes a whole file at a path below the folder, and the folders above it.
@@ -147,13 +150,13 @@ impl Stage {
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS)?;
         publish(|| {
-            overwrite::check(&self.place.path, self.overwrite)?;
-            self.place.give_to(self.path())
+            overwrite::check(&self.place().path, self.overwrite)?;
+            self.place().give_to(self.path())
         })?;
         self.staged.finish();
-        let older = self.place.held();
+        let older = self.place().held();
         if replaces_held
-            && held::older(&self.place).unwrap_or(false)
+            && held::older(self.place()).unwrap_or(false)
             && let Err(error) = fs::remove_dir_all(&older.path)
         {
             tracing::warn!("the older result held back at {} cannot be removed: {error}", older.path.display());
@@ -169,8 +172,8 @@ impl Stage {
     pub fn hold(mut self) -> Result<PathBuf> {
         self.seal(HELD)?;
         let held = publish(|| {
-            held::check(&self.place)?;
-            let folder = self.place.held();
+            held::check(self.place())?;
+            let folder = self.place().held();
             folder.clear_away()?;
             folder.give_to(self.path())?;
             Ok(folder.path)

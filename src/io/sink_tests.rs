@@ -2,7 +2,7 @@
 
 use super::sink::*;
 use crate::error::Result;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -14,7 +14,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn run(out: &Path, overwrite: bool, content: &str) -> Result<()> {
-    let stage = Stage::begin(out, overwrite)?;
+    let stage = Stage::begin(out, overwrite, None)?;
     stage.write_bytes("run.json", content.as_bytes())?;
     stage.write_bytes("pairs/algorithm=exact/part-00000.parquet", b"...")?;
     assert!(!out.join("pairs").exists() || overwrite);
@@ -52,10 +52,10 @@ fn what_cannot_be_begun_is_told_before() {
 fn a_run_that_ends_early_leaves_the_earlier_result() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
-    drop(Stage::begin(&out, false).expect("begun"));
+    drop(Stage::begin(&out, false, None).expect("begun"));
     assert_eq!(names(folder.path()), [""; 0]);
     run(&out, false, "1").expect("done");
-    let stage = Stage::begin(&out, true).expect("begun");
+    let stage = Stage::begin(&out, true, None).expect("begun");
     stage.write_bytes("run.json", b"2").expect("written");
     drop(stage);
     assert_eq!(
@@ -90,7 +90,7 @@ fn the_users_own_folder_is_never_touched() {
     fs::remove_file(&out).expect("removed");
     fs::create_dir(&out).expect("a folder");
     run(&out, true, "1").expect("an empty folder may be replaced");
-    assert!(Stage::begin(Path::new("/"), true).is_err());
+    assert!(Stage::begin(Path::new("/"), true, None).is_err());
 }
 
 #[test]
@@ -120,13 +120,11 @@ fn a_file_that_the_record_does_not_list_is_the_users_whatever_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let run = || {
-        let stage = Stage::begin(&out, true)?;
+        let stage = Stage::begin(&out, true, None)?;
         for file in ["pairs/algorithm=exact/part-00000.parquet", "pages/part-00000.parquet", "stats/models/a.parquet"] {
             stage.write_bytes(file, b"...")?;
         }
-        stage.write_bytes(".dupsift-work-abc/sorted", b"...")?;
         stage.write_record("{\n  \"a\": [\n    1\n  ]\n}")?;
-        fs::remove_dir_all(stage.path().join(".dupsift-work-abc")).expect("removed");
         stage.commit(true)
     };
     run().expect("done");
@@ -186,7 +184,7 @@ fn a_file_of_the_users_under_the_name_of_a_dead_run_is_left_alone() {
 #[test]
 fn an_output_has_a_folder_of_its_own_apart_from_its_inputs() {
     for out in ["/", ".", "..", "./", "../."] {
-        let message = Stage::begin(Path::new(out), true).expect_err("refused").to_string();
+        let message = Stage::begin(Path::new(out), true, None).expect_err("refused").to_string();
         assert!(message.contains("a folder of its own"), "{out}: {message}");
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,7 +192,7 @@ fn an_output_has_a_folder_of_its_own_apart_from_its_inputs() {
     run(&out, false, "1").expect("done");
     let (inside, beside) = (out.join("pairs/algorithm=exact/part-00000.parquet"), folder.path().join("a"));
     fs::write(&beside, b"").expect("a file");
-    let stage = Stage::begin(&out, true).expect("begun");
+    let stage = Stage::begin(&out, true, None).expect("begun");
     stage.spares([&*beside]).expect("it lies beside");
     let message = stage.spares([&*beside, &*inside]).expect_err("it lies in it").to_string();
     assert!(message.contains("part-00000.parquet lies in it"), "{message}");
@@ -215,7 +213,7 @@ fn links_under_our_hidden_names_are_left_alone() {
     fs::write(at(".out.dupsift-old-6").join("notes"), b"user").expect("a file");
     run(&at("out"), false, "1").expect("done");
     run(&at("out"), true, "2").expect("replaced");
-    let stage = Stage::begin(&at("out"), true).expect("begun");
+    let stage = Stage::begin(&at("out"), true, None).expect("begun");
     stage.write_bytes("run.json", b"3").expect("written");
     assert_eq!(stage.hold().expect("held"), at("out.held"));
     assert!(links.iter().all(|name| at(name).is_symlink()) && at(".out.dupsift-old-6/notes").is_file());
@@ -227,33 +225,27 @@ fn links_under_our_hidden_names_are_left_alone() {
 }
 
 #[test]
-fn what_dead_runs_left_is_cleared_away_and_what_living_ones_have_is_not() {
+fn what_dead_runs_left_is_cleared_away_and_nothing_else() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let at = |name: &str| folder.path().join(name);
-    let [dead, living] = [".out.dupsift-partial-1", ".out.dupsift-partial-2"];
-    for name in [dead, living, ".out.dupsift-partial-mine", ".other.dupsift-partial-1", ".out.old-5"] {
+    let dead = ".out.dupsift-partial-1";
+    for name in [dead, ".out.dupsift-partial-mine", ".other.dupsift-partial-1", ".out.old-5"] {
         fs::create_dir(at(name)).expect("a folder");
     }
     fs::write(at(dead).join("run.json"), b"half").expect("a file");
-    let lock = File::open(at(living)).expect("a folder");
-    lock.try_lock().expect("free");
     let before = names(folder.path());
     run(&out, false, "1").expect("done");
     let mut after: Vec<String> = before.into_iter().filter(|name| name != dead).collect();
     after.push("out".to_owned());
     assert_eq!(names(folder.path()), after);
-    // Two runs of one process would share a name: the second is told.
-    let first = Stage::begin(&at("two"), false).expect("begun");
-    assert!(Stage::begin(&at("two"), false).is_err_and(|error| error.to_string().contains("another run")));
-    drop(first);
     // A run that died between its two renames: the earlier result comes back.
     fs::rename(&out, at(".out.dupsift-old-5")).expect("renamed");
-    assert!(Stage::begin(&out, false).is_err());
+    assert!(Stage::begin(&out, false, None).is_err());
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"1");
     // A run that died while it removed the replaced result.
     fs::create_dir_all(at(".out.dupsift-old-6/pairs")).expect("a folder");
-    drop(Stage::begin(&out, true).expect("begun"));
+    drop(Stage::begin(&out, true, None).expect("begun"));
     assert!(!at(".out.dupsift-old-6").exists() && at(".out.old-5").exists());
 }
 
@@ -261,7 +253,7 @@ fn what_dead_runs_left_is_cleared_away_and_what_living_ones_have_is_not() {
 fn files_stay_inside_and_a_name_taken_meanwhile_stops_the_commit() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
-    let stage = Stage::begin(&out, false).expect("begun");
+    let stage = Stage::begin(&out, false, None).expect("begun");
     for path in ["../x", "/x", "", "a/../../x"] {
         assert!(stage.write_bytes(path, b"").is_err(), "{path}");
     }

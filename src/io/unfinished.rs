@@ -26,8 +26,15 @@ const A_MOMENT: Duration = Duration::from_millis(10);
 static KNOWN: Mutex<Known> = Mutex::new(Known { folders: Vec::new(), ends_by_itself: false });
 
 struct Known {
-    folders: Vec<PathBuf>,
+    folders: Vec<(PathBuf, Removal)>,
     ends_by_itself: bool,
+}
+
+/// How a folder is removed.
+type Removal = fn(&Path) -> Result<()>;
+
+fn whole(folder: &Path) -> Result<()> {
+    fs::remove_dir_all(folder)
 }
 
 fn known() -> MutexGuard<'static, Known> {
@@ -45,7 +52,7 @@ impl Unfinished {
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         fs::create_dir(&path)?;
-        known.folders.push(path.clone());
+        known.folders.push((path.clone(), whole));
         Ok(Unfinished { path })
     }
 
@@ -56,7 +63,7 @@ impl Unfinished {
     pub fn create_in(parent: &Path, prefix: &str) -> Result<Unfinished> {
         let mut known = known();
         let path = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?.keep();
-        known.folders.push(path.clone());
+        known.folders.push((path.clone(), whole));
         Ok(Unfinished { path })
     }
 
@@ -67,7 +74,7 @@ impl Unfinished {
 
     /// It has got its name: there is nothing to be removed any more.
     pub(super) fn finish(&mut self) {
-        known().folders.retain(|folder| *folder != self.path);
+        stays(&self.path);
         self.path = PathBuf::new();
     }
 
@@ -85,9 +92,22 @@ impl Drop for Unfinished {
         if !self.path.as_os_str().is_empty() {
             // Nothing can be done about a failure here; the next run clears the folder away.
             let _ = fs::remove_dir_all(&self.path);
-            known().folders.retain(|folder| *folder != self.path);
+            stays(&self.path);
         }
     }
+}
+
+/// From now on the folder goes when the process is ended.
+pub(super) fn goes(folder: &Path, removal: Removal) {
+    let mut known = known();
+    if known.folders.iter().all(|(known, _)| known != folder) {
+        known.folders.push((folder.to_path_buf(), removal));
+    }
+}
+
+/// From now on the folder stays when the process is ended.
+pub(super) fn stays(folder: &Path) {
+    known().folders.retain(|(known, _)| known != folder);
 }
 
 /// Does what must not happen while the process is being ended, and is short.
@@ -116,15 +136,15 @@ pub fn ends_by_itself() {
 pub fn end(last: impl FnOnce()) {
     let known = known();
     if !known.ends_by_itself {
-        known.folders.iter().for_each(|folder| remove(folder));
+        known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));
         last();
     }
 }
 
 /// Removes a folder in which files may be made meanwhile.
-fn remove(folder: &Path) {
+fn remove(folder: &Path, removal: Removal) {
     for _ in 0..ATTEMPTS {
-        match fs::remove_dir_all(folder) {
+        match removal(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => std::thread::sleep(A_MOMENT),
             _ => return,
         }
@@ -138,7 +158,7 @@ mod tests {
     #[test]
     fn a_folder_goes_with_all_that_is_in_it() {
         let parent = tempfile::tempdir().expect("a folder");
-        let listed = |path: &Path| known().folders.iter().any(|folder| folder == path);
+        let listed = |path: &Path| known().folders.iter().any(|(folder, _)| folder == path);
         let named = Unfinished::create(parent.path().join("named")).expect("made");
         assert!(Unfinished::create(parent.path().join("named")).is_err());
         let other = Unfinished::create_in(named.path(), "work-").expect("made");
@@ -164,7 +184,7 @@ mod tests {
         fs::create_dir(&folder).expect("made");
         std::thread::scope(|scope| {
             scope.spawn(|| (0..10_000).take_while(|n| fs::write(folder.join(n.to_string()), b"").is_ok()).count());
-            remove(&folder);
+            remove(&folder, whole);
         });
         assert!(!folder.exists());
     }

@@ -12,6 +12,14 @@ use super::run_report::StageReport;
 /// How often memory is sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
+/// The stage that the process began last.
+static AT_HAND: Mutex<Option<String>> = Mutex::new(None);
+
+/// The stage that the process is in, for who stops it; none before the first.
+pub fn stage_at_hand() -> Option<String> {
+    AT_HAND.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Records the stages of a run.
 pub struct Clock {
     started: Instant,
@@ -69,6 +77,7 @@ impl Clock {
     pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
         self.sampler.stage_peak.store(0, Ordering::Relaxed);
         let name = name.into();
+        *AT_HAND.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
         tracing::debug!(stage = %name, "stage begins");
         Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds() }
     }

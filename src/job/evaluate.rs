@@ -51,7 +51,7 @@ pub fn evaluate(
     let truth = truth.to_vec();
     let files = heard(cancel, move || TruthFiles::find(&truth))?;
     let inputs = finished.corpus(options, cancel)?;
-    let stage = Stage::begin(&finished.dir().join("evaluation"), true)?;
+    let stage = Stage::begin(&finished.dir().join("evaluation"), true, None)?;
     let report = work_again(options, &inputs.source, progress, cancel, |job| {
         let truth = Truth::new(job, resolve(job, finished, &files)?)?;
         let algorithms = measure_all(job, finished, &truth)?;

@@ -113,16 +113,29 @@ pub fn work_again<T>(
 ) -> Result<T> {
     let means = Means::new(options)?;
     let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let folder = work_folder(options, beside)?;
+    let parent = options.work.as_deref().unwrap_or(beside);
+    let folder = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
     let job = means.job(options, source, folder.path(), progress, cancel);
     job.check_pages()?;
     work(&job)
 }
 
-/// The folder of work files; it goes when dropped. It lies in the hidden folder where the output is made, so that what a
-/// killed run left is cleared with that, unless `--work` names another place.
-pub fn work_folder(options: &RunOptions, staged: &Path) -> Result<Unfinished> {
-    let parent = options.work.as_deref().unwrap_or(staged);
-    let folder = Unfinished::create_in(parent, WORK);
-    folder.map_err(Error::io("create the work folder in", parent))
+#[cfg(test)]
+mod tests {
+    use crate::io::is_work_file;
+    use crate::shuffle::product::{PRODUCT, ProductWriter};
+    use crate::shuffle::run::RUN;
+
+    /// The work folder removes nothing but what it knows.
+    #[test]
+    fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = || std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        for ending in [PRODUCT, RUN] {
+            let writer = ProductWriter::create(folder.path(), &format!("a b{ending}")).unwrap();
+            assert!(named().all(|name| is_work_file(&name.to_string_lossy())) && named().count() > 0);
+            writer.put_down().unwrap();
+            assert!(named().all(|name| is_work_file(&name.to_string_lossy())));
+        }
+    }
 }

@@ -98,6 +98,7 @@ mod workers;
 pub use accept::{AcceptedPage, accept};
 pub use category::{TrainingReport, train};
 pub use check::check;
+pub use clock::stage_at_hand;
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
 pub use estimate::{Estimate, estimate};
@@ -126,6 +127,8 @@ pub use stream_check::{check as check_stream, check_filter};
 
 /// How a process ends that is asked to stop.
 pub use crate::io::unfinished::{end, ends_by_itself};
+/// What is left of runs that were never finished.
+pub use crate::io::{Cleared, clean};
 /// The judge of `compare`, for who types its name.
 pub use crate::stage::contest::{Contest, Contestant};
 pub use crate::stage::judge::Judge;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::document::View;
 use super::guards::Guarded;
 use super::inputs::Inputs;
-use super::means::{Means, work_folder};
+use super::means::Means;
 use super::options::RunOptions;
 use super::page::{self, Page};
 use super::passes::{self, First, Waiting};
@@ -55,7 +55,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
     attempt: impl Fn(&Job<'_>, &Stage, &[BadInput]) -> Result<R>,
 ) -> Result<R> {
     let means = Means::new(options)?;
-    let stage = Stage::begin(&options.out, options.overwrite)?;
+    let stage = Stage::begin(&options.out, options.overwrite, options.work.as_deref())?;
     let Inputs { mut source, mut bad } = inputs;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
     if !options.accept {
@@ -73,14 +73,12 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         }
         // A file may turn out to be damaged when tables have been written.
         empty_folder(stage.path())?;
-        let folder = work_folder(options, stage.path())?;
-        let job = means.job(options, &source, folder.path(), progress, cancel);
+        stage.work().keep_only(|_| false)?;
+        let job = means.job(options, &source, stage.work().path(), progress, cancel);
         match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
-                let place = folder.path().to_path_buf();
-                folder.close().map_err(Error::io("remove the work folder", &place))?;
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }

@@ -44,5 +44,6 @@ mod stream;
 mod titles;
 mod told_early;
 mod transcripts;
+mod two_runs;
 mod vanish;
 mod warc;

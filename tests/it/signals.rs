@@ -1,6 +1,7 @@
 //! A request to stop is heard wherever the program waits: nothing stands at the output then, and nothing is left beside it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -30,6 +31,22 @@ fn ask(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
+/// The program, which hears requests to stop even where the shell that runs the tests ignores some of them.
+#[allow(unsafe_code)]
+pub fn listening() -> Command {
+    let mut command = program();
+    let hear = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            // SAFETY: SIG_DFL runs no code of ours in a signal handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: what runs between fork and exec is calls of signal(2) alone, which are allowed there.
+    unsafe { command.pre_exec(hear) };
+    command
+}
+
 /// Asks a program to end, and fails with these words where that takes longer.
 #[track_caller]
 fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
@@ -50,7 +67,8 @@ fn ends(command: &mut Command, after: Duration) {
     end(&mut child, "-TERM", Duration::from_secs(20), &format!("{command:?} does not hear"));
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && stderr.contains("interrupted"), "{stderr}");
+    assert_eq!(output.status.code(), Some(143), "{stderr}");
+    assert!(stderr.lines().last().is_some_and(|line| line.contains("stopped ")), "{stderr}");
 }
 
 #[test]
@@ -58,7 +76,7 @@ fn opening_large_inputs_is_interrupted() {
     let folder = tempfile::tempdir().unwrap();
     endless(&folder.path().join("a.jsonl.gz"));
     let typed = |words: &[&str]| {
-        let mut command = program();
+        let mut command = listening();
         command.current_dir(folder.path()).args(words);
         ends(&mut command, Duration::from_millis(700));
     };
@@ -86,6 +104,41 @@ fn opening_large_inputs_is_interrupted() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
+/// Signals that ask a process to stop, and the exit codes that shells expect of it.
+const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
+
+#[test]
+fn each_signal_has_the_exit_code_that_shells_expect() {
+    let folder = tempfile::tempdir().unwrap();
+    endless(&folder.path().join("a.jsonl.gz"));
+    for (signal, code) in SIGNALS {
+        let mut command = listening();
+        command.current_dir(folder.path()).args(["run", "a.jsonl.gz", "--out", "out"]).stderr(Stdio::piped());
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(700));
+        end(&mut child, signal, Duration::from_secs(20), &format!("{signal} is not heard"));
+        let last = "error: stopped before the first stage; nothing was written under the final name\n";
+        let ran = Ran::of(child.wait_with_output().unwrap()).ends_with(code);
+        assert!(ran.stderr.ends_with(last), "{signal}\n{}", ran.stderr);
+    }
+}
+
+/// As `nohup` starts it.
+#[test]
+fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    endless(&folder.path().join("a.jsonl.gz"));
+    let mut command = Command::new("sh");
+    command.current_dir(folder.path()).args(["-c", "trap '' HUP; exec \"$0\" run a.jsonl.gz --out out"]);
+    let mut child = command.arg(env!("CARGO_BIN_EXE_dupsift")).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(700));
+    ask(&child, "-HUP");
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(child.try_wait().unwrap().is_none(), "it ends");
+    end(&mut child, "-TERM", Duration::from_secs(20), "it does not hear");
+    Ran::of(child.wait_with_output().unwrap()).ends_with(143);
+}
+
 /// How often a stage is aimed at that may be over before the request comes.
 const TRIALS: usize = 8;
 
@@ -94,7 +147,7 @@ const TRIALS: usize = 8;
 fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     let before = names_in(folder);
     for trial in 0..TRIALS {
-        let mut command = program();
+        let mut command = listening();
         command.current_dir(folder).args(words).args(["--log-format", "json", "--threads", "2", "--memory", "512MiB"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap());
@@ -108,15 +161,18 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
         });
         // The promise is two seconds; others work on this machine.
         let slow = format!("{command:?} does not hear in {stage:?}");
-        end(&mut child, ["-TERM", "-INT"][trial % 2], Duration::from_secs(10), &slow);
+        let (signal, code) = SIGNALS[trial % SIGNALS.len()];
+        end(&mut child, signal, Duration::from_secs(10), &slow);
         said += &rest.join().unwrap().unwrap();
         if begun(&said).last() != Some(&stage) {
             // It was over: what came then is no answer to the question.
             let _ = std::fs::remove_dir_all(folder.join("out"));
             continue;
         }
-        assert_eq!(child.wait().unwrap().code(), Some(1), "{stage}\n{said}");
-        assert_eq!(said.matches("interrupted; nothing was written").count(), 1, "{stage}\n{said}");
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{stage}\n{said}");
+        let last = format!("stopped in \\\"{stage}\\\"; nothing was written under the final name");
+        assert_eq!(said.matches("; nothing was written").count(), 1, "{stage}\n{said}");
+        assert!(said.lines().last().is_some_and(|line| line.contains(&last)), "{stage}\n{said}");
         assert_eq!(names_in(folder), before, "{stage}");
         return;
     }
@@ -238,7 +294,7 @@ fn a_reader_that_does_not_read_keeps_no_process() {
     let blocked = |words: &[&str], code: i32, ready: &dyn Fn() -> bool| {
         let (_unread, mut full) = std::io::pipe().unwrap();
         full.write_all(&[b'x'; PIPE]).unwrap();
-        let mut command = program();
+        let mut command = listening();
         command.current_dir(folder.path()).args(words).args(["--threads", "2", "--memory", "512MiB"]);
         let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
         let begun = Instant::now();
@@ -254,6 +310,6 @@ fn a_reader_that_does_not_read_keeps_no_process() {
     let stands = || folder.path().join("done/_SUCCESS").is_file();
     blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
-    blocked(&["explain", "done", "d0", "d1"], 1, &|| true).says(&["interrupted"]);
+    blocked(&["explain", "done", "d0", "d1"], 143, &|| true).says(&["stopped in \"look at both\""]);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);
 }

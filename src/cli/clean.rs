@@ -1,0 +1,35 @@
+//! `dupsift clean`: what killed runs left of an output goes.
+
+use anyhow::Result;
+use bytesize::ByteSize;
+
+use super::args::CleanArguments;
+use super::log::LogFormat;
+use super::{Exit, log, tell};
+use crate::job::{self, Cleared};
+
+/// Runs the verb.
+///
+/// # Errors
+/// A run that lives and is writing the output; what cannot be removed.
+pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
+    log::send(LogFormat::Text);
+    let cleared = job::clean(&arguments.out)?;
+    if cleared.is_empty() {
+        return Ok(tell(&format!("nothing of killed runs is left of {}\n", arguments.out.display()), Exit::Done));
+    }
+    Ok(tell(&cleared.iter().map(line).collect::<String>(), Exit::Done))
+}
+
+fn line(cleared: &Cleared) -> String {
+    match cleared {
+        Cleared::Removed { path, files, bytes } => {
+            let files = if *files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+            format!("removed {} ({files}, {})\n", path.display(), ByteSize(*bytes))
+        }
+        Cleared::PutBack(path) => format!("put the earlier result back at {}\n", path.display()),
+        Cleared::Left { path, foreign } => {
+            format!("left {}, which holds {}\n", path.display(), foreign.display())
+        }
+    }
+}

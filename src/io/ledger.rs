@@ -1,0 +1,199 @@
+//! The list of what a run has put down in its work folder, for the run that goes on after it was killed.
+//!
+//! ```text
+//! { "crc": 3735928559, "ledger": { "build": ..., "set_aside": [...], "products": { KEY: { "name": ..., "files": [...] } } } }
+//! ```
+//!
+//! The checksum is a CRC-32 of the text of the inner object. The file is written under another name and then renamed: it is always
+//! that of some moment, and files that it does not list are of no use.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::work_files::LEDGER;
+use crate::error::{Error, Result};
+
+/// What a run has put down.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The program that wrote it: another one takes nothing up.
+    pub build: String,
+    /// Input files that turned out to be damaged when they were read.
+    pub set_aside: Vec<SetAside>,
+    /// By their keys.
+    pub products: BTreeMap<String, LedgerEntry>,
+}
+
+/// An input file that a run goes on without.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetAside {
+    /// The file.
+    #[serde(with = "path_of_any_bytes")]
+    pub path: PathBuf,
+    /// What was expected and what came.
+    pub why: String,
+}
+
+/// A product: what a stage left behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerEntry {
+    /// What it is, for messages.
+    pub name: String,
+    /// Its files.
+    pub files: Vec<LedgerFile>,
+    /// Its plain data.
+    #[serde(default)]
+    pub data: serde_json::Value,
+}
+
+/// A file of a product.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerFile {
+    /// Its name in the work folder.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// What tells it from another one of the same name and size.
+    pub crc: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Signed {
+    crc: u32,
+    ledger: Box<RawValue>,
+}
+
+impl Ledger {
+    /// Reads the ledger of a work folder; none where no run has written one.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where it is not what was written; [`Error::Io`].
+    pub fn read(folder: &Path) -> Result<Option<Ledger>> {
+        let path = folder.join(LEDGER);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(Error::io("read", &path)(error)),
+        };
+        let damaged = |why: String| Error::Damaged { path: path.clone(), why };
+        let signed: Signed = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let found = crc32fast::hash(signed.ledger.get().as_bytes());
+        if found != signed.crc {
+            return Err(damaged(format!("it has checksum {found:08x} and not {:08x}", signed.crc)));
+        }
+        serde_json::from_str(signed.ledger.get()).map(Some).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// Writes the ledger; until that is done, the earlier one stands.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn write(&self, folder: &Path) -> Result<()> {
+        let (path, half) = (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")));
+        let text = serde_json::to_string(self).map_err(Error::table("write the ledger"))?;
+        let crc = crc32fast::hash(text.as_bytes());
+        let ledger = RawValue::from_string(text).map_err(Error::table("write the ledger"))?;
+        let bytes = serde_json::to_vec(&Signed { crc, ledger }).map_err(Error::table("write the ledger"))?;
+        fs::write(&half, bytes).map_err(Error::io("write", &half))?;
+        fs::rename(&half, &path).map_err(Error::io("replace", &path))
+    }
+
+    /// Whether a file of the work folder belongs to a product.
+    pub fn lists(&self, name: &str) -> bool {
+        self.products.values().flat_map(|product| &product.files).any(|file| file.name == name)
+    }
+}
+
+/// A path as text, or as its bytes where it is none.
+mod path_of_any_bytes {
+    use serde::{Deserializer, Serializer};
+
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    pub fn serialize<S: Serializer>(path: &Path, to: S) -> std::result::Result<S::Ok, S::Error> {
+        let bytes = || Written::Bytes(path.as_os_str().as_encoded_bytes().to_vec());
+        path.to_str().map_or_else(bytes, |text| Written::Text(text.to_owned())).serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> std::result::Result<PathBuf, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::Text(text) => text.into(),
+            Written::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> Ledger {
+        let file = |name: &str| LedgerFile { name: name.into(), bytes: 1 << 60, crc: u32::MAX };
+        let entry = |name: &str| LedgerEntry {
+            name: name.into(),
+            files: vec![file(&format!("{name}.run")), file(&format!("{name}.product"))],
+            data: serde_json::json!({ "rows": 7 }),
+        };
+        let odd = OsString::from_vec(b"corpus/\xFF\".parquet".to_vec()).into();
+        Ledger {
+            build: "0.1.0 \"x\"".into(),
+            set_aside: vec![
+                SetAside { path: "corpus/страница.jsonl".into(), why: "half a \"line\"\n".into() },
+                SetAside { path: odd, why: String::new() },
+            ],
+            products: [("5f".to_owned(), entry("rows minhash")), ("60".to_owned(), entry("notes"))].into(),
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(Ledger::read(folder.path()).expect("none"), None);
+        for ledger in [Ledger::default(), made(), Ledger::default()] {
+            ledger.write(folder.path()).expect("written");
+            assert_eq!(Ledger::read(folder.path()).expect("whole"), Some(ledger));
+            assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        }
+        assert!(made().lists("notes.run") && !made().lists("words.run") && !made().lists("notes"));
+    }
+
+    /// Each flipped bit and each cut: an error that names the file, or the same ledger.
+    #[test]
+    fn every_damage_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        made().write(folder.path()).expect("written");
+        let path = folder.path().join(LEDGER);
+        let whole = fs::read(&path).expect("there");
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).expect("written");
+            Ledger::read(folder.path())
+        };
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut flipped = whole.clone();
+                flipped[at] ^= 1 << bit;
+                match read(&flipped) {
+                    Ok(ledger) => assert_eq!(ledger, Some(made())),
+                    Err(error) => {
+                        assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}")
+                    }
+                }
+            }
+            assert!(matches!(read(&whole[..at]), Err(Error::Damaged { .. })), "{at}");
+        }
+    }
+}
