@@ -68,9 +68,7 @@ impl WorkFolder {
             let owner = Owner::here(moved.as_deref());
             lock.sign(&owner).map_err(Error::io("write the lock in", lock.folder()))?;
         }
-        if !taken.path().join(LEDGER).is_file() {
-            taken.goes();
-        }
+        taken.goes_without_ledger();
         Ok(taken)
     }
 
@@ -108,9 +106,7 @@ impl WorkFolder {
     pub fn keep_only(&self, names: impl Fn(&str) -> bool) -> Result<()> {
         remove_files(self.path(), |name| name != LOCK && !names(name))
             .map_err(Error::io("clear the folder", self.path()))?;
-        if self.holds() == (0, 0) {
-            self.goes();
-        }
+        self.goes_without_ledger();
         Ok(())
     }
 
@@ -123,6 +119,13 @@ impl WorkFolder {
     /// Removes the folder: its output stands, or no run is to go on from it.
     pub fn remove(self) {
         self.goes();
+    }
+
+    /// Without a ledger no run can go on from what lies there.
+    fn goes_without_ledger(&self) {
+        if !self.path().join(LEDGER).is_file() {
+            self.goes();
+        }
     }
 
     /// From now on the folder goes with this value, or with the process.

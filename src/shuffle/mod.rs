@@ -12,16 +12,19 @@
 //!
 //! Nothing is known here about what a record means: a key is bytes, and whoever wants numbers in order writes them
 //! big-endian. Work files are unlinked as soon as they are open, so that even a killed process leaves nothing behind.
-//! Beside the sort stand arrays, bitmaps and heaps in such files: see [`mapped`].
+//! Beside the sort stand arrays, bitmaps and heaps in such files: see [`mapped`]. What is to outlive the process is put down in files
+//! with names: see [`run`] for rows, [`product`] for all else.
 //!
 //! Limits: the index of spilled blocks (16 bytes a block) is in memory and not in the budget; a budget far below
-//! 4 KiB a partition works but makes small blocks; work files are not synced and do not outlive the process.
+//! 4 KiB a partition works but makes small blocks; work files are not synced, and those without a name do not outlive the process.
 
 mod block;
 pub mod mapped;
 mod memory;
 mod merge;
+pub mod product;
 mod records;
+pub mod run;
 mod sort;
 mod sorted;
 mod space;

@@ -106,6 +106,19 @@ pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
     unsafe { Mmap::map(file) }.map_err(Error::io(MAP, path))
 }
 
+/// A part of a finished work file with a name, as memory to read.
+///
+/// # Errors
+/// [`Error::Io`] if the system refuses the map.
+#[allow(unsafe_code)]
+pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usize) -> Result<Mmap> {
+    let mut options = memmap2::MmapOptions::new();
+    options.offset(offset).len(bytes);
+    // SAFETY: the file lies in the work folder that this process has locked, under a name that it gets when it is whole; no code
+    // of ours writes to it or cuts it after that.
+    unsafe { options.map(file) }.map_err(Error::io(MAP, path))
+}
+
 /// The whole of a reserved work file, as memory to read and write.
 ///
 /// # Errors

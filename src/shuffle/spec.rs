@@ -10,10 +10,14 @@ pub const WIDTHS: RangeInclusive<usize> = 4..=512;
 /// The most partitions a shuffle may have.
 pub const MAX_PARTITIONS: usize = 1024;
 
+/// The buckets that hashes of groups fall into: a partition by [`Order::Hash`] is a whole number of them.
+pub const BUCKETS: usize = 1 << BUCKET_BITS;
+const BUCKET_BITS: u32 = 12;
+
 /// How records are spread over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By a mixed hash of the group's bytes: even however badly the keys are distributed, and in no order.
+    /// By the bucket of a mixed hash of the group's bytes: even however badly the keys are distributed, and in no order.
     Hash,
     /// By the big-endian number in the leading `range_width` bytes: a partition covers a contiguous range of numbers, so
     /// the partitions one after the other are sorted as a whole.
@@ -69,7 +73,7 @@ impl Spec {
     /// The rule that sends a record to its partition.
     pub(super) fn router(&self) -> Router {
         match self.order {
-            Order::Hash => Router::Hash { group_width: self.group_width, partitions: self.partitions as u64 },
+            Order::Hash => Router::Hash { group_width: self.group_width, partitions: self.partitions },
             Order::Range { below } => Router::Range {
                 number_width: self.range_width,
                 below,
@@ -85,7 +89,7 @@ impl Spec {
 /// The rule that sends a record to its partition.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Router {
-    Hash { group_width: usize, partitions: u64 },
+    Hash { group_width: usize, partitions: usize },
     Range { number_width: usize, below: u64, scale: Option<u64> },
 }
 
@@ -95,7 +99,7 @@ impl Router {
     pub(super) fn partition(&self, record: &[u8]) -> std::result::Result<usize, u64> {
         match *self {
             Router::Hash { group_width, partitions } => {
-                Ok(((u128::from(mix_bytes(&record[..group_width])) * u128::from(partitions)) >> 64) as usize)
+                Ok((bucket(&record[..group_width]) * partitions) >> BUCKET_BITS)
             }
             Router::Range { number_width, below, scale } => {
                 let number = leading_number(&record[..number_width]);
@@ -107,6 +111,12 @@ impl Router {
             }
         }
     }
+}
+
+/// The bucket of a group, below [`BUCKETS`].
+#[inline]
+pub(super) fn bucket(group: &[u8]) -> usize {
+    (mix_bytes(group) >> (u64::BITS - BUCKET_BITS)) as usize
 }
 
 /// The big-endian number in up to eight bytes.

@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::kit::{
-    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, files_below, json_lines, made_docs, names_in, program,
-    record, run, sample_docs, samples, write_docs,
+    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, record, run,
+    sample_docs, samples, write_docs,
 };
 use crate::signals::listening;
 

@@ -18,7 +18,7 @@ mod sealed {
 }
 
 /// A number that can be a cell: `u32` or `u64`.
-pub trait CellValue: Copy + sealed::Sealed {
+pub trait CellValue: bytemuck::Pod + sealed::Sealed {
     /// The atomic of the same size and meaning.
     type Atomic: Sync;
     /// The value now.
@@ -161,6 +161,15 @@ impl AtomicBits {
     /// [`crate::error::Error::Io`] if the file cannot be made, or the disk has no space for all of it.
     pub fn new(dir: &Path, name: &str, len: usize) -> Result<AtomicBits> {
         Ok(AtomicBits { words: AtomicCells::new(dir, name, len.div_ceil(64))?, len })
+    }
+
+    /// A bitmap of `len` bits over words that are there.
+    pub(super) fn of(words: AtomicCells<u64>, len: usize) -> AtomicBits {
+        AtomicBits { words, len }
+    }
+
+    pub(super) fn words(&self) -> &AtomicCells<u64> {
+        &self.words
     }
 
     /// The number of bits.

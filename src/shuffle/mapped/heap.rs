@@ -110,6 +110,11 @@ pub struct FrozenHeap {
 }
 
 impl FrozenHeap {
+    /// A heap over a map that is there; none of no bytes.
+    pub(super) fn of(map: Option<Mmap>) -> FrozenHeap {
+        FrozenHeap { map }
+    }
+
     /// `len` bytes from an offset that [`Heap::append`] gave.
     ///
     /// # Panics

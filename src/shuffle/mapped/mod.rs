@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 
 mod atomic;
 mod heap;
+mod kept;
 mod ranks;
 
 pub use atomic::{AtomicBits, AtomicCells, CellValue};

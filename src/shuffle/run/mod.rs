@@ -1,0 +1,121 @@
+//! The run: sorted rows in a file with a name, for who goes on from them in another process.
+//!
+//! Rows lie in [`BUCKETS`] buckets by a hash of their group, in byte order within one. So all rows of a group lie side by side, a
+//! partition of a shuffle is a whole number of buckets, for any number of partitions, and who reads may cut the buckets into
+//! other partitions than who wrote.
+//!
+//! ```text
+//! offset
+//!      0   8        "dupsrun1"
+//!      8   4        bytes of a row
+//!     12   4        bytes of its group: its first ones
+//!     16   8        rows
+//!     24   4,097*8  for each bucket, the rows before it; then all rows
+//! 32,800   4        CRC-32 of all bytes before it
+//! 32,804            the rows, bucket by bucket
+//!          4 each   CRC-32 of each 64 KiB of rows, or the rest; the number of the piece (8 bytes) stands before its bytes there
+//! ```
+//!
+//! Numbers are little-endian but those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its
+//! group: h = 9e3779b97f4a7c15; for each 8 bytes, the last ones filled up with zeros, h = mix(h xor the number that they are,
+//! little-endian), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27,
+//! x *= 94d049bb133111eb, x ^= x >> 31.
+//!
+//! A run is written under another name and gets its own when it is whole ([`product`](super::product)). Rows are never given out
+//! before the checksum of their piece was compared.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::ops::Range;
+
+pub use super::spec::BUCKETS;
+pub use read::{Run, RunReader};
+pub use write::RunWriter;
+
+/// How the name of such a file ends.
+pub const RUN: &str = ".run";
+
+const MAGIC: [u8; 8] = *b"dupsrun1";
+/// Bytes before the table of buckets.
+const FIXED: usize = 24;
+const TABLE: usize = (BUCKETS + 1) * 8;
+/// Bytes before the rows.
+const HEADER: usize = FIXED + TABLE + 4;
+/// Bytes of rows that have a checksum of their own.
+const PIECE: usize = 64 << 10;
+
+/// The buckets of one of so many partitions, as a shuffle cuts them.
+///
+/// ```text
+/// buckets_of(1, 3) == 1366..2731
+/// ```
+pub fn buckets_of(partition: usize, partitions: usize) -> Range<usize> {
+    let start = |partition: usize| (partition * BUCKETS).div_ceil(partitions.max(1)).min(BUCKETS);
+    start(partition)..start(partition + 1)
+}
+
+/// What stands before the rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Header {
+    width: usize,
+    group_width: usize,
+    /// For each bucket, the rows before it; then all rows.
+    starts: Vec<u64>,
+}
+
+impl Header {
+    fn rows(&self) -> u64 {
+        self.starts[BUCKETS]
+    }
+
+    /// Bytes of all rows, or why there cannot be so many.
+    fn bytes(&self) -> Option<u64> {
+        self.rows().checked_mul(self.width as u64).filter(|&bytes| bytes < 1 << 62)
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER);
+        bytes.extend_from_slice(&MAGIC);
+        bytes.extend_from_slice(&(self.width as u32).to_le_bytes());
+        bytes.extend_from_slice(&(self.group_width as u32).to_le_bytes());
+        bytes.extend_from_slice(&self.rows().to_le_bytes());
+        self.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
+        bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// The header in these bytes, or what is wrong with them.
+    fn decode(bytes: &[u8]) -> Result<Header, String> {
+        if !bytes.starts_with(&MAGIC) {
+            return Err("it does not begin as a run does".to_owned());
+        }
+        let number = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte));
+        let long = |at: usize| u64::from(number(at)) | u64::from(number(at + 4)) << 32;
+        let (found, expected) = (crc32fast::hash(&bytes[..HEADER - 4]), number(HEADER - 4));
+        if found != expected {
+            return Err(format!("its header has checksum {found:08x} and not {expected:08x}"));
+        }
+        let starts: Vec<u64> = (0..=BUCKETS).map(|bucket| long(FIXED + 8 * bucket)).collect();
+        let header = Header { width: number(8) as usize, group_width: number(12) as usize, starts };
+        let fits = super::WIDTHS.contains(&header.width) && (1..=header.width).contains(&header.group_width);
+        if !fits
+            || header.starts[0] != 0
+            || !header.starts.is_sorted()
+            || header.rows() != long(16)
+            || header.bytes().is_none()
+        {
+            return Err("the numbers of its header do not fit together".to_owned());
+        }
+        Ok(header)
+    }
+}
+
+/// The checksum of a piece, before its first byte.
+fn begun(piece: u64) -> crc32fast::Hasher {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&piece.to_le_bytes());
+    checksum
+}

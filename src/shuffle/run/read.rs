@@ -1,0 +1,180 @@
+//! The reading of a run, by ranges of buckets.
+
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{BUCKETS, HEADER, Header, PIECE, begun};
+use crate::error::{Error, Result};
+use crate::shuffle::Records;
+use crate::shuffle::product::{PutDown, damaged};
+use crate::shuffle::records::{Held, Spare};
+use crate::shuffle::space::{self, READ};
+
+/// A finished run. Several threads may read it at once.
+#[derive(Debug)]
+pub struct Run {
+    file: File,
+    path: PathBuf,
+    header: Header,
+    bytes: u64,
+    checksums: Vec<u32>,
+}
+
+impl Run {
+    /// Opens a run that was put down; its rows are compared with their checksums when they are read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], with the path and what differs, where it is missing or not what was put down; [`Error::Io`].
+    pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Run> {
+        let (file, path) = put_down.open(dir)?;
+        let (run, crc) = Run::of(file, path)?;
+        put_down.check(&run.path, crc)?;
+        Ok(run)
+    }
+
+    /// Opens a run from anywhere.
+    ///
+    /// # Errors
+    /// As [`Run::take_up`].
+    pub fn open(path: &Path) -> Result<Run> {
+        let file = File::open(path).map_err(Error::io(READ, path))?;
+        Run::of(file, path.to_path_buf()).map(|(run, _)| run)
+    }
+
+    fn of(file: File, path: PathBuf) -> Result<(Run, u32)> {
+        let found = file.metadata().map_err(Error::io(READ, &path))?.len();
+        if found < HEADER as u64 {
+            return Err(damaged(&path, format!("a run has {HEADER} bytes at the least, and not {found}")));
+        }
+        let mut head = vec![0; HEADER];
+        file.read_exact_at(&mut head, 0).map_err(Error::io(READ, &path))?;
+        let header = Header::decode(&head).map_err(|why| damaged(&path, why))?;
+        let bytes = header.bytes().unwrap_or_default();
+        let sums = 4 * bytes.div_ceil(PIECE as u64);
+        if found != HEADER as u64 + bytes + sums {
+            let expected = HEADER as u64 + bytes + sums;
+            return Err(damaged(&path, format!("it has {found} bytes and not {expected}, as its header says")));
+        }
+        let mut tail = vec![0; sums as usize];
+        file.read_exact_at(&mut tail, HEADER as u64 + bytes).map_err(Error::io(READ, &path))?;
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&head);
+        crc.update(&tail);
+        let (numbers, _) = tail.as_chunks::<4>();
+        let checksums = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
+        Ok((Run { file, path, header, bytes, checksums }, crc.finalize()))
+    }
+
+    /// Bytes of a row.
+    pub fn width(&self) -> usize {
+        self.header.width
+    }
+
+    /// Bytes of its group.
+    pub fn group_width(&self) -> usize {
+        self.header.group_width
+    }
+
+    /// The rows of these buckets.
+    pub fn rows_of(&self, buckets: Range<usize>) -> u64 {
+        let starts = &self.header.starts;
+        let end = starts[buckets.end.min(BUCKETS)];
+        end.saturating_sub(starts[buckets.start.min(BUCKETS)])
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> u64 {
+        self.header.rows()
+    }
+
+    /// The rows of these buckets, bucket by bucket, in blocks of about 64 KiB.
+    pub fn read(&self, buckets: Range<usize>) -> RunReader<'_> {
+        let places = self.places(buckets);
+        RunReader { run: self, at: places.start, end: places.end, piece: Vec::new(), rows: Vec::new(), left: 0 }
+    }
+
+    /// The rows of these buckets, bucket by bucket, as one slice: in memory where they take no more than `memory_bytes`, else
+    /// mapped.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
+    pub fn load(&self, buckets: Range<usize>, memory_bytes: usize) -> Result<Records> {
+        let places = self.places(buckets.clone());
+        let bytes = places.end - places.start;
+        let in_memory = bytes <= memory_bytes as u64;
+        let mut loaded = Vec::with_capacity(if in_memory { bytes as usize } else { 0 });
+        let mut reader = self.read(buckets);
+        while let Some(rows) = reader.next_block()? {
+            if in_memory {
+                loaded.extend_from_slice(rows);
+            }
+        }
+        let held = if in_memory {
+            Held::Heap(loaded, Spare::default())
+        } else {
+            Held::File(space::map_part_to_read(&self.file, &self.path, HEADER as u64 + places.start, bytes as usize)?)
+        };
+        Ok(Records { held, width: self.header.width, group_width: self.header.group_width })
+    }
+
+    /// Where the rows of these buckets stand among the bytes of all rows.
+    fn places(&self, buckets: Range<usize>) -> Range<u64> {
+        let (starts, width) = (&self.header.starts, self.header.width as u64);
+        let start = starts[buckets.start.min(BUCKETS)] * width;
+        start..(starts[buckets.end.min(BUCKETS)] * width).max(start)
+    }
+
+    /// Reads a piece, which is what was written.
+    fn piece(&self, piece: u64, out: &mut Vec<u8>) -> Result<()> {
+        let begin = piece * PIECE as u64;
+        out.resize((self.bytes - begin).min(PIECE as u64) as usize, 0);
+        self.file.read_exact_at(out, HEADER as u64 + begin).map_err(Error::io(READ, &self.path))?;
+        let mut checksum = begun(piece);
+        checksum.update(out);
+        let (found, expected) = (checksum.finalize(), self.checksums[piece as usize]);
+        if found != expected {
+            let why = format!("piece {piece} of its rows has checksum {found:08x} and not {expected:08x}");
+            return Err(damaged(&self.path, why));
+        }
+        Ok(())
+    }
+}
+
+/// Gives rows of a run, in order, in blocks.
+#[derive(Debug)]
+pub struct RunReader<'r> {
+    run: &'r Run,
+    at: u64,
+    end: u64,
+    piece: Vec<u8>,
+    /// Whole rows that were given, then the beginning of the next one.
+    rows: Vec<u8>,
+    /// Bytes of that beginning.
+    left: usize,
+}
+
+impl RunReader<'_> {
+    /// The next rows, one or more; none after the last.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
+    pub fn next_block(&mut self) -> Result<Option<&[u8]>> {
+        let whole = self.rows.len() - self.left;
+        self.rows.drain(..whole);
+        while self.at < self.end {
+            let (piece, within) = (self.at / PIECE as u64, (self.at % PIECE as u64) as usize);
+            self.run.piece(piece, &mut self.piece)?;
+            let now = (self.piece.len() - within).min((self.end - self.at) as usize);
+            self.rows.extend_from_slice(&self.piece[within..within + now]);
+            self.at += now as u64;
+            self.left = self.rows.len() % self.run.header.width;
+            let whole = self.rows.len() - self.left;
+            if whole > 0 {
+                return Ok(Some(&self.rows[..whole]));
+            }
+        }
+        Ok(None)
+    }
+}
