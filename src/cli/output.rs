@@ -45,7 +45,7 @@ pub fn tell(text: &str, exit: Exit) -> Exit {
 pub fn fail(error: &anyhow::Error) -> Exit {
     let exit = Exit::of_error(error);
     let story = match error.downcast_ref() {
-        Some(Error::Interrupted) => stopped(job::stage_at_hand()),
+        Some(Error::Interrupted) => stopped(job::stage_at_hand(), job::kept()),
         _ => whole_story(error),
     };
     if log::is_json() {
@@ -57,9 +57,16 @@ pub fn fail(error: &anyhow::Error) -> Exit {
 }
 
 /// What is said of a request to stop that was obeyed in this stage.
-fn stopped(stage: Option<String>) -> String {
+fn stopped(stage: Option<String>, kept: Option<(f64, u64)>) -> String {
     let place = stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"));
-    format!("stopped {place}; nothing was written under the final name")
+    let next = kept.map_or_else(
+        || "nothing was written under the final name".to_owned(),
+        |(seconds, bytes)| {
+            let size = bytesize::ByteSize(bytes);
+            format!("the same command goes on from there ({seconds:.1} CPU s of work are kept, {size})")
+        },
+    );
+    format!("stopped {place}; {next}")
 }
 
 /// An error with its causes on one line, each said once: some of ours tell their cause themselves.
@@ -100,7 +107,13 @@ mod tests {
 
     #[test]
     fn who_stops_a_run_learns_where_it_was() {
-        assert_eq!(stopped(Some("sign".into())), "stopped in \"sign\"; nothing was written under the final name");
-        assert_eq!(stopped(None), "stopped before the first stage; nothing was written under the final name");
+        let nothing = "nothing was written under the final name";
+        assert_eq!(stopped(Some("sign".into()), None), format!("stopped in \"sign\"; {nothing}"));
+        assert_eq!(stopped(None, None), format!("stopped before the first stage; {nothing}"));
+        let kept = Some((41.26, 1 << 30));
+        assert_eq!(
+            stopped(Some("sign".into()), kept),
+            "stopped in \"sign\"; the same command goes on from there (41.3 CPU s of work are kept, 1.0 GiB)"
+        );
     }
 }

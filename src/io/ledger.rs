@@ -39,6 +39,9 @@ pub struct SetAside {
     pub path: PathBuf,
     /// What was expected and what came.
     pub why: String,
+    /// Its size and time then: another file under its name may be whole.
+    #[serde(default)]
+    pub seen: String,
 }
 
 /// A product: what a stage left behind.
@@ -152,8 +155,12 @@ mod tests {
         Ledger {
             build: "0.1.0 \"x\"".into(),
             set_aside: vec![
-                SetAside { path: "corpus/страница.jsonl".into(), why: "half a \"line\"\n".into() },
-                SetAside { path: odd, why: String::new() },
+                SetAside {
+                    path: "corpus/страница.jsonl".into(),
+                    why: "half a \"line\"\n".into(),
+                    seen: "7 1.2".into(),
+                },
+                SetAside { path: odd, why: String::new(), seen: String::new() },
             ],
             products: [("5f".to_owned(), entry("rows minhash")), ("60".to_owned(), entry("notes"))].into(),
         }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::numbers::Numbers;
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{Docs, doc_width};
@@ -94,6 +95,22 @@ impl Classes {
                 }
             }
         }
+        Ok(Classes { classed, begins, members, documents, surplus })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(self.documents, self.surplus))?;
+        to.bits(&self.classed)?;
+        self.begins.put_down(to)?;
+        self.members.put_down(to)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Classes> {
+        let (documents, surplus) = from.plain()?;
+        let classed = from.bits()?;
+        let (begins, members) = (Numbers::take_up(from)?, Numbers::take_up(from)?);
         Ok(Classes { classed, begins, members, documents, surplus })
     }
 

@@ -3,6 +3,7 @@
 //! Cutting by dictionary costs ten times what all else on a text does, and the bits a twenty-fourth of the text in a
 //! memory-mapped work file, so a corpus that is counted is segmented once for the whole job.
 
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
@@ -62,6 +63,17 @@ impl Cuts {
     /// Bytes in the work file.
     pub fn bytes(&self) -> u64 {
         self.bits.bytes().len() as u64
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.heap(&self.bits)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Cuts> {
+        Ok(Cuts { bits: from.heap()?, begins: from.cells()? })
     }
 
     /// The cuts of one document, for [`Pipeline::analyse_again`](crate::text::Pipeline::analyse_again).

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use super::products::{Found, Putting};
 use crate::error::Result;
 use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
@@ -92,6 +93,18 @@ impl Evidence {
         };
         let length = words(begin, 1)[0] as usize;
         words(begin + 8, length)
+    }
+
+    /// Puts it down; it is that of all documents.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        debug_assert!(self.met.is_none());
+        to.heap(&self.numbers)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Evidence> {
+        Ok(Evidence { numbers: from.heap()?, met: None, begins: from.cells()? })
     }
 
     /// Bytes of the work file.

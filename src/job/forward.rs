@@ -7,7 +7,10 @@
 use std::mem::take;
 use std::sync::{Mutex, PoisonError};
 
+use serde::{Deserialize, Serialize};
+
 use super::document::View;
+use super::products::{Found, Putting};
 use super::progress::Unit;
 use super::sign::{SignTally, Signing};
 use super::workers::Job;
@@ -20,14 +23,14 @@ use crate::text::{Analysis, free_spare_lists};
 const BLOCK: usize = 512 << 10;
 
 /// Bytes in the work file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 struct Place {
     begin: u64,
     bytes: usize,
 }
 
 /// Words of one thread between two drains, and the documents that have them.
-#[derive(Debug)]
+#[derive(Debug, Deserialize, Serialize)]
 struct Part {
     lengths: Place,
     letters: Place,
@@ -172,6 +175,18 @@ impl Forward {
     /// Bytes of the work file.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
+    }
+
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(&self.parts, self.first_lines))?;
+        to.heap(&self.heap)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Forward> {
+        let (parts, first_lines) = from.plain()?;
+        Ok(Forward { heap: from.heap()?, parts, first_lines })
     }
 
     fn get(&self, place: Place) -> &[u8] {

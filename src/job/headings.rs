@@ -1,6 +1,7 @@
 //! The first line of each document, taken down by its hash: two pages with one title are known by it, if few have it.
 
 use super::classes::{Classes, number};
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
 use crate::measure::FirstLine;
@@ -22,6 +23,16 @@ impl Headings {
     /// Takes down the one of a document.
     pub fn take(&self, doc: u64, document: &Analysis<'_>) {
         self.packed.store(doc as usize, Heading::of(document).map_or(0, Heading::pack));
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.cells(&self.packed)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Headings> {
+        Ok(Headings { packed: from.cells()? })
     }
 
     fn of(&self, doc: u64) -> Option<Heading> {

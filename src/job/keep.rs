@@ -12,6 +12,7 @@ use rayon::slice::ParallelSliceMut as _;
 
 use super::keep_column::{Kinds, comparable};
 use super::options::Keep;
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::batch::Documents;
 use crate::error::{Error, Result};
@@ -111,6 +112,23 @@ pub struct KeepOrder {
 }
 
 impl KeepOrder {
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&(self.length_descending, self.doc_descending, self.columns.is_some()))?;
+        to.cells(&self.lengths)?;
+        let Some((heap, begins)) = &self.columns else { return Ok(()) };
+        to.heap(heap)?;
+        to.cells(begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<KeepOrder> {
+        let (length_descending, doc_descending, has_columns) = from.plain()?;
+        let lengths = from.cells()?;
+        let columns = if has_columns { Some((from.heap()?, from.cells()?)) } else { None };
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns })
+    }
+
     /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
     pub fn better(&self, a: u64, b: u64) -> bool {
         self.compare(a, b).is_lt()

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use super::classes::{Classes, number};
 use super::document::View;
+use super::products::Stock;
 use super::workers::Job;
 use crate::algorithm::{Corpus, Notes};
 use crate::batch::Cell;
@@ -56,10 +57,22 @@ impl Notes for Pages<'_> {
 }
 
 /// The models by algorithm, empty for those that learn nothing.
-pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option<&Classes>) -> Result<Vec<Vec<u64>>> {
+pub fn learn(
+    job: &Job<'_>,
+    stock: &Stock<'_>,
+    view: &View<'_>,
+    corpus: &Corpus<'_>,
+    copies: Option<&Classes>,
+) -> Result<Vec<Vec<u64>>> {
     let recipe = &job.options.recipe;
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
-    let learners = recipe.learners(corpus)?;
+    let mut learners = Vec::new();
+    for (at, learner) in recipe.learners(corpus)? {
+        match stock.take::<Vec<u64>>(|keys| &keys.members[at].model)? {
+            Some(model) => models[at] = model,
+            None => learners.push((at, learner)),
+        }
+    }
     if learners.is_empty() {
         return Ok(models);
     }
@@ -107,8 +120,9 @@ pub fn learn(job: &Job<'_>, view: &View<'_>, corpus: &Corpus<'_>, copies: Option
     running.end(job.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
     for ((at, learner), pages) in learners.iter().zip(&pages) {
         let running = job.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
-        models[*at] = learner.learn(pages)?;
-        running.end(pages.len() as u64, models[*at].len() as u64, 0);
+        let model = learner.learn(pages)?;
+        running.end(pages.len() as u64, model.len() as u64, 0);
+        models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
     }
     Ok(models)
 }

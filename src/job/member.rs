@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::run_report::AlgorithmReport;
 use super::sign::SignedRows;
+use super::step::Step;
 use crate::error::Result;
 use crate::stage::bound::Bound;
 use crate::stage::recipe::Chosen;
@@ -36,6 +37,16 @@ pub fn each<'c, S, T>(
     mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
 ) -> Result<Vec<Member<'c, T>>> {
     members.into_iter().map(|member| member.then(&mut stage)).collect()
+}
+
+impl<'c> Member<'c, Step> {
+    /// An algorithm of which something was taken up.
+    pub fn taken_up(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
+        // What is asked of its pairs may be another thing today.
+        let verify = bound.confirm().map(|check| check.name());
+        let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
+        Member { bound, report, now }
+    }
 }
 
 impl<'c> Member<'c, SignedRows> {

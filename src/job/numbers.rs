@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::products::{Found, Putting};
 use crate::error::Result;
 use crate::row::{Docs, Slots};
 use crate::shuffle::Mapped;
@@ -22,6 +23,19 @@ impl Numbers {
         } else {
             Numbers::Wide(Mapped::new(dir, name, len)?)
         })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        match self {
+            Numbers::Narrow(numbers) => to.plain(&true).and_then(|()| to.array(numbers)),
+            Numbers::Wide(numbers) => to.plain(&false).and_then(|()| to.array(numbers)),
+        }
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Numbers> {
+        Ok(if from.plain()? { Numbers::Narrow(from.array()?) } else { Numbers::Wide(from.array()?) })
     }
 
     /// The number at a place.

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
 use crate::row::{Pair, PairLayout};
@@ -139,6 +140,23 @@ impl PairList {
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
         Ok(PairList { layout, bytes, parts, rows })
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        let parts: Vec<Vec<(usize, usize)>> =
+            self.parts.iter().map(|part| part.iter().map(|stretch| (stretch.start, stretch.end)).collect()).collect();
+        to.plain(&(self.layout.tells(), parts, self.rows))?;
+        to.heap(&self.bytes)
+    }
+
+    /// Takes them up.
+    pub fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<PairList> {
+        let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
+        let layout = PairLayout::new(job.documents());
+        let parts = parts.into_iter().map(|part| part.into_iter().map(|(start, end)| start..end).collect()).collect();
+        let bytes = from.heap()?;
+        Ok(PairList { layout: if tells { layout.telling() } else { layout }, bytes, parts, rows })
     }
 
     /// How the pairs are laid out.

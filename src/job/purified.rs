@@ -10,6 +10,7 @@ use std::time::Instant;
 use arrow_array::StringViewArray;
 use arrow_array::builder::StringViewBuilder;
 
+use super::products::{Found, Product, Putting};
 use super::purified_store::{Filling, Kept, Stored};
 use super::purify_report::PurifyReport;
 use super::workers::Job;
@@ -27,6 +28,24 @@ const PLAIN: &str = "text/plain; charset=utf-8";
 pub struct Purified {
     purifier: Purifier,
     state: Mutex<State>,
+}
+
+/// What a reading has made of all pages.
+pub(super) struct KeptPages {
+    stored: Arc<Stored>,
+    report: PurifyReport,
+}
+
+impl Product for KeptPages {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<KeptPages> {
+        to.plain(&self.report)?;
+        self.stored.put_down(to)?;
+        Ok(self)
+    }
+
+    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<KeptPages> {
+        Ok(KeptPages { report: from.plain()?, stored: Arc::new(Stored::take_up(from)?) })
+    }
 }
 
 #[derive(Default)]
@@ -83,6 +102,18 @@ impl Purified {
             state.report = report;
         }
         Ok(())
+    }
+
+    /// What was kept, and what is told of it.
+    pub(super) fn kept(&self) -> Option<KeptPages> {
+        let state = self.state();
+        Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
+    }
+
+    /// Takes what was kept before in place of a reading.
+    pub(super) fn know(&self, pages: KeptPages) {
+        let mut state = self.state();
+        (state.stored, state.report) = (Some(pages.stored), pages.report);
     }
 
     /// What a reading asks of a file in place of `want`.

@@ -1,5 +1,6 @@
 //! What came of every page, in a work file, by the number of the document.
 
+use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::batch::RejectReason;
 use crate::error::Result;
@@ -115,6 +116,17 @@ pub(super) struct Stored {
 }
 
 impl Stored {
+    /// Puts it down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins)
+    }
+
+    /// Takes it up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<Stored> {
+        Ok(Stored { heap: from.heap()?, begins: from.cells()? })
+    }
+
     /// What is kept of a document.
     pub fn of(&self, doc: u64) -> Kept<'_> {
         match self.begins.load(doc as usize) {

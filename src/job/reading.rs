@@ -88,28 +88,29 @@ pub fn read(job: &Job<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Res
 
 /// What came of the first reading.
 pub struct First {
-    /// What was taken down of the rows.
-    pub taken: Taken,
+    /// What was taken down of the rows, where that was asked for.
+    pub taken: Option<Taken>,
     /// What was counted, where something was.
     pub counted: Option<Counted>,
     /// What was signed, by algorithm.
     pub signed: Vec<SignedRows>,
 }
 
-/// The first reading, for which copies and a sieve may be known already: rows are taken down and documents counted, and the
-/// algorithms that need no counts sign.
+/// The first reading, for which copies and a sieve may be known already: rows are taken down where `takes` says so, documents
+/// counted, and algorithms that need no counts sign.
 pub fn first(
     job: &Job<'_>,
     bound: &[Bound<'_>],
+    takes: bool,
     counting: Option<Counting<'_>>,
     copies: Option<&Classes>,
     sieve: Option<&Sieve>,
 ) -> Result<First> {
     let name = if counting.is_some() { "count" } else { "sign" };
     let running = job.clock.stage(name);
-    let intake = Intake::new(job, copies.is_none())?;
+    let intake = takes.then(|| Intake::new(job, copies.is_none())).transpose()?;
     let signing = Signing::new(job, bound, copies, sieve)?;
-    let asked = Asked { intake: Some(&intake), counting: counting.as_ref(), signing: Some(&signing), copies };
+    let asked = Asked { intake: intake.as_ref(), counting: counting.as_ref(), signing: Some(&signing), copies };
     let (mut took, mut counts, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
     for share in read(job, name, &View::first(job), asked)? {
         took.extend(share.took);
@@ -117,10 +118,11 @@ pub fn first(
         tallies.extend(share.signed);
     }
     let signed = signing.finish(tallies)?;
-    let taken = intake.finish(took)?;
+    let taken = intake.map(|intake| intake.finish(took)).transpose()?;
     let counted = counting.map(|counting| counting.finish(counts)).transpose()?;
     let words = counted.as_ref().map_or(0, |counted| counted.stats.words.len() as u64);
-    let spilled_bytes = spilled(&signed) + taken.spilled_bytes + counted.as_ref().map_or(0, |one| one.spilled_bytes);
+    let taken_bytes = taken.as_ref().map_or(0, |taken| taken.spilled_bytes);
+    let spilled_bytes = spilled(&signed) + taken_bytes + counted.as_ref().map_or(0, |one| one.spilled_bytes);
     running.end(job.documents(), rows(&signed) + words, spilled_bytes);
     Ok(First { taken, counted, signed })
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::classes::number;
+use super::products::{Found, Putting};
 use super::run_report::RejectionsReport;
 use super::workers::Job;
 use crate::batch::{Documents, RejectReason, Rejection};
@@ -74,6 +75,27 @@ pub struct Rejected {
 }
 
 impl Rejected {
+    /// Puts them down.
+    pub fn put_down(&self, job: &Job<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.counts)?;
+        to.stream(|writer| {
+            (0..self.rows.partitions())
+                .try_for_each(|partition| writer.append(self.rows.load(partition, job.budget.a_thread)?.bytes()))
+        })?;
+        to.heap(&self.details)
+    }
+
+    /// Takes them up.
+    pub fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Rejected> {
+        let counts = from.plain()?;
+        let rows = job.ordered("rejected", ROW, 8, 8, 0)?;
+        let mut writer = rows.writer();
+        from.bytes()?.chunks_exact(ROW).try_for_each(|row| writer.push(row))?;
+        writer.flush()?;
+        drop(writer);
+        Ok(Rejected { rows: rows.finish()?, details: from.heap()?, counts })
+    }
+
     /// How many, by reason.
     pub fn report(&self) -> RejectionsReport {
         let mut report = RejectionsReport::default();

@@ -1,5 +1,7 @@
 //! The order of stages: from inputs to an output folder that appears whole or not at all.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use super::document::View;
@@ -9,6 +11,7 @@ use super::means::Means;
 use super::options::RunOptions;
 use super::page::{self, Page};
 use super::passes::{self, First, Waiting};
+use super::products::{Counts, Products, Stock};
 use super::progress::Progress;
 use super::relate::relate;
 use super::run_report::RunReport;
@@ -19,7 +22,7 @@ use serde::Serialize;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Stage, empty_folder};
+use crate::io::{BadInput, Source, Stage, empty_folder};
 use crate::stage::plan::Plan;
 
 /// Runs the whole job; `page` makes report.html.
@@ -61,6 +64,11 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
     if !options.accept {
         stage.can_hold()?;
     }
+    let products = Products::open(stage.work(), options.checkpoint, options.resumes)?;
+    let known = products.known_bad();
+    if !options.strict {
+        leave_out(&mut source, &mut bad, &known, "an earlier run found that");
+    }
     loop {
         if let (true, Some(first)) = (options.strict, bad.first()) {
             return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
@@ -73,8 +81,9 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         }
         // A file may turn out to be damaged when tables have been written.
         empty_folder(stage.path())?;
-        stage.work().keep_only(|_| false)?;
+        products.clear_away()?;
         let job = means.job(options, &source, stage.work().path(), progress, cancel);
+        let job = Job { products: Some(&products), ..job };
         match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
@@ -82,6 +91,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
+                products.end()?;
                 if report.is_held() {
                     let folder = stage.hold()?;
                     tracing::warn!("the result is held back in {}; what stands at --out stays", folder.display());
@@ -96,37 +106,40 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
             {
                 let mut late = job.bad.into_inner().unwrap_or_default();
                 late.entry(path).or_insert(why);
-                for (path, why) in &late {
-                    tracing::warn!("{}: {why}; the run starts again without this file", path.display());
-                }
-                // The list of files stays as it was made: what is gone is not found again, and what came does not join.
-                bad.extend(source.set_aside(&late));
-                bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+                leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
+                products.set_aside(&late)?;
             }
             Err(error) => return Err(error),
         }
     }
 }
 
+/// Sets files aside. The list of files stays as it was made: what is gone is not found again, and what came does not join.
+fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
+    for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
+        tracing::warn!("{}: {why}; {what}", path.display());
+    }
+    bad.extend(source.set_aside(files));
+    bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+}
+
 /// One attempt over the files that are whole as far as is known.
 pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
     let plan = Plan::new(&job.options.recipe, job.documents(), job.options.sift)?;
-    let none = CorpusStats::none();
-    let First { taken, copies, counted, signed, sieve } = passes::first(job, &plan, &none)?;
-    let (stats, cuts, words) = match counted {
-        Some(counted) => (counted.stats, counted.cuts, counted.forward),
-        None => (CorpusStats::none(), None, None),
-    };
+    let (stock, none) = (Stock::new(job, &plan), CorpusStats::none());
+    let First { taken, copies, counts, words, members } = passes::first(job, &plan, &stock, &none)?;
+    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let view = match plan.counts {
         Some(_) => View::after_count(job, cuts.as_ref(), &stats),
         None => View::first(job),
     };
     let corpus = Corpus::new(job.documents(), &stats);
-    let models = learn::learn(job, &view, &corpus, plan.counts.map(|_| &*copies))?;
-    let waiting = Waiting { view: &view, stats: &stats, copies: &copies, words, models: &models };
-    let members = passes::sign(job, &plan, signed, waiting, sieve, taken.text_bytes)?;
+    let models = learn::learn(job, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?;
+    let text_bytes = taken.text_bytes;
+    let waiting = Waiting { view: &view, stats: &stats, copies: &copies, words, models: &models, text_bytes };
+    let members = passes::sign(job, &plan, &stock, members, waiting)?;
     let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
-    let (members, contents) = relate(job, members, known)?;
+    let (members, contents) = relate(job, &stock, members, known)?;
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats: &stats, models: &models, bad };
     output::write(job, stage, &plan, members, contents, known)
 }

@@ -50,6 +50,9 @@ pub struct RunReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 where one held the result back.
     pub guards: Vec<GuardReport>,
+    /// What an earlier run had put down, and this one did not make again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_up: Vec<String>,
     /// Who took the result that was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedReport>,

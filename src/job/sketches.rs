@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::products::{Found, Putting};
 use crate::error::Result;
 use crate::row::Sketches;
 use crate::shuffle::AtomicCells;
@@ -23,6 +24,17 @@ impl SketchFile {
     pub fn put(&self, doc: u64, sketch: &[u64]) {
         let begin = doc as usize * self.words;
         sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
+    }
+
+    /// Puts them down.
+    pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
+        to.plain(&self.words)?;
+        to.cells(&self.cells)
+    }
+
+    /// Takes them up.
+    pub fn take_up(from: &mut Found<'_>) -> Result<SketchFile> {
+        Ok(SketchFile { words: from.plain()?, cells: from.cells()? })
     }
 
     /// Bytes of the file.

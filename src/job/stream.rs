@@ -177,6 +177,7 @@ fn attempt(
             clock: job.clock,
             long_documents: job.long_documents,
             segmented: AtomicU64::new(0),
+            products: None,
             bad: Mutex::default(),
         };
         old.check_pages()?;

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::contents::{Contents, TakingContents};
 use super::document::View;
 use super::evidence::{Evidence, Taking};
-use super::found_pairs::Found;
 use super::group::Grouped;
 use super::member::Member;
 use super::pair_list::PairList;
+use super::step::{Found, Step};
 use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
@@ -35,7 +35,7 @@ pub struct Verified {
 /// What an algorithm's check is asked about.
 pub struct Wanted<'w> {
     /// The algorithm.
-    pub label: &'w str,
+    pub label: String,
     /// The check, if there is one.
     pub check: Option<Check<'w>>,
     /// The documents that it will be asked about, where its evidence of them is still to be taken.
@@ -45,19 +45,23 @@ pub struct Wanted<'w> {
 /// Makes the checks that come after a rule over all pairs.
 pub fn verify_last<'c>(
     job: &Job<'_>,
-    members: Vec<Member<'c, Found>>,
+    members: Vec<Member<'c, Step>>,
     (view, contents): (&View<'_>, Contents),
-) -> Result<(Vec<Member<'c, Found>>, Contents)> {
+) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
-        let check = bound.confirm_last();
-        let documents = check.as_ref().map(|_| documents_of(job, &now.pairs)).transpose()?;
-        wanted.push(Wanted { label: &bound.label, check, documents });
+        let (check, documents) = match (bound.confirm_last(), now) {
+            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(job, &found.pairs)?)),
+            _ => (None, None),
+        };
+        wanted.push(Wanted { label: bound.label.clone(), check, documents });
     }
     let (taken, contents) = take_evidence(job, &wanted, view, contents)?;
+    drop(wanted);
     let members = members.into_iter().zip(taken).map(|(member, evidence)| {
-        member.then(|bound, now, report| {
-            let (Some(check), Some(evidence)) = (bound.confirm_last(), evidence) else { return Ok(now) };
+        member.then(|bound, step, report| {
+            let (Some(check), Some(evidence)) = (bound.confirm_last(), evidence) else { return Ok(step) };
+            let Step::Found(now) = step else { return Ok(step) };
             let what = format!("verify {}", bound.label);
             let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
             let pairs = now.pairs.revise(job, &what, now.pairs.layout(), |_, pair| {
@@ -65,7 +69,7 @@ pub fn verify_last<'c>(
             })?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
             report.undecided += undecided.into_inner();
-            Ok(Found { pairs, ..now })
+            Ok(Step::Found(Found { pairs, ..now }))
         })
     });
     Ok((members.collect::<Result<_>>()?, contents))
@@ -100,7 +104,7 @@ pub fn take_evidence(
         one.documents
             .as_ref()
             .filter(|_| one.check.is_some())
-            .map(|documents| Taking::new(job.dir, one.label, documents))
+            .map(|documents| Taking::new(job.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.

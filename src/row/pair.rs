@@ -62,6 +62,11 @@ impl PairLayout {
         PairLayout { doc_width: doc_width(documents), tells: false }
     }
 
+    /// Whether pairs carry what the method tells of them.
+    pub fn tells(self) -> bool {
+        self.tells
+    }
+
     /// The same of pairs that carry what the method tells of them.
     pub fn telling(self) -> PairLayout {
         PairLayout { tells: true, ..self }

@@ -36,6 +36,7 @@ mod printed;
 mod readers;
 mod relations;
 mod report;
+mod resume;
 mod scripts;
 mod short_copies;
 mod signals;

@@ -18,6 +18,7 @@ pub use value::{Kind, Value};
 pub use words::read_text;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
@@ -78,6 +79,10 @@ pub struct RunOptions {
     pub memory: u64,
     /// Where work files go; none: a hidden folder beside `out`.
     pub work: Option<PathBuf>,
+    /// The time between two moments at which what is done is put down; none for never.
+    pub checkpoint: Option<Duration>,
+    /// Whether what an earlier run has put down is taken up.
+    pub resumes: bool,
     /// Which document of several survives.
     pub keep: Keep,
     /// Whether documents are removed at all: not where algorithms are only compared.
@@ -146,6 +151,8 @@ impl RunOptions {
             threads: machine::cores_allowed(),
             memory: machine::half_of_memory_allowed(),
             work: None,
+            checkpoint: None,
+            resumes: false,
             keep: Keep { keys: Vec::new() },
             removes: true,
             decide: Decide::All,

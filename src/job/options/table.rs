@@ -36,6 +36,8 @@ const SIFTING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];
+/// Verbs that go on where an earlier run was ended.
+const RESUMING: &[Verb] = &[Verb::Run, Verb::Compare];
 const STREAM: &[Verb] = &[Verb::Stream];
 const PURIFY: &[Verb] = &[Verb::Purify];
 
@@ -315,6 +317,20 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Memory budget, such as 4GiB, 512MB or a number of bytes")
         .default(depends("half of what machine or cgroup allows"))
         .field(|run, given| Ok(run.memory = given.number()), |run| Some(run.memory.into())),
+
+    OptionSpec::new(RESOURCES, RESUMING, "checkpoint", "TIME", Kind::Text(|typed| words::checkpoint(typed).map(drop)),
+        "How much wall-clock time may be lost where the run is ended before its time: what is done is put down in the work folder \
+         after a stage where so much has passed since the last time, such as 30s, 5m, 0s (after every stage) or never. The same \
+         command goes on from there")
+        .default(is("30s"))
+        .field(
+            |run, given| Ok(run.checkpoint = words::checkpoint(given.text())?),
+            |run| Some(words::of_checkpoint(run.checkpoint).into()),
+        ),
+    OptionSpec::new(RESOURCES, RESUMING, "resume", "", Kind::Switch,
+        "Whether the run goes on from what an earlier one on this output has put down, where that was ended before its time")
+        .default(is("true"))
+        .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
     OptionSpec::new(WATCHING, SIFTING, "dry-run", "", Kind::Switch,
         "Check inputs and options and print the estimate; read no documents, write nothing"),

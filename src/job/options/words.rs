@@ -1,6 +1,7 @@
 //! What options say of words, and the files of words that they name.
 
 use std::path::Path;
+use std::time::Duration;
 
 use super::RunOptions;
 use super::spec::Given;
@@ -14,6 +15,32 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
         let names = TokenizerKind::NAMES.join(", ");
         Error::Usage(format!("--tokenizer: there is no tokenizer {typed:?}{hint}; there are: {names}"))
     })
+}
+
+/// The time between two moments at which what is done is put down; none for never.
+pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
+    if typed == "never" {
+        return Ok(None);
+    }
+    let (number, unit) = typed.split_at(typed.find(|c: char| !c.is_ascii_digit()).unwrap_or(typed.len()));
+    let seconds = match unit {
+        "s" => Some(1),
+        "m" | "min" => Some(60),
+        "h" => Some(3600),
+        _ => None,
+    };
+    let time = number.parse::<u64>().ok().zip(seconds).and_then(|(number, seconds)| number.checked_mul(seconds));
+    let time = time.ok_or_else(|| {
+        Error::Usage(format!(
+            "--checkpoint {typed:?}: expected a whole number of seconds, minutes or hours, such as 30s, 5m or 1h, or never"
+        ))
+    })?;
+    Ok(Some(Duration::from_secs(time)))
+}
+
+/// As it could be typed.
+pub fn of_checkpoint(every: Option<Duration>) -> String {
+    every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
 }
 
 /// One word a line; blank lines say nothing.

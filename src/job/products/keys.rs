@@ -1,0 +1,203 @@
+//! The keys of products: a hash over lines of text that name all that a product depends on.
+//!
+//! ```text
+//! purified pages  copies, words
+//! notes          corpus, pages, --keep, --strict, ids; first lines where they are noted
+//! copies         corpus, pages, the columns that algorithms read
+//! counts         copies, words, what is counted, --count-copies
+//! model LABEL    counts, copies, the algorithm
+//! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --sift
+//! pairs LABEL    rows, --max-candidates, verify=
+//! near LABEL     pairs, margin=, first lines
+//! ```
+//!
+//! Threads, memory, places of files to write, and the order of options stand in no key.
+
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+
+use crate::algorithm::kit::margin::MARGIN;
+use crate::algorithm::kit::verify::VERIFY;
+use crate::error::{Error, Result};
+use crate::hash::hash128;
+use crate::io::InputFile;
+use crate::job::options::record;
+use crate::job::workers::Job;
+use crate::stage::plan::{Plan, Signs};
+use crate::stage::recipe::{Chosen, purify_name};
+
+/// Options on which what is read of the corpus does not depend: all others do, new ones too until they are named here.
+const ELSEWHERE: &[&str] = &[
+    "input",
+    "out",
+    "overwrite",
+    "work",
+    "accept",
+    "max-rejected-share",
+    "strict",
+    "no-report",
+    "algorithms",
+    "preset",
+    "count-copies",
+    "max-group",
+    "max-candidates",
+    "sift",
+    "keep",
+    "decide",
+    "remove-if",
+    "chain",
+    "threads",
+    "memory",
+    "checkpoint",
+    "resume",
+    "log-format",
+    "no-progress",
+    "tokenizer",
+    "stop-words",
+    "dictionary",
+    "yo-to-e",
+    "stem",
+    "purify",
+];
+
+/// Bytes at either end of a file that are looked at.
+const ENDS: u64 = 64 << 10;
+
+/// The key of one product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// What it is, for people: `rows cosine`.
+    pub what: String,
+    /// What it depends on.
+    pub hash: String,
+}
+
+impl Key {
+    fn new(what: String, lines: &[&str]) -> Key {
+        let text = format!("{what}\n{}", lines.join("\n"));
+        Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
+    }
+}
+
+/// The keys of one algorithm.
+#[derive(Clone, Debug)]
+pub struct MemberKeys {
+    /// What it has learnt.
+    pub model: Key,
+    /// Its rows.
+    pub rows: Key,
+    /// Its pairs once they are checked.
+    pub pairs: Key,
+    /// Its pairs once they are held against each other.
+    pub near: Key,
+}
+
+/// The keys of a run.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    /// What is noted of rows.
+    pub notes: Key,
+    /// Exact copies.
+    pub copies: Key,
+    /// Statistics.
+    pub counts: Key,
+    /// The words of documents.
+    pub words: Key,
+    /// What came of pages.
+    pub pages: Key,
+    /// By algorithm.
+    pub members: Vec<MemberKeys>,
+}
+
+impl Keys {
+    /// Those of a job.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn new(job: &Job<'_>, plan: &Plan) -> Result<Keys> {
+        let (options, recipe) = (job.options, &job.options.recipe);
+        let mut corpus = String::new();
+        for file in &job.source.files {
+            corpus.push_str(&of_file(file)?);
+        }
+        for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
+            corpus.push_str(&format!("{name} {value}\n"));
+        }
+        if job.has_pages() {
+            corpus.push_str(&purify_name(&recipe.purify));
+        }
+        let corpus = Key::new("corpus".into(), &[&corpus]).hash;
+        let words = job.pipeline.identity();
+        let headings = if recipe.relates() { words.as_str() } else { "" };
+        let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
+        let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, headings]);
+        let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", job.fields)]);
+        let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
+        let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
+        let counts = Key::new("counts".into(), &[&copies.hash, &words, &counted]);
+        let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
+        let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
+            let known = if *signs == Signs::First { &copies.hash } else { &counts.hash };
+            let lines = Lines { words: &words, copies: &copies.hash, known, headings: &notes.hash };
+            of_member(job, chosen, plan.learns.contains(&at), *signs, lines)
+        });
+        Ok(Keys {
+            members: members.collect(),
+            words: Key::new("words".into(), &[&counts.hash, &kept]),
+            pages: Key::new("purified pages".into(), &[&copies.hash, &words]),
+            notes,
+            copies,
+            counts,
+        })
+    }
+}
+
+/// What the keys of an algorithm are made of.
+struct Lines<'l> {
+    words: &'l str,
+    copies: &'l str,
+    known: &'l str,
+    headings: &'l str,
+}
+
+fn of_member(job: &Job<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
+    let label = &chosen.label;
+    // A member with a parameter of that name of its own signs by it.
+    let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
+    let given =
+        |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
+    let later = |wanted: &str| given(wanted).filter(|value| value != "none" && !is_own(wanted));
+    let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
+    let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
+    let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
+    // What the check of candidates asks of documents is noted when they are signed, or when they have met.
+    let early = verify.is_none() || margin.is_some() || chosen.relates();
+    let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
+    let (signs, sifts) = (format!("{signs:?}"), job.options.sift.to_string());
+    let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
+    let learnt = if learns { model.hash.as_str() } else { "" };
+    let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &sifts];
+    let rows = Key::new(format!("rows {label}"), &rows);
+    let bound = job.options.max_candidates.to_string();
+    let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
+    // After a rule over all pairs the check is a part of that stage.
+    let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
+    let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
+    let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, lines.headings]);
+    MemberKeys { model, rows, pairs, near }
+}
+
+/// What tells a file from another one, or from itself at another time.
+fn of_file(file: &InputFile) -> Result<String> {
+    let failed = || Error::io("look at the input file", &file.path);
+    let opened = std::fs::File::open(&file.path).map_err(failed())?;
+    let there = opened.metadata().map_err(failed())?;
+    let mut ends = vec![0; ENDS.min(there.len()) as usize];
+    opened.read_exact_at(&mut ends, 0).map_err(failed())?;
+    let mut last = vec![0; ends.len()];
+    let end = there.len() - ends.len() as u64;
+    opened.read_exact_at(&mut last, end).map_err(failed())?;
+    ends.extend(last);
+    let (seconds, nanoseconds) = (there.mtime(), there.mtime_nsec());
+    let (hash, bytes, rows, html) = (hash128(&ends), there.len(), file.rows, file.html);
+    Ok(format!("{:?} {bytes} {seconds}.{nanoseconds:09} {hash:032x} {rows} {html}\n", file.label))
+}

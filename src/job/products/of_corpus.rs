@@ -1,0 +1,136 @@
+//! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models.
+
+use std::collections::BTreeSet;
+
+use super::{Found, Product, Putting};
+use crate::batch::{IdKind, IdsSeen};
+use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+use crate::error::Result;
+use crate::job::classes::Classes;
+use crate::job::cuts::Cuts;
+use crate::job::forward::Forward;
+use crate::job::headings::Headings;
+use crate::job::intake::Taken;
+use crate::job::keep::KeepOrder;
+use crate::job::rejected::Rejected;
+use crate::job::workers::Job;
+use crate::row::number;
+
+/// Bytes of a term with its counts.
+const TERM: usize = 24;
+
+/// What was counted of the corpus.
+pub struct Counts {
+    /// The statistics.
+    pub stats: CorpusStats,
+    /// Where Chinese words begin.
+    pub cuts: Option<Cuts>,
+}
+
+impl Product for Taken {
+    fn put_down(self, job: &Job<'_>, to: &mut Putting<'_>) -> Result<Taken> {
+        let kinds: Vec<usize> = self.ids_seen.kinds.iter().filter_map(|kind| place(*kind)).collect();
+        to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
+        to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
+        self.keep.put_down(to)?;
+        self.rejected.put_down(job, to)?;
+        to.plain(&self.headings.is_some())?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))?;
+        Ok(self)
+    }
+
+    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Taken> {
+        let (kinds, max_unsigned, nulls): (BTreeSet<usize>, u64, u64) = from.plain()?;
+        let (duplicate_ids, used, text_bytes) = from.plain()?;
+        let kinds = kinds.into_iter().filter_map(|at| KINDS.get(at).copied()).collect();
+        Ok(Taken {
+            ids_seen: IdsSeen { kinds, max_unsigned, nulls },
+            duplicate_ids,
+            used,
+            text_bytes,
+            keep: KeepOrder::take_up(from)?,
+            rejected: Rejected::take_up(job, from)?,
+            headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
+            hashes: None,
+            spilled_bytes: 0,
+        })
+    }
+}
+
+const KINDS: [IdKind; 5] = [IdKind::Text, IdKind::Bytes, IdKind::Int32, IdKind::Int64, IdKind::UInt64];
+
+fn place(kind: IdKind) -> Option<usize> {
+    KINDS.iter().position(|known| *known == kind)
+}
+
+impl Product for Classes {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Classes> {
+        Classes::put_down(&self, to).map(|()| self)
+    }
+
+    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Classes> {
+        Classes::take_up(from)
+    }
+}
+
+impl Product for Counts {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Counts> {
+        to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
+        for table in [&self.stats.words, &self.stats.features] {
+            to.stream(|writer| {
+                (0..table.len()).try_for_each(|at| {
+                    let (term, df, cf) = table.entry(at);
+                    let mut bytes = [0; TERM];
+                    bytes[..8].copy_from_slice(&term.to_be_bytes());
+                    bytes[8..16].copy_from_slice(&df.to_be_bytes());
+                    bytes[16..].copy_from_slice(&cf.to_be_bytes());
+                    writer.append(&bytes)
+                })
+            })?;
+        }
+        to.plain(&self.cuts.is_some())?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_down(to))?;
+        Ok(self)
+    }
+
+    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Counts> {
+        let (documents, tokens, snapshot) = from.plain()?;
+        let words = table(job, "words", from)?;
+        let features = table(job, "features", from)?;
+        let cuts = if from.plain()? { Some(Cuts::take_up(from)?) } else { None };
+        Ok(Counts { stats: CorpusStats::new(documents, tokens, snapshot, words, features), cuts })
+    }
+}
+
+fn table(job: &Job<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
+    let bytes = from.bytes()?;
+    if bytes.is_empty() {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&job.dir.join(format!("{name}.terms")))?;
+    for term in bytes.chunks_exact(TERM) {
+        writer.push(number(&term[..8]), number(&term[8..16]), number(&term[16..]))?;
+    }
+    writer.finish()
+}
+
+impl Product for Forward {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Forward> {
+        Forward::put_down(&self, to).map(|()| self)
+    }
+
+    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Forward> {
+        Forward::take_up(from)
+    }
+}
+
+/// A model.
+impl Product for Vec<u64> {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Vec<u64>> {
+        to.bytes(bytemuck::cast_slice(&self)).map(|()| self)
+    }
+
+    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Vec<u64>> {
+        Ok(bytemuck::allocation::pod_collect_to_vec(&from.bytes()?))
+    }
+}

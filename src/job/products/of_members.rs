@@ -1,0 +1,73 @@
+//! What is known of one algorithm, put down and taken up: its rows, its pairs.
+
+use super::{Found, Product, Putting};
+use crate::error::Result;
+use crate::job::classes::Classes;
+use crate::job::evidence::Evidence;
+use crate::job::pair_list::PairList;
+use crate::job::run_report::AlgorithmReport;
+use crate::job::sketches::SketchFile;
+use crate::job::workers::Job;
+use crate::shuffle::Sorted;
+
+/// The rows of an algorithm, with what stands beside them.
+pub struct Rows {
+    /// What run.json says so far.
+    pub report: AlgorithmReport,
+    /// The rows, by key.
+    pub rows: Sorted,
+    /// What the check needs of all documents, where it was taken.
+    pub evidence: Option<Evidence>,
+    /// The sketches of documents, where there are some.
+    pub sketches: Option<SketchFile>,
+}
+
+impl Product for Rows {
+    fn put_down(mut self, job: &Job<'_>, to: &mut Putting<'_>) -> Result<Rows> {
+        to.plain(&self.report)?;
+        self.rows = to.rows(job, self.rows)?;
+        to.plain(&(self.evidence.is_some(), self.sketches.is_some()))?;
+        self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.put_down(to))?;
+        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_down(to))?;
+        Ok(self)
+    }
+
+    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Rows> {
+        let (report, rows) = (from.plain()?, from.rows(job)?);
+        let (evidence, sketches): (bool, bool) = from.plain()?;
+        Ok(Rows {
+            report,
+            rows,
+            evidence: if evidence { Some(Evidence::take_up(from)?) } else { None },
+            sketches: if sketches { Some(SketchFile::take_up(from)?) } else { None },
+        })
+    }
+}
+
+/// The pairs of an algorithm.
+pub struct Pairs {
+    /// What run.json says so far.
+    pub report: AlgorithmReport,
+    /// Pairs of representatives.
+    pub pairs: PairList,
+    /// Its own classes, where equal keys are duplicates.
+    pub classes: Option<Classes>,
+}
+
+impl Product for Pairs {
+    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Pairs> {
+        to.plain(&self.report)?;
+        self.pairs.put_down(to)?;
+        to.plain(&self.classes.is_some())?;
+        self.classes.as_ref().map_or(Ok(()), |classes| classes.put_down(to))?;
+        Ok(self)
+    }
+
+    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Pairs> {
+        Ok(Pairs {
+            report: from.plain()?,
+            pairs: PairList::take_up(job, from)?,
+            classes: if from.plain()? { Some(Classes::take_up(from)?) } else { None },
+        })
+    }
+}
