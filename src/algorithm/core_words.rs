@@ -15,7 +15,7 @@
 //!
 //! Limits: pages of one site often share title, keywords and description; then the segments decide alone.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
 use super::kit::passages::{Passage, paragraphs};
 use super::kit::title::without_site;
 use super::kit::top_words::Heaviest;
@@ -219,7 +219,7 @@ impl CoreWordsSigner<'_> {
     }
 }
 
-impl Signer for CoreWordsSigner<'_> {
+impl Sign for CoreWordsSigner<'_> {
     /// The sketch holds the fingerprints of the segments, and 0 where there are fewer.
     fn shape(&self) -> RowShape {
         RowShape { sketch: 8 * self.segments, ..RowShape::KEY64 }
@@ -248,7 +248,9 @@ impl Signer for CoreWordsSigner<'_> {
         }
         out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
     }
+}
 
+impl Match for CoreWordsSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -268,6 +270,8 @@ impl Signer for CoreWordsSigner<'_> {
         &["core_and_segments"]
     }
 }
+
+impl Describe for CoreWordsSigner<'_> {}
 
 #[cfg(test)]
 mod tests {

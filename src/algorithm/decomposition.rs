@@ -19,7 +19,7 @@
 
 use std::cmp::Reverse;
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer, Stats};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -101,7 +101,7 @@ fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
     all
 }
 
-impl Signer for DecompositionSigner<'_> {
+impl Sign for DecompositionSigner<'_> {
     fn shape(&self) -> RowShape {
         // The place of the occurrence in the document's order, and the key of the one before.
         RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 }
@@ -135,7 +135,9 @@ impl Signer for DecompositionSigner<'_> {
             before = key;
         }
     }
+}
 
+impl Match for DecompositionSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -183,7 +185,7 @@ impl Signer for DecompositionSigner<'_> {
             let end = end.min((at + 1).saturating_add(reach));
             for other in at + 1..end {
                 let second = window.row(other);
-                if let Some(score) = Signer::judge(self, &first, &second) {
+                if let Some(score) = Match::judge(self, &first, &second) {
                     out.push(Pair::new(first.doc, second.doc, score, 1));
                 }
             }
@@ -197,6 +199,8 @@ impl Signer for DecompositionSigner<'_> {
         Some(self)
     }
 }
+
+impl Describe for DecompositionSigner<'_> {}
 
 impl Confirm for DecompositionSigner<'_> {
     fn name(&self) -> String {

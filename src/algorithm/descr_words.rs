@@ -14,7 +14,7 @@
 //! corpus, so signatures compare only within one run. Words of equal worth are taken in order of their hashes, for their
 //! letters are not kept.
 
-use super::contract::{Algorithm, Corpus, Facts, Learner, Notes, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Learner, Match, Notes, Sign, Signer, Stats};
 use super::kit::places::Places;
 use super::kit::support_words::{Goals, STEPS, choose, note_of, word_of};
 use super::kit::training::{SAMPLE, Sample, frequency_for};
@@ -189,7 +189,7 @@ impl DescrWordsSigner {
     }
 }
 
-impl Signer for DescrWordsSigner {
+impl Sign for DescrWordsSigner {
     fn shape(&self) -> RowShape {
         RowShape { key_bits: self.digest.bits(), ..RowShape::KEY64 }
     }
@@ -213,11 +213,15 @@ impl Signer for DescrWordsSigner {
         out.leave_numbers(bits);
         out.push(0, key, 0, &[]);
     }
+}
 
+impl Match for DescrWordsSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for DescrWordsSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.digest.bits())
     }

@@ -9,7 +9,7 @@
 //! form=canonical  "Кот."  == "кот"      its words joined by one space
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
@@ -64,7 +64,7 @@ struct ExactSigner {
     canonical: bool,
 }
 
-impl Signer for ExactSigner {
+impl Sign for ExactSigner {
     fn shape(&self) -> RowShape {
         RowShape { key_bits: 128, ..RowShape::KEY64 }
     }
@@ -87,11 +87,15 @@ impl Signer for ExactSigner {
             out.push(0, key, 0, &[]);
         }
     }
+}
 
+impl Match for ExactSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for ExactSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(128)
     }

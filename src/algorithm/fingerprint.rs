@@ -15,7 +15,7 @@
 //! GBK lacks many letters (most of Latin with accents, all scripts but Chinese, Japanese kana, Greek, Russian); such a letter
 //! stands in the signature as its number, `&#233;`, and the document is counted under a flag.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
@@ -132,7 +132,7 @@ impl FingerprintSigner {
     }
 }
 
-impl Signer for FingerprintSigner {
+impl Sign for FingerprintSigner {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -157,11 +157,15 @@ impl Signer for FingerprintSigner {
         };
         out.push(0, key, 0, &[]);
     }
+}
 
+impl Match for FingerprintSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for FingerprintSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -13,7 +13,7 @@
 //! licences (set `max_sentence_df`), pages without punctuation, one typing error. Sentences are made distinct first. Stop
 //! words weigh nothing. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Features, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
@@ -90,7 +90,7 @@ impl HeavySentSigner<'_> {
     }
 }
 
-impl Signer for HeavySentSigner<'_> {
+impl Sign for HeavySentSigner<'_> {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -108,11 +108,15 @@ impl Signer for HeavySentSigner<'_> {
             Err(reason) => out.none(reason),
         }
     }
+}
 
+impl Match for HeavySentSigner<'_> {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for HeavySentSigner<'_> {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -17,7 +17,7 @@
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::top_words::share;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ impl IdfHashSigner {
     }
 }
 
-impl Signer for IdfHashSigner {
+impl Sign for IdfHashSigner {
     fn shape(&self) -> RowShape {
         RowShape { key_bits: 128, ..RowShape::KEY64 }
     }
@@ -137,11 +137,15 @@ impl Signer for IdfHashSigner {
         let hash = u128::from(self.hasher.of(string.as_bytes()));
         out.push(0, hash << 96 | hash128(string.as_bytes()) >> 32, 0, &[]);
     }
+}
 
+impl Match for IdfHashSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for IdfHashSigner {
     /// Of the hash that compares the strings: the eight are too weak to count on.
     fn signature_bits(&self) -> Option<u32> {
         Some(96)

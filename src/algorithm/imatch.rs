@@ -14,7 +14,7 @@
 //! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
 //! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::kit::top_words::Heaviest;
@@ -113,7 +113,7 @@ impl IMatchSigner<'_> {
     }
 }
 
-impl Signer for IMatchSigner<'_> {
+impl Sign for IMatchSigner<'_> {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -132,11 +132,15 @@ impl Signer for IMatchSigner<'_> {
         }
         out.push(0, self.key.of(&string), 0, &[]);
     }
+}
 
+impl Match for IMatchSigner<'_> {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for IMatchSigner<'_> {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -11,7 +11,7 @@
 //! Limits: without a list of stop words the most frequent words of any text are the same ten, and `weight=tf_idf` is the way
 //! out; the words' order and numbers do not count.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -80,7 +80,7 @@ struct KeywordMatchSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-impl Signer for KeywordMatchSigner<'_> {
+impl Sign for KeywordMatchSigner<'_> {
     fn shape(&self) -> RowShape {
         // The hashes of the keywords, rare first.
         RowShape { sketch: self.words * 8, ..RowShape::KEY64 }
@@ -109,7 +109,9 @@ impl Signer for KeywordMatchSigner<'_> {
             out.push(0, (*hash).into(), 0, &sketch);
         }
     }
+}
 
+impl Match for KeywordMatchSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -132,6 +134,8 @@ impl Signer for KeywordMatchSigner<'_> {
         &["keywords"]
     }
 }
+
+impl Describe for KeywordMatchSigner<'_> {}
 
 #[cfg(test)]
 mod tests {

@@ -120,7 +120,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
-    let mut members = 0;
+    let (mut members, mut early) = (0, 0);
     for algorithm in ALGORITHMS {
         let typed: &[&str] = match algorithm.name() {
             "cosine" => &["head=0.3", "tf=sublinear,join=heavy,head=0.2", "idf=false"],
@@ -142,12 +142,22 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             std::fs::create_dir(&place).expect("a folder");
             let stats = in_memory::count(*algorithm, typed, &texts, &pipeline, &place);
             let signer = algorithm.signer(&params, &Corpus::new(texts.len() as u64, &stats)).expect("valid");
-            let sign = |document: &crate::text::Analysis<'_>| {
+            let rows = |out: &Signatures| {
+                let rows = out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec()));
+                (out.reason(), out.flags().to_vec(), rows.collect::<Vec<_>>(), out.sketch_of_document().to_vec())
+            };
+            let mut sign = |document: &crate::text::Analysis<'_>| {
                 let (mut out, mut evidence) = (Signatures::default(), Vec::new());
-                signer.sign_with_evidence(document, &mut out, &mut evidence);
-                let rows: Vec<_> =
-                    out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec())).collect();
-                (out.reason(), out.flags().to_vec(), rows, evidence)
+                signer.sign(document, &mut out);
+                signer.confirm().iter().for_each(|check| check.evidence(document, &mut evidence));
+                let signed = (rows(&out), evidence);
+                if let Some(method) = signer.with_evidence() {
+                    let (mut out, mut evidence) = (Signatures::default(), Vec::new());
+                    method.sign_with_evidence(document, &mut out, &mut evidence);
+                    assert_eq!((rows(&out), evidence), signed, "{}: in one step", algorithm.name());
+                    early += 1;
+                }
+                signed
             };
             let Written { lengths, letters, records } = written(&pipeline, &texts, first_line);
             let words = Words::look_up(&lengths, letters.as_bytes(), &stats).expect("words");
@@ -166,5 +176,6 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             }
         }
     }
+    assert!(early > 0, "cosine takes its evidence while it signs");
     assert!(members >= 18, "{members} members sign by words alone");
 }

@@ -20,7 +20,7 @@
 //! lexicon 0: all four;  1: without гать;  2: without бор and река;  ...: a row (k, digest of the words) each
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::params::{Kind, ParamSpec, Params};
@@ -125,7 +125,7 @@ impl LexRandSigner {
     }
 }
 
-impl Signer for LexRandSigner {
+impl Sign for LexRandSigner {
     fn shape(&self) -> RowShape {
         RowShape { positions: self.seeds.len() as u32 + u32::from(self.base), ..self.key.shape() }
     }
@@ -159,7 +159,9 @@ impl Signer for LexRandSigner {
             out.none("fewer lexicon words than min_terms");
         }
     }
+}
 
+impl Match for LexRandSigner {
     /// One lexicon alone makes an equivalence, several do not.
     fn is_equivalence(&self) -> bool {
         self.shape().positions == 1
@@ -179,7 +181,9 @@ impl Signer for LexRandSigner {
             Some(Pair::new(a.doc, b.doc, Score::EQUAL, rule))
         });
     }
+}
 
+impl Describe for LexRandSigner {
     /// Each lexicon is a chance of its own: sixteen of them cost four bits.
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits() - self.shape().positions.next_power_of_two().trailing_zeros())

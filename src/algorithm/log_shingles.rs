@@ -22,7 +22,7 @@
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer};
 use super::kit::sample::{Overlap, Sampling, is_divisible};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::check;
@@ -105,7 +105,7 @@ struct LogShinglesSigner {
     min_shingles: usize,
 }
 
-impl Signer for LogShinglesSigner {
+impl Sign for LogShinglesSigner {
     fn shape(&self) -> RowShape {
         RowShape::KEY64
     }
@@ -137,7 +137,9 @@ impl Signer for LogShinglesSigner {
         }
         out.leave_numbers(set);
     }
+}
 
+impl Match for LogShinglesSigner {
     fn is_equivalence(&self) -> bool {
         matches!(self.mode, Mode::Ladder)
     }
@@ -156,7 +158,9 @@ impl Signer for LogShinglesSigner {
             _ => None,
         }
     }
+}
 
+impl Describe for LogShinglesSigner {
     fn signature_bits(&self) -> Option<u32> {
         matches!(self.mode, Mode::Ladder).then_some(64)
     }

@@ -11,7 +11,7 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Features, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences, sign_sentences};
 use super::params::{Kind, ParamSpec, Params};
@@ -65,7 +65,7 @@ struct LongSentSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-impl Signer for LongSentSigner<'_> {
+impl Sign for LongSentSigner<'_> {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -76,11 +76,15 @@ impl Signer for LongSentSigner<'_> {
             Err(reason) => out.none(reason),
         }
     }
+}
 
+impl Match for LongSentSigner<'_> {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for LongSentSigner<'_> {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -17,7 +17,7 @@
 //! rows a document. Limits: texts of one subject and genre are alike here without being copies; the space depends on the
 //! corpus, so vectors compare only within one run.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Learner, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats};
 use super::kit::latent::{Latent, LatentLearner, dot};
 use super::kit::signs::{AllPairs, Signs};
 use super::kit::training::{SAMPLE, Sample, frequency_for};
@@ -131,7 +131,7 @@ struct LsiSigner<'c> {
     threshold: f64,
 }
 
-impl Signer for LsiSigner<'_> {
+impl Sign for LsiSigner<'_> {
     fn shape(&self) -> RowShape {
         match &self.join {
             Join::Bits(signs) => signs.shape(),
@@ -149,7 +149,9 @@ impl Signer for LsiSigner<'_> {
             Join::Exact(all) => all.push(document, &vector, out),
         }
     }
+}
 
+impl Match for LsiSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -168,7 +170,9 @@ impl Signer for LsiSigner<'_> {
     fn confirm(&self) -> Option<&dyn Confirm> {
         Some(self)
     }
+}
 
+impl Describe for LsiSigner<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = self.latent.describe().into_iter().collect();
         if let Join::Bits(signs) = &self.join {

@@ -20,7 +20,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f} -> m0 .. m35 -> s0 .. s5 -> (s0 s1) (s0 s2) .. (s4 s5)
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::NGRAM;
 use super::params::{Kind, ParamSpec, Params};
@@ -117,7 +117,7 @@ impl MegashinglesSigner {
     }
 }
 
-impl Signer for MegashinglesSigner {
+impl Sign for MegashinglesSigner {
     fn shape(&self) -> RowShape {
         RowShape { positions: (self.groups * (self.groups - 1) / 2) as u32, ..RowShape::KEY64 }
     }
@@ -143,7 +143,9 @@ impl Signer for MegashinglesSigner {
         });
         out.leave_numbers(set);
     }
+}
 
+impl Match for MegashinglesSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -152,6 +154,8 @@ impl Signer for MegashinglesSigner {
         &["megashingle"]
     }
 }
+
+impl Describe for MegashinglesSigner {}
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
@@ -95,7 +95,7 @@ struct MinHashSigner {
     confirm: Option<Box<dyn Confirm>>,
 }
 
-impl Signer for MinHashSigner {
+impl Sign for MinHashSigner {
     fn shape(&self) -> RowShape {
         RowShape { positions: self.bands as u32, key_bits: 64, ordered: false, sketch: self.sketch }
     }
@@ -123,7 +123,9 @@ impl Signer for MinHashSigner {
             out.push(band as u32, key.into(), 0, &sketch);
         }
     }
+}
 
+impl Match for MinHashSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -147,6 +149,8 @@ impl Signer for MinHashSigner {
         self.confirm.as_deref()
     }
 }
+
+impl Describe for MinHashSigner {}
 
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,10 @@ mod three_plus_five;
 #[cfg(test)]
 mod laws;
 
-pub use contract::{Algorithm, Confirm, Corpus, Features, Learner, Notes, Reads, Relating, Signer, Stats};
+pub use contract::{
+    Algorithm, Confirm, Corpus, Describe, Features, Learner, Match, Notes, Reads, Relating, Sign, SignWithEvidence,
+    Signer, Stats,
+};
 pub use params::{Kind, Margin, ParamSpec, Params};
 
 use crate::error::{Error, Result, did_you_mean};

@@ -15,7 +15,7 @@
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, share};
 use super::params::{Kind, ParamSpec, Params};
@@ -88,7 +88,7 @@ struct NearPageSigner {
     key: StringKey,
 }
 
-impl Signer for NearPageSigner {
+impl Sign for NearPageSigner {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -119,11 +119,15 @@ impl Signer for NearPageSigner {
         }
         out.push(0, self.key.of(&string), 0, &[]);
     }
+}
 
+impl Match for NearPageSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for NearPageSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

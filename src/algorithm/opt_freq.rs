@@ -13,7 +13,7 @@
 //! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, whatever its size.
 //! Limits: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
@@ -100,7 +100,7 @@ struct OptFreqSigner {
     optimum: Option<f64>,
 }
 
-impl Signer for OptFreqSigner {
+impl Sign for OptFreqSigner {
     fn shape(&self) -> RowShape {
         self.string.key.shape()
     }
@@ -108,11 +108,15 @@ impl Signer for OptFreqSigner {
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         self.string.sign(document, out, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df));
     }
+}
 
+impl Match for OptFreqSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for OptFreqSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.string.key.bits())
     }

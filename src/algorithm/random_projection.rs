@@ -16,7 +16,7 @@
 //! cat:  + - - +
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
 use super::kit::bits::Wide;
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
@@ -120,7 +120,7 @@ impl RandomProjectionSigner {
     }
 }
 
-impl Signer for RandomProjectionSigner {
+impl Sign for RandomProjectionSigner {
     /// The key is a hash of the vector, for equal vectors are folded first.
     fn shape(&self) -> RowShape {
         RowShape { key_bits: 128, sketch: self.bits as usize / 8, ..RowShape::KEY64 }
@@ -140,7 +140,9 @@ impl Signer for RandomProjectionSigner {
         out.leave_numbers(features);
         out.push(0, hash128(&bytes), 0, &bytes);
     }
+}
 
+impl Match for RandomProjectionSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -172,7 +174,9 @@ impl Signer for RandomProjectionSigner {
     fn rules(&self) -> &'static [&'static str] {
         &["hamming"]
     }
+}
 
+impl Describe for RandomProjectionSigner {
     fn notes(&self) -> Vec<String> {
         vec![self.blocks.describe()]
     }

@@ -14,7 +14,9 @@
 //! single features for repeated ones, so there are more suspects, but never fewer pairs; a sentence that every page carries
 //! makes a long list, which `--max-candidates` bounds and counts.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features as _, Learner, Notes, Signer};
+use super::contract::{
+    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features as _, Learner, Match, Notes, Sign, Signer,
+};
 use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use crate::bloom::CountingBloom;
@@ -160,7 +162,7 @@ struct RepeatsSigner {
     filter: Option<CountingBloom>,
 }
 
-impl Signer for RepeatsSigner {
+impl Sign for RepeatsSigner {
     fn shape(&self) -> RowShape {
         RowShape::KEY64
     }
@@ -197,7 +199,9 @@ impl Signer for RepeatsSigner {
             out.none("too few repeated features");
         }
     }
+}
 
+impl Match for RepeatsSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -210,6 +214,8 @@ impl Signer for RepeatsSigner {
         Some(&self.check)
     }
 }
+
+impl Describe for RepeatsSigner {}
 
 /// Common features over the features of the larger document.
 struct CommonShare {

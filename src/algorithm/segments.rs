@@ -15,7 +15,7 @@
 //! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
 //! its lists cost the square of their length: `max_df` drops such segments.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer};
 use super::kit::passages::{Passage, lines, paragraphs};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -203,7 +203,7 @@ impl SegmentsSigner<'_> {
     }
 }
 
-impl Signer for SegmentsSigner<'_> {
+impl Sign for SegmentsSigner<'_> {
     fn shape(&self) -> RowShape {
         RowShape::KEY64
     }
@@ -241,7 +241,9 @@ impl Signer for SegmentsSigner<'_> {
             out.push(0, (*fingerprint).into(), 0, &[]);
         }
     }
+}
 
+impl Match for SegmentsSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -254,6 +256,8 @@ impl Signer for SegmentsSigner<'_> {
         Some(self)
     }
 }
+
+impl Describe for SegmentsSigner<'_> {}
 
 impl Confirm for SegmentsSigner<'_> {
     fn name(&self) -> String {

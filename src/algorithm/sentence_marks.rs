@@ -15,7 +15,7 @@
 //! between two digits is no mark here. Two documents meet under each two parts that agree, so all pairs are found.
 //! Limits: one sentence more near the start shifts the borders of all parts; lists are all commas.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
 use super::kit::marks::Marks;
 use super::kit::title::proper;
 use super::params::{Kind, ParamSpec, Params};
@@ -159,7 +159,7 @@ impl MarksSigner {
     }
 }
 
-impl Signer for MarksSigner {
+impl Sign for MarksSigner {
     fn shape(&self) -> RowShape {
         RowShape { positions: 8, key_bits: 64, ordered: false, sketch: SKETCH }
     }
@@ -211,7 +211,9 @@ impl Signer for MarksSigner {
             }
         }
     }
+}
 
+impl Match for MarksSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -228,6 +230,8 @@ impl Signer for MarksSigner {
         out.compare_all(window, |a, b| self.judge_rows(a, b));
     }
 }
+
+impl Describe for MarksSigner {}
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@
 //! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
 //! `mod_m` has nothing of many short texts, `min_s` cannot estimate containment.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Signer};
+use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer};
 use super::kit::all_pairs::{AllPairs, SIZE, Size};
 use super::kit::minwise::{Family, SEED};
 use super::kit::shingle_set::{Measure, ShingleSets, Sketch};
@@ -157,7 +157,7 @@ struct ShinglesSigner {
     join: Join,
 }
 
-impl Signer for ShinglesSigner {
+impl Sign for ShinglesSigner {
     fn shape(&self) -> RowShape {
         match &self.join {
             Join::Exact(all) => all.shape(),
@@ -190,7 +190,9 @@ impl Signer for ShinglesSigner {
         }
         out.leave_numbers(set);
     }
+}
 
+impl Match for ShinglesSigner {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -214,9 +216,7 @@ impl Signer for ShinglesSigner {
         match &self.join {
             Join::Exact(all) => all.pairs(window, out, |a, b| self.sets.need(self.threshold, a, b)),
             Join::Lsh { .. } => {
-                out.compare_all(window, |a, b| {
-                    Signer::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1))
-                });
+                out.compare_all(window, |a, b| Match::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
             }
         }
     }
@@ -224,7 +224,9 @@ impl Signer for ShinglesSigner {
     fn confirm(&self) -> Option<&dyn Confirm> {
         Some(self)
     }
+}
 
+impl Describe for ShinglesSigner {
     fn notes(&self) -> Vec<String> {
         let note = match &self.join {
             Join::Exact(all) => format!("all compared with all, in {} blocks; complete", all.blocks()),

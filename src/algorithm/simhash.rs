@@ -13,7 +13,7 @@
 //! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
 //! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::near_words;
@@ -202,7 +202,7 @@ fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
         .fold(0, |all, (bit, &sum)| all | u128::from(2 * sum > total || (zero && 2 * sum == total)) << bit)
 }
 
-impl Signer for SimHashSigner<'_> {
+impl Sign for SimHashSigner<'_> {
     fn shape(&self) -> RowShape {
         RowShape { key_bits: self.bits, ..RowShape::KEY64 }
     }
@@ -230,7 +230,9 @@ impl Signer for SimHashSigner<'_> {
         out.leave_numbers(features);
         out.push(0, print, 0, &[]);
     }
+}
 
+impl Match for SimHashSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -273,7 +275,9 @@ impl Signer for SimHashSigner<'_> {
     fn rules(&self) -> &'static [&'static str] {
         &["hamming"]
     }
+}
 
+impl Describe for SimHashSigner<'_> {
     fn notes(&self) -> Vec<String> {
         vec![self.blocks.describe()]
     }

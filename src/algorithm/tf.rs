@@ -9,7 +9,7 @@
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
@@ -65,7 +65,7 @@ struct TfSigner {
     key: StringKey,
 }
 
-impl Signer for TfSigner {
+impl Sign for TfSigner {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -84,11 +84,15 @@ impl Signer for TfSigner {
         words().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
         out.push(0, self.key.of(&heaviest.join()), 0, &[]);
     }
+}
 
+impl Match for TfSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for TfSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -11,7 +11,7 @@
 //! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
@@ -127,7 +127,7 @@ impl TfIdfSigner<'_> {
     }
 }
 
-impl Signer for TfIdfSigner<'_> {
+impl Sign for TfIdfSigner<'_> {
     fn shape(&self) -> RowShape {
         self.key.shape()
     }
@@ -142,11 +142,15 @@ impl Signer for TfIdfSigner<'_> {
         }
         out.push(0, self.key.of(&self.heaviest(document).join()), 0, &[]);
     }
+}
 
+impl Match for TfIdfSigner<'_> {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for TfIdfSigner<'_> {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.key.bits())
     }

@@ -13,7 +13,7 @@
 //! lower, which is kept as it is. Many weights are equal near 0, so the order of the alphabet decides often.
 //! Limits: signatures compare only within one statistics snapshot. With `bm25_tf` TF is that of `tf_idf`.
 
-use super::contract::{Algorithm, Corpus, Facts, Reads, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
@@ -107,7 +107,7 @@ struct TfRidfSigner {
     ridf: Ridf,
 }
 
-impl Signer for TfRidfSigner {
+impl Sign for TfRidfSigner {
     fn shape(&self) -> RowShape {
         self.string.key.shape()
     }
@@ -123,11 +123,15 @@ impl Signer for TfRidfSigner {
             }
         }
     }
+}
 
+impl Match for TfRidfSigner {
     fn is_equivalence(&self) -> bool {
         true
     }
+}
 
+impl Describe for TfRidfSigner {
     fn signature_bits(&self) -> Option<u32> {
         Some(self.string.key.bits())
     }

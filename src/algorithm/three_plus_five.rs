@@ -13,7 +13,7 @@
 //! lengths 85 100 118 | 140 160        ratio .85: 100 x .85 <= 85, 118 x .85 = 100.3 > 100 starts a new chain, ...
 //! ```
 
-use super::contract::{Algorithm, Corpus, Facts, Features, Signer};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer};
 use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -132,7 +132,7 @@ impl ThreePlusFiveSigner<'_> {
     }
 }
 
-impl Signer for ThreePlusFiveSigner<'_> {
+impl Sign for ThreePlusFiveSigner<'_> {
     fn shape(&self) -> RowShape {
         // The sketch is the number of sentences, 255 for more.
         RowShape { positions: 2, key_bits: 64, ordered: true, sketch: 1 }
@@ -156,18 +156,15 @@ impl Signer for ThreePlusFiveSigner<'_> {
             }
         }
     }
+}
 
+impl Match for ThreePlusFiveSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
 
     fn rules(&self) -> &'static [&'static str] {
         &["first", "two_of_three"]
-    }
-
-    fn told(&self, row: &Row<'_>) -> Option<String> {
-        let sentences = row.sketch.first().copied().unwrap_or_default();
-        Some(format!("{} words, {sentences} sentences", row.order))
     }
 
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
@@ -182,6 +179,13 @@ impl Signer for ThreePlusFiveSigner<'_> {
                 start = at;
             }
         }
+    }
+}
+
+impl Describe for ThreePlusFiveSigner<'_> {
+    fn describe_row(&self, row: &Row<'_>) -> Option<String> {
+        let sentences = row.sketch.first().copied().unwrap_or_default();
+        Some(format!("{} words, {sentences} sentences", row.order))
     }
 }
 

@@ -25,7 +25,7 @@ pub struct Pair {
     pub b: u64,
     /// How alike.
     pub score: Score,
-    /// One bit a rule of the method that found the pair, see `Signer::rules`.
+    /// One bit a rule of the method that found the pair, see `Match::rules`.
     pub matched: u16,
     /// What the pair is, where the method tells.
     pub told: Option<Related>,

@@ -3,7 +3,7 @@
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{Algorithm, Confirm, Corpus, Margin, Params, Signer};
+use crate::algorithm::{Algorithm, Confirm, Corpus, Margin, Params, SignWithEvidence, Signer};
 use crate::error::{Error, Result};
 use crate::measure::Decided;
 use crate::row::Pair;
@@ -74,10 +74,15 @@ impl<'c> Bound<'c> {
         self.check.is_some() && has_score && (self.margin.is_some() || self.signer.relating().is_some())
     }
 
+    /// The way to sign that takes the evidence for the check of candidates along; none where that is taken by a reading of its own.
+    pub fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
+        let own = self.check.is_none() || self.confirms_last();
+        self.signer.with_evidence().filter(|_| own && self.signer.confirm().is_some())
+    }
+
     /// Whether the evidence for the check of candidates is taken when a document is signed.
     pub fn takes_evidence_early(&self) -> bool {
-        let own = self.check.is_none() || self.confirms_last();
-        own && self.signer.confirm().is_some() && self.signer.takes_evidence_early()
+        self.with_evidence().is_some()
     }
 
     /// Whether equal keys are pairs without a further look.

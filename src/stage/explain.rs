@@ -131,7 +131,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     if bound.signer.sketch_words() > 0 {
         let sketches = texts.map(|text| sketch(bound, text));
         near = bound.signer.judge_sketches(&sketches[0], &sketches[1]);
-        look.sketches = bound.signer.told_of_sketches(&sketches[0], &sketches[1]);
+        look.sketches = bound.signer.describe_sketches(&sketches[0], &sketches[1]);
         let place = |row: &Emitted| (row.position, row.key);
         let of_b: Vec<(u32, u128)> = b.iter().map(place).collect();
         // Rows are in order of position and key.
@@ -170,7 +170,7 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
         key: row.key,
         order: row.order,
         sketch: row.sketch.to_vec(),
-        told: bound.signer.told(&row),
+        told: bound.signer.describe_row(&row),
     };
     let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
     rows.sort_by_key(|row| (row.position, row.key));

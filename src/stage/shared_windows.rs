@@ -18,7 +18,7 @@ impl Windows {
             .keys
             .iter()
             .zip(rows)
-            .map(|(&(_, key), &rows)| bound.signer.told_of_window(key, rows, a, b).map(|told| (rows, told)));
+            .map(|(&(_, key), &rows)| bound.signer.describe_window(key, rows, a, b).map(|told| (rows, told)));
         // The smallest one came nearest to it.
         let told = each.collect::<Option<Vec<_>>>()?;
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)

@@ -16,10 +16,9 @@ pub fn sign<E>(
     for (number, bound) in algorithms.iter().enumerate() {
         rows.clear();
         evidence.clear();
-        if bound.takes_evidence_early() {
-            bound.signer.sign_with_evidence(document, rows, evidence);
-        } else {
-            bound.signer.sign(document, rows);
+        match bound.with_evidence() {
+            Some(method) => method.sign_with_evidence(document, rows, evidence),
+            None => bound.signer.sign(document, rows),
         }
         each(number, rows, evidence)?;
     }

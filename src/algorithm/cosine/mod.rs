@@ -26,15 +26,18 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Facts, Features, Reads, Relating, Signer, Stats};
-use super::kit::heavy::HeavyTerms;
-use super::kit::heavy_join::{HeavyJoin, MOST_TERMS};
-use super::kit::minwise::SEED;
-use super::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
-use super::kit::units::{UNITS, Units};
-use super::kit::vector::{Weighing, compare, idf};
-use super::kit::versions::{PARAMS as RULE, rule};
-use super::params::{Kind, ParamSpec, Params};
+use crate::algorithm::contract::{
+    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence,
+    Signer, Stats,
+};
+use crate::algorithm::kit::heavy::HeavyTerms;
+use crate::algorithm::kit::heavy_join::{HeavyJoin, MOST_TERMS};
+use crate::algorithm::kit::minwise::SEED;
+use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
+use crate::algorithm::kit::units::{UNITS, Units};
+use crate::algorithm::kit::vector::{Weighing, compare, idf};
+use crate::algorithm::kit::versions::{PARAMS as RULE, rule};
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::measure::{Surplus, Versions};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
@@ -186,7 +189,7 @@ impl CosineSigner<'_> {
     }
 }
 
-impl Signer for CosineSigner<'_> {
+impl Sign for CosineSigner<'_> {
     fn shape(&self) -> RowShape {
         RowShape { sketch: if self.heavy.is_some() { 0 } else { SKETCH }, ..RowShape::KEY64 }
     }
@@ -200,18 +203,26 @@ impl Signer for CosineSigner<'_> {
         self.sign_vector(self.weighing.vector(document).terms, document.times(), out);
     }
 
-    fn relating(&self) -> Option<(&Versions, &dyn Relating)> {
-        self.rule.as_ref().map(|rule| (rule, self as &dyn Relating))
+    fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
+        Some(self)
     }
 
-    fn takes_evidence_early(&self) -> bool {
-        true
+    fn sketch_words(&self) -> usize {
+        self.heavy.as_ref().map_or(0, HeavyJoin::sketch_words)
     }
+}
 
+impl SignWithEvidence for CosineSigner<'_> {
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let vector = self.weighing.vector(document);
         Weighing::evidence(&vector, evidence);
         self.sign_vector(vector.terms, document.times(), out);
+    }
+}
+
+impl Match for CosineSigner<'_> {
+    fn relating(&self) -> Option<(&Versions, &dyn Relating)> {
+        self.rule.as_ref().map(|rule| (rule, self as &dyn Relating))
     }
 
     fn is_equivalence(&self) -> bool {
@@ -227,25 +238,13 @@ impl Signer for CosineSigner<'_> {
         match &self.heavy {
             Some(heavy) => heavy.pairs(window, out),
             None => {
-                out.compare_all(window, |a, b| Signer::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)))
+                out.compare_all(window, |a, b| Match::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)))
             }
         }
     }
 
-    fn sketch_words(&self) -> usize {
-        self.heavy.as_ref().map_or(0, HeavyJoin::sketch_words)
-    }
-
     fn judge_sketches(&self, a: &[u64], b: &[u64]) -> bool {
         self.heavy.as_ref().is_none_or(|heavy| heavy.judge_sketches(a, b))
-    }
-
-    fn told_of_sketches(&self, a: &[u64], b: &[u64]) -> Option<String> {
-        self.heavy.as_ref().and_then(|heavy| heavy.told(a, b))
-    }
-
-    fn told_of_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
-        self.heavy.as_ref().and_then(|heavy| heavy.told_of_window(key, rows, a, b))
     }
 
     fn equal(&self) -> Score {
@@ -258,6 +257,16 @@ impl Signer for CosineSigner<'_> {
 
     fn confirm(&self) -> Option<&dyn Confirm> {
         Some(self)
+    }
+}
+
+impl Describe for CosineSigner<'_> {
+    fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String> {
+        self.heavy.as_ref().and_then(|heavy| heavy.told(a, b))
+    }
+
+    fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
+        self.heavy.as_ref().and_then(|heavy| heavy.told_of_window(key, rows, a, b))
     }
 }
 
