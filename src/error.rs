@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 /// The result of every fallible function of the library.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]

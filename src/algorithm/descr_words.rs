@@ -14,14 +14,14 @@
 //! corpus, so signatures compare only within one run. Words of equal worth are taken in order of their hashes, for their
 //! letters are not kept.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Learner, Match, Notes, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Learner, Notes, Signer, Stats};
 use super::kit::places::Places;
 use super::kit::support_words::{Goals, STEPS, choose, note_of, word_of};
 use super::kit::training::{SAMPLE, Sample, frequency_for};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -189,41 +189,25 @@ impl DescrWordsSigner {
     }
 }
 
-impl Sign for DescrWordsSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: self.digest.bits(), ..RowShape::KEY64 }
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for DescrWordsSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         if document.words().is_empty() {
-            return out.none("no words");
+            return Err("no words");
         }
         let most = most_frequent(document);
-        let mut bits = out.take_numbers();
         let words = document.counted().iter().filter(|counted| !counted.word.stop);
-        bits.extend(words.filter_map(|counted| self.bit(counted.word.hash, counted.tf, most)));
+        let mut bits: Vec<u64> = words.filter_map(|counted| self.bit(counted.word.hash, counted.tf, most)).collect();
         if bits.len() < self.min_bits {
-            out.leave_numbers(bits);
-            return out.none("fewer support words than min_bits");
+            return Err("fewer support words than min_bits");
         }
         bits.sort_unstable();
         // The same bytes on every machine.
         bits.iter_mut().for_each(|bit| *bit = bit.to_le());
-        let key = self.digest.of(bytemuck::cast_slice(&bits));
-        out.leave_numbers(bits);
-        out.push(0, key, 0, &[]);
+        Ok(self.digest.of(bytemuck::cast_slice(&bits)).into())
     }
-}
 
-impl Match for DescrWordsSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for DescrWordsSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.digest.bits())
+    fn bits(&self) -> u32 {
+        self.digest.bits()
     }
 
     fn notes(&self) -> Vec<String> {

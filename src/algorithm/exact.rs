@@ -9,11 +9,11 @@
 //! form=canonical  "Кот."  == "кот"      its words joined by one space
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer, Stats};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -64,40 +64,28 @@ struct ExactSigner {
     canonical: bool,
 }
 
-impl Sign for ExactSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: 128, ..RowShape::KEY64 }
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for ExactSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         if self.canonical {
             if document.words().is_empty() {
-                return out.none("no words");
+                return Err("no words");
             }
-            out.push(0, self.digest.of(document.canonical().as_bytes()), 0, &[]);
+            Ok(self.digest.of(document.canonical().as_bytes()).into())
         } else {
             if document.raw().trim_start().is_empty() {
-                return out.none("empty text");
+                return Err("empty text");
             }
             // The run takes this hash of every document as well: it is computed once.
             let key = match self.digest {
                 Digest::Xxh128 => document.raw_hash(),
                 digest => digest.of(document.raw().as_bytes()),
             };
-            out.push(0, key, 0, &[]);
+            Ok(key.into())
         }
     }
-}
 
-impl Match for ExactSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for ExactSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(128)
+    fn bits(&self) -> u32 {
+        128
     }
 }
 

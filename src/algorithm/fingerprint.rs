@@ -15,12 +15,12 @@
 //! GBK lacks many letters (most of Latin with accents, all scripts but Chinese, Japanese kana, Greek, Russian); such a letter
 //! stands in the signature as its number, `&#233;`, and the document is counted under a flag.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::{Analysis, Counted};
 
 /// The member.
@@ -132,42 +132,25 @@ impl FingerprintSigner {
     }
 }
 
-impl Sign for FingerprintSigner {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for FingerprintSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         let words = distinct_words(document);
         if words.is_empty() {
-            return out.none("no words");
+            return Err("no words");
         }
         if words.len() < self.min_distinct {
-            return out.none("fewer distinct words than min_distinct");
+            return Err("fewer distinct words than min_distinct");
         }
         let string = self.string(&self.chosen(document, &words));
-        let key = if self.faithful {
-            let (bytes, _, lacking) = encoding_rs::GBK.encode(&string);
-            if lacking {
-                out.flag("letters that GBK lacks");
-            }
-            self.key.of_bytes(&bytes)
-        } else {
-            self.key.of(&string)
-        };
-        out.push(0, key, 0, &[]);
+        if !self.faithful {
+            return Ok(self.key.of(&string).into());
+        }
+        let (bytes, _, lacking) = encoding_rs::GBK.encode(&string);
+        Ok(Key { number: self.key.of_bytes(&bytes), flag: lacking.then_some("letters that GBK lacks") })
     }
-}
 
-impl Match for FingerprintSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for FingerprintSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

@@ -13,15 +13,15 @@
 //! licences (set `max_sentence_df`), pages without punctuation, one typing error. Sentences are made distinct first. Stop
 //! words weigh nothing. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Features, Key, KeySigner, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, sign_sentences};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, key_of_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -90,12 +90,8 @@ impl HeavySentSigner<'_> {
     }
 }
 
-impl Sign for HeavySentSigner<'_> {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for HeavySentSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         let weights = self.word_weights(document);
         let places = Places::new(document.counted().iter().map(|counted| counted.word.hash));
         let words = document.words();
@@ -103,22 +99,12 @@ impl Sign for HeavySentSigner<'_> {
             let words = &words[sentence.start as usize..sentence.end as usize];
             words.iter().filter_map(|word| places.of(word.hash)).fold(0.0, |sum, place| sum + weights[place])
         };
-        match heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats) {
-            Ok(heaviest) => sign_sentences(heaviest, self.sentences, &self.key, out),
-            Err(reason) => out.none(reason),
-        }
+        let heaviest = heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats)?;
+        Ok(key_of_sentences(heaviest, self.sentences, &self.key))
     }
-}
 
-impl Match for HeavySentSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for HeavySentSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

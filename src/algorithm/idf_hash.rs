@@ -17,12 +17,12 @@
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share .7 of 4 words is 2  ->  "окно птица"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::top_words::share;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::{StringHash, StringHasher, hash128};
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -127,28 +127,16 @@ impl IdfHashSigner {
     }
 }
 
-impl Sign for IdfHashSigner {
-    fn shape(&self) -> RowShape {
-        RowShape { key_bits: 128, ..RowShape::KEY64 }
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        let Some(string) = self.string(document) else { return out.none("no words") };
+impl KeySigner for IdfHashSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        let string = self.string(document).ok_or("no words")?;
         let hash = u128::from(self.hasher.of(string.as_bytes()));
-        out.push(0, hash << 96 | hash128(string.as_bytes()) >> 32, 0, &[]);
+        Ok((hash << 96 | hash128(string.as_bytes()) >> 32).into())
     }
-}
 
-impl Match for IdfHashSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for IdfHashSigner {
     /// Of the hash that compares the strings: the eight are too weak to count on.
-    fn signature_bits(&self) -> Option<u32> {
-        Some(96)
+    fn bits(&self) -> u32 {
+        96
     }
 }
 

@@ -14,14 +14,14 @@
 //! Limits: one word of the lexicon changed breaks the signature (`lex_rand` is the answer to that); documents that share a
 //! template only have few words in it, which `min_terms` is for. Signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::digest::{StringKey, VERIFY_STRING};
 use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -113,14 +113,10 @@ impl IMatchSigner<'_> {
     }
 }
 
-impl Sign for IMatchSigner<'_> {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for IMatchSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         if document.counted().is_empty() {
-            return out.none("no words");
+            return Err("no words");
         }
         let mut string = String::new();
         let terms = match self.top {
@@ -128,21 +124,13 @@ impl Sign for IMatchSigner<'_> {
             _ => join(self.top_words(document).into_iter(), &mut string),
         };
         if terms < self.min_terms {
-            return out.none("fewer lexicon words than min_terms");
+            return Err("fewer lexicon words than min_terms");
         }
-        out.push(0, self.key.of(&string), 0, &[]);
+        Ok(self.key.of(&string).into())
     }
-}
 
-impl Match for IMatchSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for IMatchSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -11,13 +11,13 @@
 //!   -> "кот видит птицу за окном" + "кот спит на окне" -> CRC32 65232791
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Features, Match, Sign, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Features, Key, KeySigner, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, longest_sentences, sign_sentences};
+use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, key_of_sentences, longest_sentences};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -65,28 +65,14 @@ struct LongSentSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-impl Sign for LongSentSigner<'_> {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
+impl KeySigner for LongSentSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        let longest = longest_sentences(document, self.sentences, self.max_df, self.stats)?;
+        Ok(key_of_sentences(longest, self.sentences, &self.key))
     }
 
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        match longest_sentences(document, self.sentences, self.max_df, self.stats) {
-            Ok(longest) => sign_sentences(longest, self.sentences, &self.key, out),
-            Err(reason) => out.none(reason),
-        }
-    }
-}
-
-impl Match for LongSentSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for LongSentSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

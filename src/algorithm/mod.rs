@@ -42,8 +42,8 @@ mod three_plus_five;
 mod laws;
 
 pub use contract::{
-    Algorithm, Confirm, Corpus, Describe, Features, Learner, Match, Notes, Reads, Relating, Sign, SignWithEvidence,
-    Signer, Stats,
+    Algorithm, Confirm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
+    SignWithEvidence, Signer, Stats,
 };
 pub use params::{Kind, Margin, ParamSpec, Params};
 

@@ -15,12 +15,12 @@
 //! sum1 = 17, sum2 = 8, sum3 = 5: b a e d c -> "edcba"
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{distinct_words, share};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -88,22 +88,18 @@ struct NearPageSigner {
     key: StringKey,
 }
 
-impl Sign for NearPageSigner {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for NearPageSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         let words = distinct_words(document);
         if words.is_empty() {
-            return out.none("no keywords");
+            return Err("no keywords");
         }
         let mut count = share(words.len(), self.percentage) / self.interval * self.interval;
         if count == 0 && self.min_one_interval {
             count = words.len().min(self.interval);
         }
         if count == 0 {
-            return out.none("fewer keywords than one interval");
+            return Err("fewer keywords than one interval");
         }
         let mut words: Vec<(u32, &str)> = words.iter().map(|one| (one.tf, document.word(&one.word))).collect();
         if count < words.len() {
@@ -117,19 +113,11 @@ impl Sign for NearPageSigner {
             string.push_str(if at > 0 { self.separator } else { "" });
             string.push_str(word);
         }
-        out.push(0, self.key.of(&string), 0, &[]);
+        Ok(self.key.of(&string).into())
     }
-}
 
-impl Match for NearPageSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for NearPageSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

@@ -13,14 +13,14 @@
 //! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, whatever its size.
 //! Limits: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
 use super::kit::word_string::{MIN_DISTINCT, WORDS, WordString, augmented_tf};
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::float;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -100,25 +100,13 @@ struct OptFreqSigner {
     optimum: Option<f64>,
 }
 
-impl Sign for OptFreqSigner {
-    fn shape(&self) -> RowShape {
-        self.string.key.shape()
+impl KeySigner for OptFreqSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
     }
 
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        self.string.sign(document, out, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df));
-    }
-}
-
-impl Match for OptFreqSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for OptFreqSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.string.key.bits())
+    fn bits(&self) -> u32 {
+        self.string.key.bits()
     }
 
     fn notes(&self) -> Vec<String> {

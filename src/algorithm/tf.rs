@@ -9,12 +9,12 @@
 //! "Кот спит на окне. Кот видит птицу за окном. Птица улетела." -> "видит за кот на окне окном" -> CRC32 F2A67560
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Signer, Stats};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::Heaviest;
 use super::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -65,36 +65,24 @@ struct TfSigner {
     key: StringKey,
 }
 
-impl Sign for TfSigner {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for TfSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         let words = || document.counted().iter().filter(|counted| !counted.word.stop);
         let distinct = words().count();
         if distinct == 0 {
-            return out.none("no words");
+            return Err("no words");
         }
         if distinct < self.min_distinct {
-            return out.none("fewer distinct words than min_distinct");
+            return Err("fewer distinct words than min_distinct");
         }
         // Dividing by the document's length would not change the order, so the counts themselves are compared.
         let mut heaviest = Heaviest::new(self.words);
         words().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
-        out.push(0, self.key.of(&heaviest.join()), 0, &[]);
+        Ok(self.key.of(&heaviest.join()).into())
     }
-}
 
-impl Match for TfSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for TfSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

@@ -11,14 +11,14 @@
 //! Limits: IDF is negative for words in more than half of the documents; then a larger TF ranks lower. Kept as it is, such
 //! words come last. The weights depend on N and the mean length: signatures compare only within one statistics snapshot.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::top_words::{Heaviest, distinct_words};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::Analysis;
 
 /// The member.
@@ -127,32 +127,20 @@ impl TfIdfSigner<'_> {
     }
 }
 
-impl Sign for TfIdfSigner<'_> {
-    fn shape(&self) -> RowShape {
-        self.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for TfIdfSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         let distinct = document.counted().iter().filter(|counted| !counted.word.stop).count();
         if distinct == 0 {
-            return out.none("no words");
+            return Err("no words");
         }
         if distinct < self.min_distinct {
-            return out.none("fewer distinct words than min_distinct");
+            return Err("fewer distinct words than min_distinct");
         }
-        out.push(0, self.key.of(&self.heaviest(document).join()), 0, &[]);
+        Ok(self.key.of(&self.heaviest(document).join()).into())
     }
-}
 
-impl Match for TfIdfSigner<'_> {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for TfIdfSigner<'_> {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.key.bits())
+    fn bits(&self) -> u32 {
+        self.key.bits()
     }
 }
 

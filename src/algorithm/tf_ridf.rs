@@ -13,7 +13,7 @@
 //! lower, which is kept as it is. Many weights are equal near 0, so the order of the alphabet decides often.
 //! Limits: signatures compare only within one statistics snapshot. With `bm25_tf` TF is that of `tf_idf`.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Reads, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::by_count::ByCount;
 use super::kit::digest::{DIGEST, VERIFY_STRING};
@@ -22,7 +22,7 @@ use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::float;
-use crate::row::{RowShape, Signatures};
+use crate::row::Reason;
 use crate::text::{Analysis, Frequency};
 
 /// The member.
@@ -107,33 +107,19 @@ struct TfRidfSigner {
     ridf: Ridf,
 }
 
-impl Sign for TfRidfSigner {
-    fn shape(&self) -> RowShape {
-        self.string.key.shape()
-    }
-
-    fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
+impl KeySigner for TfRidfSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
         match self.bm25 {
             Some(bm25) => {
                 let length = document.word_count();
-                self.string.sign(document, out, |tf, _, frequency| bm25.tf(tf, length) * self.ridf.of(frequency));
+                self.string.key(document, |tf, _, frequency| bm25.tf(tf, length) * self.ridf.of(frequency))
             }
-            None => {
-                self.string.sign(document, out, |tf, most, frequency| augmented_tf(tf, most) * self.ridf.of(frequency))
-            }
+            None => self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.ridf.of(frequency)),
         }
     }
-}
 
-impl Match for TfRidfSigner {
-    fn is_equivalence(&self) -> bool {
-        true
-    }
-}
-
-impl Describe for TfRidfSigner {
-    fn signature_bits(&self) -> Option<u32> {
-        Some(self.string.key.bits())
+    fn bits(&self) -> u32 {
+        self.string.key.bits()
     }
 }
 

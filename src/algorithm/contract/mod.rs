@@ -4,6 +4,7 @@
 //! two documents that met are duplicates, with a [`Confirm`] on the texts where a method needs one; [`Describe`], what a person reads.
 
 mod confirm;
+mod one_key;
 mod signer;
 
 use super::params::{ParamSpec, Params};
@@ -12,6 +13,7 @@ use crate::error::Result;
 pub use crate::measure::{Decided, Undecided};
 use crate::text::{Analysis, Field};
 pub use confirm::{Confirm, Relating};
+pub use one_key::{Key, KeySigner};
 pub use signer::{Describe, Match, Sign, SignWithEvidence, Signer};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.

@@ -4,11 +4,10 @@
 use std::ops::Range;
 
 use super::digest::StringKey;
-use crate::algorithm::contract::Features;
+use crate::algorithm::contract::{Features, Key};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::hash::hash64;
-use crate::row::Signatures;
 use crate::text::Analysis;
 
 /// The parameter `max_sentence_df`.
@@ -42,13 +41,11 @@ pub fn counted_sentences(params: &Params) -> Option<Box<dyn Features>> {
     (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn Features>)
 }
 
-/// The signature of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.
-pub fn sign_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey, out: &mut Signatures) {
-    if chosen.len() < wanted {
-        out.flag("fewer sentences than the signature takes");
-    }
+/// The key of chosen sentences: they are put in alphabetical order and joined. Fewer of them than `wanted` are flagged.
+pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
+    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature takes");
     chosen.sort_unstable();
-    out.push(0, key.of(&chosen.join(&key.sentence_separator().to_string())), 0, &[]);
+    Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }
 
 /// So many times the sentences that are wanted are put in order first.

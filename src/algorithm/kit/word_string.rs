@@ -3,9 +3,10 @@
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;
+use crate::algorithm::contract::Key;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
-use crate::row::Signatures;
+use crate::row::Reason;
 use crate::text::{Analysis, Frequency};
 
 /// The parameter `words`.
@@ -47,20 +48,23 @@ impl WordString {
         })
     }
 
-    /// Signs a document by a weight of (tf, the greatest tf, the word's frequency in the corpus). Stop words are left out.
-    pub fn sign(&self, document: &Analysis<'_>, out: &mut Signatures, weigh: impl Fn(u32, u32, &Frequency) -> f64) {
+    /// The key of a document by a weight of (tf, the greatest tf, the word's frequency in the corpus). Stop words are left out.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub fn key(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<Key, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));
         if distinct == 0 {
-            return out.none("no words");
+            return Err("no words");
         }
         if distinct < self.min_distinct {
-            return out.none("fewer distinct words than min_distinct");
+            return Err("fewer distinct words than min_distinct");
         }
         let mut heaviest = Heaviest::new(self.words);
         for (counted, frequency) in words() {
             heaviest.push(weigh(counted.tf, most, frequency), document, counted);
         }
-        out.push(0, self.key.of(&heaviest.join()), 0, &[]);
+        Ok(self.key.of(&heaviest.join()).into())
     }
 }
