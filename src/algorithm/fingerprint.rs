@@ -160,6 +160,7 @@ mod tests {
     use crate::algorithm::kit::examples::{key, params, sign_counted};
     use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
     use crate::hash::{hash64, md5};
+    use crate::row::Signatures;
     use crate::text::{Pipeline, TextOptions};
 
     /// The words of the source's example, as often as there.

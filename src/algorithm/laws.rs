@@ -4,7 +4,7 @@ use super::kit::examples::{D1, params};
 use super::kit::in_memory;
 use super::*;
 use crate::corpus::{CorpusStats, Records, Words, Written, written};
-use crate::row::{RowLayout, Signatures};
+use crate::row::{RowLayout, RowShape, Score, Signatures};
 use crate::text::{Field, FieldValue, Pipeline, TextOptions};
 
 #[test]
@@ -178,4 +178,27 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     }
     assert!(early > 0, "cosine takes its evidence while it signs");
     assert!(members >= 18, "{members} members sign by words alone");
+}
+
+/// The example of ARCHITECTURE.md is the one that is compiled, and goes from texts to pairs without another line.
+#[test]
+fn the_skeleton_of_a_new_member_works() {
+    use super::skeleton::FirstWords;
+    let page = include_str!("../../ARCHITECTURE.md");
+    let (_, code) = include_str!("skeleton.rs").split_once("\n\n").expect("a header");
+    assert!(page.contains(&format!("```rust\n{code}```\n")), "ARCHITECTURE.md does not show src/algorithm/skeleton.rs");
+    assert_eq!(specs(&FirstWords).iter().map(|spec| spec.name).collect::<Vec<_>>(), ["words", "verify", "margin"]);
+
+    let texts = ["Кот, пёс; птица летит.", "Рыба плавает", "КОТ ПЁС", "кот", "рыба плавает в реке"].map(String::from);
+    let found = in_memory::run(&FirstWords, "words=2", &texts);
+    assert_eq!(found.numbers().into_iter().collect::<Vec<_>>(), [(0, 2), (1, 4)]);
+    assert_eq!(found.unsigned.into_iter().collect::<Vec<_>>(), [(3, "fewer words than the signature takes")]);
+    assert!(found.pairs.values().all(|pair| pair.score == Score::EQUAL && pair.matched == 1));
+
+    let stats = CorpusStats::none();
+    let corpus = Corpus::new(5, &stats);
+    let signer = FirstWords.signer(&params(&FirstWords, ""), &corpus).expect("defaults");
+    assert!(signer.is_equivalence() && signer.confirm().is_none());
+    assert_eq!((signer.shape(), signer.signature_bits()), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
+    assert_eq!((signer.rows_a_document(), signer.rules(), signer.notes()), (1, &["equal"][..], vec![]));
 }

@@ -1,7 +1,8 @@
-//! The family: one file a member, a contract below them, this list above them.
+//! The family: one file or folder a member, a contract below them, this list above them.
 //!
 //! To add a member write its file, then two lines here, both in alphabetical order: its `mod` and its place in
-//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list.
+//! [`ALGORITHMS`]. Help, checks, laws, golden files and documentation are loops over that list. ARCHITECTURE.md has the steps
+//! and an example.
 
 pub mod contract;
 pub mod kit;
@@ -40,6 +41,8 @@ mod three_plus_five;
 
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod skeleton;
 
 pub use contract::{
     Algorithm, Confirm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,

@@ -87,10 +87,6 @@ const RULES: &[Rule] = &[
 
 /// Files of `corpus` that may open files: the term table is memory-mapped.
 const OPENS_FILES: &[&str] = &["corpus/table.rs"];
-/// Modules of `algorithm` that are not members of the family.
-const NOT_MEMBERS: &[&str] = &["mod", "contract", "params", "laws", "kit"];
-/// What a member may import of its own room.
-const FOR_MEMBERS: &[&str] = &["contract", "params", "kit"];
 
 fn is_outside(path: &[String], what: &str) -> bool {
     let first = path[0].trim_start_matches("::");
@@ -209,38 +205,6 @@ fn logarithms_and_the_like_are_those_of_the_room_float() {
         }
     }
     assert!(seen > 20, "only {seen} calls of float were understood");
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-#[test]
-fn members_of_the_family_know_the_contract_and_not_each_other() {
-    let sources = sources();
-    let in_algorithm = |source: &&Source| source.room() == "algorithm" && !source.only_tests;
-    let members: BTreeSet<&str> = sources
-        .iter()
-        .filter(in_algorithm)
-        .filter_map(|source| source.module.get(1).map(String::as_str))
-        .filter(|name| !NOT_MEMBERS.contains(name))
-        .collect();
-    assert_eq!(members.len(), dupsift::algorithm::ALGORITHMS.len(), "one file a member: {members:?}");
-    let mut wrong = Vec::new();
-    for source in sources.iter().filter(|source| !source.only_tests) {
-        let of_family = source.room() == "algorithm" && source.module.len() > 1;
-        for path in paths(&without_tests(&source.text)) {
-            let Some(inside) = inside(&source.name, &source.module, &path) else { continue };
-            if inside[0] != "algorithm" || source.name == "algorithm/mod.rs" {
-                continue;
-            }
-            let part = inside.get(1).map_or("", String::as_str);
-            let own = source.module.get(1).is_some_and(|own| of_family && own == part);
-            if of_family && !own && !FOR_MEMBERS.contains(&part) {
-                wrong.push(format!("{}: {} is neither contract, params nor kit", source.name, path.join("::")));
-            }
-            if !of_family && members.contains(part) {
-                wrong.push(format!("{}: {} is a member's own file", source.name, path.join("::")));
-            }
-        }
-    }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 

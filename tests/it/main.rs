@@ -28,6 +28,7 @@ mod links;
 mod long_documents;
 mod lost;
 mod margin;
+mod members;
 mod memory;
 mod one_reading;
 mod oracle;

@@ -11,11 +11,11 @@
 //! "a b c d" and "d c b e", all weights 1: 3 / 4
 //! ```
 //!
-//! `kit/vector.rs` has the share of the first line (`head`) and the gap, the largest difference of one word's weight, which is
+//! `vector.rs` has the share of the first line (`head`) and the gap, the largest difference of one word's weight, which is
 //! this method's distance. `relate=true` tells versions from forms (`measure/versions.rs`). The preset `versions`, all of these
 //! with `join=heavy`, is ours.
 //!
-//! `join=heavy` (`kit/heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
+//! `join=heavy` (`heavy_join.rs`) is not exact. Texts meet by two of their fifteen heaviest terms, 56 rows of 12 bytes a
 //! document, and are candidates if the signs of random projections differ in no more places than those of a pair do, 96 bytes a
 //! document. On four corpora of up to 39,000 documents it missed at most .04 % of the pairs of the exact join at a threshold of
 //! .68, and .14 % at .6, for 1.5 to 6 candidates a pair: candidates grow as the pairs do. Limits: versions that share no two
@@ -26,22 +26,28 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
+mod heavy;
+mod heavy_join;
+mod sign_sketch;
+mod surplus;
+mod vector;
+
 use crate::algorithm::contract::{
     Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence,
     Signer, Stats,
 };
-use crate::algorithm::kit::heavy::HeavyTerms;
-use crate::algorithm::kit::heavy_join::{HeavyJoin, MOST_TERMS};
 use crate::algorithm::kit::minwise::SEED;
 use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
 use crate::algorithm::kit::units::{UNITS, Units};
-use crate::algorithm::kit::vector::{Weighing, compare, idf};
 use crate::algorithm::kit::versions::{PARAMS as RULE, rule};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::measure::{Surplus, Versions};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
+use heavy::HeavyTerms;
+use heavy_join::{HeavyJoin, MOST_TERMS};
+use vector::{Weighing, compare, idf};
 
 /// The member.
 pub struct Cosine;

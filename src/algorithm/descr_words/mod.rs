@@ -2,7 +2,7 @@
 //!
 //! Source: Ilyinsky, Kuzmin, Melkov, Segalovich 2002, An efficient method to detect duplicates of web documents with the use
 //! of inverted index (a poster); Zelenkov, Segalovich 2007, Descr Words: recall .44, precision .77 in that study. The poster
-//! says how good words are told; the procedure in `kit/support_words.rs` is our reading of it. Cost: a first pass for the
+//! says how good words are told; the procedure in `support_words.rs` is our reading of it. Cost: a first pass for the
 //! counts, a reading for notes (eight bytes a word and sampled document), some passes over these, one row a document.
 //!
 //! ```text
@@ -14,15 +14,17 @@
 //! corpus, so signatures compare only within one run. Words of equal worth are taken in order of their hashes, for their
 //! letters are not kept.
 
-use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Learner, Notes, Signer, Stats};
-use super::kit::places::Places;
-use super::kit::support_words::{Goals, STEPS, choose, note_of, word_of};
-use super::kit::training::{SAMPLE, Sample, frequency_for};
-use super::params::{Kind, ParamSpec, Params};
+mod support_words;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Learner, Notes, Signer, Stats};
+use crate::algorithm::kit::places::Places;
+use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
 use crate::row::Reason;
 use crate::text::Analysis;
+use support_words::{Goals, STEPS, choose, note_of, word_of};
 
 /// The member.
 pub struct DescrWords;

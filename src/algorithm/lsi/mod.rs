@@ -2,7 +2,7 @@
 //!
 //! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; way (a) of the "general
 //! treatment" in a survey of page deduplication. Cost: a first pass for the counts, a reading for notes (16 bytes a word and
-//! sampled document), the passes of `kit/svd.rs` over them, then `dimensions` multiplications a word and `tables` rows a
+//! sampled document), the passes of `svd.rs` over them, then `dimensions` multiplications a word and `tables` rows a
 //! document; each candidate pair is compared exactly.
 //!
 //! ```text
@@ -17,14 +17,20 @@
 //! rows a document. Limits: texts of one subject and genre are alike here without being copies; the space depends on the
 //! corpus, so vectors compare only within one run.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats};
-use super::kit::latent::{Latent, LatentLearner, dot};
-use super::kit::signs::{AllPairs, Signs};
-use super::kit::training::{SAMPLE, Sample, frequency_for};
-use super::params::{Kind, ParamSpec, Params};
+mod latent;
+mod signs;
+mod svd;
+
+use crate::algorithm::contract::{
+    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats,
+};
+use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::row::{Pairs, RowShape, Signatures, Window};
 use crate::text::Analysis;
+use latent::{Latent, LatentLearner, dot};
+use signs::{AllPairs, Signs};
 
 /// The member.
 pub struct Lsi;

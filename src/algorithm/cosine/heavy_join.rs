@@ -10,8 +10,8 @@
 //! ```
 
 use super::heavy::{HeavyTerms, Kind};
-use super::prefix::{Term, below};
 use super::sign_sketch::{BITS, SignSketch, WORDS, differing, most_differing};
+use crate::algorithm::kit::prefix::{Term, below};
 use crate::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Rows of a window all pairs of which are compared; of larger ones those with a third term in common.

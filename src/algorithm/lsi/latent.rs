@@ -1,9 +1,9 @@
 //! The reduced space of `lsi`: learnt from the tf idf vectors of a sample, and where a document stands in it.
 
-use super::places::Places;
 use super::svd::{OVERSAMPLED, Rows, truncated};
-use super::training::{Sample, room_for};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
+use crate::algorithm::kit::places::Places;
+use crate::algorithm::kit::training::{Sample, room_for};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::float;

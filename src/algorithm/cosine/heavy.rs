@@ -20,8 +20,8 @@
 //! threshold .6; lengths of the common terms: a .9  b .7  c .65      a b .63, a c .585, b c .455: only a and b are compared
 //! ```
 
-use super::prefix::{Term, below};
 use super::vector::is_head;
+use crate::algorithm::kit::prefix::{Term, below};
 use crate::hash::combine;
 use std::cmp::Reverse;
 

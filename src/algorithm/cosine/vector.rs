@@ -14,9 +14,9 @@
 //! The gap tells pages of one template, which differ in one heavy term (what the page is about), from versions of one
 //! page, which differ in many light ones.
 
-use super::by_count::ByCount;
-use super::prefix::{Term, below, rare_first};
-use super::units::Units;
+use crate::algorithm::kit::by_count::ByCount;
+use crate::algorithm::kit::prefix::{Term, below, rare_first};
+use crate::algorithm::kit::units::Units;
 use crate::corpus::CorpusStats;
 use crate::float;
 use crate::hash::combine;

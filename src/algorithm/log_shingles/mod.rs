@@ -22,15 +22,17 @@
 //! 1000 shingles, sample=50: 1000 / 50 = 20, i = 4: those divisible by 16, about 62; the next level by 32, about 31
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer};
-use super::kit::sample::{Overlap, Sampling, is_divisible};
-use super::kit::shingling::{NGRAM, Shingling, UNIT};
-use super::kit::verify::check;
-use super::params::{Kind, ParamSpec, Params};
+mod sample;
+
+use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::kit::shingling::{NGRAM, Shingling, UNIT};
+use crate::algorithm::kit::verify::check;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
 use crate::row::{RowShape, Signatures};
 use crate::text::Analysis;
+use sample::{Overlap, Sampling, is_divisible};
 
 /// The member.
 pub struct LogShingles;

@@ -13,7 +13,7 @@
 
 use std::f64::consts::PI;
 
-use super::prefix::Term;
+use crate::algorithm::kit::prefix::Term;
 use crate::float;
 use crate::hash::{mix64, splitmix64};
 

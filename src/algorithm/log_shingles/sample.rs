@@ -2,8 +2,8 @@
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
-use super::shingling::Shingling;
 use crate::algorithm::contract::{Confirm, Decided};
+use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::jaccard;
 use crate::text::Analysis;
 use crate::text::shingle::distinct;

@@ -15,14 +15,16 @@
 //! between two digits is no mark here. Two documents meet under each two parts that agree, so all pairs are found.
 //! Limits: one sentence more near the start shifts the borders of all parts; lists are all commas.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
-use super::kit::marks::Marks;
-use super::kit::title::proper;
-use super::params::{Kind, ParamSpec, Params};
+mod marks;
+
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::kit::title::proper;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::{Analysis, Field};
+use marks::Marks;
 
 /// The member.
 pub struct SentenceMarks;

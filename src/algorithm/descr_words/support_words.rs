@@ -14,8 +14,8 @@ use std::collections::BinaryHeap;
 
 use hashbrown::HashMap;
 
-use super::training::room_for;
 use crate::algorithm::contract::Notes;
+use crate::algorithm::kit::training::room_for;
 use crate::error::Result;
 
 /// The steps that f is counted in: step i is i/64 < f <= (i + 1)/64.

@@ -3,8 +3,8 @@
 //! Marks are found in the raw text, where full-width ones still are what they are and U+2026 is no three dots; what stands
 //! beside them is taken from the normalised text.
 
-use super::passages::is_unspaced;
-use super::raw_places::RawPlaces;
+use crate::algorithm::kit::passages::is_unspaced;
+use crate::algorithm::kit::raw_places::RawPlaces;
 use crate::hash::hash64;
 use crate::text::Analysis;
 
