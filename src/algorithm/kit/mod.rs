@@ -1,7 +1,5 @@
 //! Parts that several members share. A member imports these and the contract, never another member.
 
-pub mod all_pairs;
-pub mod bitmap;
 pub mod bits;
 pub mod blocks;
 pub mod bm25;
@@ -19,7 +17,6 @@ pub mod places;
 pub mod prefix;
 pub mod raw_places;
 pub mod sentences;
-pub mod shingle_set;
 pub mod shingling;
 pub mod title;
 pub mod top_words;

@@ -15,16 +15,20 @@
 //! one text counted against the set of the other (of both ways the larger one here; above 1 counts as 1). Sketches estimate:
 //! `mod_m` has nothing of many short texts, `min_s` cannot estimate containment.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer};
-use super::kit::all_pairs::{AllPairs, SIZE, Size};
-use super::kit::minwise::{Family, SEED};
-use super::kit::shingle_set::{Measure, ShingleSets, Sketch};
-use super::kit::shingling::NGRAM;
-use super::params::{Kind, ParamSpec, Params};
+mod all_pairs;
+mod bitmap;
+mod shingle_set;
+
+use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::kit::minwise::{Family, SEED};
+use crate::algorithm::kit::shingling::NGRAM;
+use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::{combine, mix64};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
+use all_pairs::{AllPairs, SIZE, Size};
+use shingle_set::{Measure, ShingleSets, Sketch};
 
 /// The member.
 pub struct Shingles;
