@@ -172,6 +172,49 @@ def long_values(folder, rng, small):
     return 0
 
 
+def parquet_values(folder, rng, small):
+    """A string of 99 MB beside a short page, in each of eight Parquet files, in an order that hardly packs."""
+    value = rng.randbytes(25_000_000 if small else 49_500_000).hex()
+    for number in range(8):
+        table = pa.table({"id": [f"d{number}"], "text": [f"<p>page {number}</p>"], "raw": [value]})
+        pq.write_table(table, folder / f"{number}.parquet", compression="none" if number % 2 else "snappy")
+    return 0
+
+
+def repeated_values(folder, rng, small):
+    """A value of many rows that stands in the dictionary once."""
+    value = 'a "word" in lines\n' * (1_600_000 if small else 5_500_000)
+    for number in range(2):
+        columns = {"id": [f"d{number}-{row}" for row in range(16)], "text": ["<p>a page</p>"] * 16, "raw": [value] * 16}
+        pq.write_table(pa.table(columns), folder / f"{number}.parquet")
+    return 0
+
+
+def nested_values(folder, rng, small):
+    """A list of four million numbers, a map, and a struct with a long string in it, which is asked for."""
+    value = 'a "word" in lines\n' * (1_600_000 if small else 5_500_000)
+    maps = pa.map_(pa.string(), pa.string())
+    for number in range(8):
+        columns = {"id": [f"d{number}"], "text": [f"<p>page {number}</p>"], "numbers": [[1] * 4_000_000]}
+        columns |= {"map": pa.array([[("key", value)]], maps), "doc": [{"raw": value, "number": number}]}
+        pq.write_table(pa.table(columns), folder / f"{number}.parquet")
+    return 0
+
+
+def refused_values(folder, rng, small):
+    """A value that is too long for the memory given."""
+    table = pa.table({"id": ["d0"], "text": ["<p>a page</p>"], "raw": ["a word " * 14_000_000]})
+    pq.write_table(table, folder / "a.parquet")
+    return 0
+
+
+def expanding(folder, rng, small):
+    """A letter of three bytes that is eighteen letters when it is normalised."""
+    length = 1_500_000 if small else 9_000_000
+    json_lines(open(folder / "a.jsonl", "wb"), ["\ufdfa" * (length // 3), "\ufdfa " * (length // 4)])
+    return length
+
+
 def long_ids(folder, rng, small):
     """Ids of a megabyte."""
     with open(folder / "a.jsonl", "w") as out:
@@ -260,6 +303,8 @@ def cut_off(folder, rng, small):
 ALL = ("exact", "minhash", "balanced", "stream", "compare", "evaluate", "explain", "purify")
 SOME = ("exact", "minhash", "balanced", "stream")
 EXACT = ("exact",)
+PURIFY = ("purify",)
+VERBS = (*ALL, "segments")
 # Verbs, MiB of memory at the least (for a page alone where that is large), MiB with --small, exit codes.
 SHAPES = {
     pages: (ALL, 160, 64, {0}),
@@ -273,6 +318,11 @@ SHAPES = {
     line_80: (SOME, 160, 48, {0}),
     encoded_lines: (EXACT, 48, 48, {0}),
     long_values: (("exact", "purify"), 48, 48, {0}),
+    parquet_values: (PURIFY, 200, 48, {0}),
+    repeated_values: (PURIFY, 200, 48, {0}),
+    nested_values: (PURIFY, 200, 48, {0}),
+    refused_values: (PURIFY, 48, 48, {2}),
+    expanding: (("exact", "segments"), 48, 48, {0}),
     long_ids: (EXACT, 48, 48, {0}),
     packed_bodies: (("exact", "purify"), 48, 48, {3}),
     gzip_bomb: (EXACT, 48, 48, {3}),
@@ -283,7 +333,7 @@ SHAPES = {
     cut_off: (EXACT, 48, 48, {3}),
 }
 
-MORE = {encoded_lines: ["--encoding", "windows-1251"]}
+MORE = {encoded_lines: ["--encoding", "windows-1251"], nested_values: ["--columns", "doc.raw"]}
 
 
 def watched(command):
@@ -309,10 +359,10 @@ def commands(verb, program, corpus, work, options):
     """What has to be there first, what is watched, and where it leaves its record."""
     out, before = work / "out", work / "before"
     names = {"balanced": "exact,cosine:preset=versions"}
-    algorithms = ["--algorithms", names.get(verb, verb if verb in ("exact", "minhash") else "exact,minhash")]
+    algorithms = ["--algorithms", names.get(verb, verb if verb in ("exact", "minhash", "segments") else "exact,minhash")]
     target = ["--out", str(out), "--overwrite", "--no-progress", *options]
     run = [program, "run", str(corpus), *algorithms]
-    if verb in ("exact", "minhash", "balanced"):
+    if verb in ("exact", "minhash", "balanced", "segments"):
         return None, [*run, *target], out
     if verb == "stream":
         return None, [program, "stream", str(corpus), "--algorithms", "exact", *target], out
@@ -360,14 +410,14 @@ def main():
     parser.add_argument("--dupsift", required=True)
     parser.add_argument("--threads", default="1,2,4,8")
     parser.add_argument("--shapes", default=",".join(shape.__name__ for shape in SHAPES))
-    parser.add_argument("--verbs", default=",".join(ALL))
+    parser.add_argument("--verbs", default=",".join(VERBS))
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--make-only", action="store_true", help="make the corpora, run nothing, remove nothing")
     arguments = parser.parse_args()
     known = {shape.__name__: shape for shape in SHAPES}
     chosen, verbs = arguments.shapes.split(","), arguments.verbs.split(",")
-    if unknown := [name for name in chosen if name not in known] + [verb for verb in verbs if verb not in ALL]:
-        parser.error(f"unknown: {', '.join(unknown)}; shapes are {', '.join(known)}, verbs {', '.join(ALL)}")
+    if unknown := [name for name in chosen if name not in known] + [verb for verb in verbs if verb not in VERBS]:
+        parser.error(f"unknown: {', '.join(unknown)}; shapes are {', '.join(known)}, verbs {', '.join(VERBS)}")
     broken = 0
     print("| shape | verb | threads | --memory, MiB | peak, MB | promised, MB | exit | |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")

@@ -21,6 +21,7 @@ pub mod rejected;
 pub mod removal;
 pub mod term;
 pub mod told;
+mod views;
 
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
@@ -41,6 +42,7 @@ pub use told::{
     COPY, COPY_TOLD_COLUMNS, PAIR_TOLD_COLUMNS, PairSearch, PairTold, REMOVAL_TOLD_COLUMNS, RemovalTold, copies_told,
     pair_told, removals_told,
 };
+pub use views::apart;
 
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, RecordBatch};

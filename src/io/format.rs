@@ -96,12 +96,18 @@ pub trait Format: Debug + Sync {
     /// file that cannot be read: opening it will tell why.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
-    /// The bytes that the values of these columns have together in the row where they have most, of rows that a reader holds as a
-    /// whole: lines of JSON.
+    /// The bytes that the values of these columns have together in the row where they have most; what is no more than `small`
+    /// may be told as nothing.
     ///
     /// # Errors
-    /// What the system says.
-    fn longest_of(&self, _file: File, _coding: Coding, _names: &[String]) -> std::io::Result<u64> {
+    /// Why the file cannot be read.
+    fn longest_of(
+        &self,
+        _file: File,
+        _coding: Coding,
+        _names: &[String],
+        _small: u64,
+    ) -> std::result::Result<u64, String> {
         Ok(0)
     }
 
@@ -195,6 +201,8 @@ pub struct Piece {
     pub rows: u64,
     /// About how many bytes of text, unpacked.
     pub bytes: u64,
+    /// Bytes of all columns asked for, unpacked and packed, where whole pages of them are read.
+    pub held: u64,
 }
 
 /// Neighbouring pieces of a file, or some rows of one piece.
@@ -215,7 +223,7 @@ pub struct Stretch {
     pub rows: u64,
     /// Bytes of the file that are in memory while they are read, unpacked ones and packed ones, at the most.
     pub bytes: u64,
-    /// A value of that many bytes or more is among them, where that is known.
+    /// A text of that many bytes or more is among them, where that is known.
     pub longest: u64,
     /// The column that holds most of the bytes.
     pub column: String,

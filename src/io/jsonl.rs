@@ -85,7 +85,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<
         let Some(start) = start else { break };
         if start - marked_byte >= piece_bytes {
             let (rows, bytes) = (scan.rows - marked_row, start - marked_byte);
-            scan.pieces.push(Piece { start: marked_byte, rows, bytes });
+            scan.pieces.push(Piece { start: marked_byte, rows, bytes, held: 0 });
             (marked_row, marked_byte) = (scan.rows, start);
         }
         scan.rows += 1;
@@ -94,7 +94,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<
         }
     }
     let (rows, bytes) = (scan.rows - marked_row, lines.offset - marked_byte);
-    scan.pieces.push(Piece { start: marked_byte, rows, bytes });
+    scan.pieces.push(Piece { start: marked_byte, rows, bytes, held: 0 });
     scan.behind = lines.reader().behind();
     Ok(scan)
 }

@@ -36,6 +36,7 @@ mod parallel;
 mod parquet;
 mod parquet_crypto;
 mod parquet_read;
+mod parquet_rows;
 mod place;
 mod read;
 mod rest;

@@ -3,8 +3,10 @@
 use super::format::Stretch;
 use super::page_headers::Page;
 use super::page_starts::starts;
+use super::parquet_read::STEP_ROWS;
 use ::parquet::basic::Compression;
 use ::parquet::file::metadata::ColumnChunkMetaData;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,6 +16,7 @@ const TOGETHER: u64 = 8 << 20;
 /// A column of a row group.
 pub(super) struct Column {
     name: String,
+    is_text: bool,
     /// Of all pages, unpacked and packed.
     bytes: u64,
     /// Whether pages are unpacked into other memory than that into which they were read.
@@ -24,9 +27,10 @@ pub(super) struct Column {
 
 impl Column {
     /// Of a chunk whose pages are these; none where they are not known.
-    pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>) -> Column {
+    pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
+            is_text,
             bytes: Column::bytes_of(chunk),
             is_packed: chunk.compression() != Compression::UNCOMPRESSED,
             pages,
@@ -43,26 +47,35 @@ impl Column {
         if self.is_packed { page.packed.into() } else { 0 }
     }
 
-    /// The pages of data that hold some of the rows.
-    fn within(&self, rows: Range<u64>) -> impl Iterator<Item = &Page> {
+    /// The pages of data that hold some of the rows, with the rows of each.
+    fn within(&self, rows: Range<u64>) -> impl Iterator<Item = (Range<u64>, &Page)> {
         let data = self.pages.iter().filter(|page| page.rows > 0);
         let ranges = data.scan(0, |next, page| {
             let start = *next;
             *next += u64::from(page.rows);
             Some((start..*next, page))
         });
-        ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end).map(|(_, page)| page)
+        ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Bytes in memory while the rows are read: where a page ends, rows of it may still wait while the next one is unpacked.
+    /// Bytes in memory while the rows are read: where a page ends, rows of it may still wait while the next one is unpacked, and so
+    /// do those of all pages that have some of the few rows which are decoded at a time.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;
         }
-        let (mut most, mut before, mut in_dictionary) = (0, 0, false);
-        for page in self.within(rows) {
-            most = most.max(before + u64::from(page.unpacked) + self.packed(page));
-            before = page.unpacked.into();
+        let (mut most, mut in_dictionary) = (0, false);
+        // The pages before the one at hand, and where the rows of each end.
+        let (mut before, mut bytes_before) = (VecDeque::new(), 0);
+        for (rows, page) in self.within(rows) {
+            let unpacked = u64::from(page.unpacked);
+            let is_gone = |&(end, _): &(u64, u64)| end + STEP_ROWS as u64 <= rows.start;
+            while before.len() > 1 && before.front().is_some_and(is_gone) {
+                bytes_before -= before.pop_front().map_or(0, |(_, bytes)| bytes);
+            }
+            most = most.max(bytes_before + unpacked + self.packed(page));
+            before.push_back((rows.end, unpacked));
+            bytes_before += unpacked;
             in_dictionary |= page.in_dictionary;
         }
         match self.pages.iter().find(|page| page.is_dictionary).filter(|_| in_dictionary) {
@@ -71,7 +84,8 @@ impl Column {
         }
     }
 
-    fn largest(&self) -> u64 {
+    /// The bytes of the largest page, or of all where pages are not known: no value has more.
+    pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }
 }
@@ -102,16 +116,16 @@ fn held(columns: &[Column], rows: Range<u64>) -> u64 {
     columns.iter().map(|column| column.held(rows.clone())).fold(0, u64::saturating_add)
 }
 
-/// A page, or a dictionary, of so many values has one of their even share or more.
+/// A page of texts, or a dictionary, of so many values has one of their even share or more.
 fn longest(columns: &[Column], rows: Range<u64>) -> u64 {
     let of_page = |page: &Page| u64::from(page.unpacked) / u64::from(page.values.max(1));
     let of_column = |column: &Column| {
-        let pages = || column.within(rows.clone());
+        let pages = || column.within(rows.clone()).map(|(_, page)| page);
         let dictionary = column.pages.iter().find(|page| page.is_dictionary);
         let dictionary = dictionary.filter(|_| pages().any(|page| page.in_dictionary));
         pages().chain(dictionary).map(of_page).max()
     };
-    columns.iter().filter_map(of_column).max().unwrap_or(0)
+    columns.iter().filter(|column| column.is_text).filter_map(of_column).max().unwrap_or(0)
 }
 
 /// Cuts rows where pages of the column with the largest ones begin.
@@ -143,7 +157,7 @@ mod tests {
     }
 
     fn column(pages: Vec<Page>) -> Column {
-        Column { name: "text".into(), bytes: 1 << 40, is_packed: true, pages: pages.into() }
+        Column { name: "text".into(), is_text: true, bytes: 1 << 40, is_packed: true, pages: pages.into() }
     }
 
     #[test]
@@ -156,6 +170,17 @@ mod tests {
         assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2500]);
         let columns = [column];
         assert_eq!([longest(&columns, 10..25), longest(&columns, 9..25)], [180, 250]);
+    }
+
+    #[test]
+    fn pages_of_few_rows_are_held_together_and_only_texts_are_documents() {
+        // Sixteen rows are decoded at a time: of pages of one row each sixteen are held beside the one at hand.
+        let of_one_row = column(vec![page(1, 100, 10); 40]);
+        assert_eq!([of_one_row.held(0..40), of_one_row.held(3..5), of_one_row.held(7..8)], [1710, 210, 110]);
+        // Of ten rows each, two are.
+        assert_eq!(column(vec![page(10, 100, 10); 4]).held(0..40), 310);
+        let other = Column { is_text: false, ..column(vec![page(2, 5000, 10)]) };
+        assert_eq!(longest(&[other, column(vec![page(2, 800, 10)])], 0..2), 400);
     }
 
     #[test]

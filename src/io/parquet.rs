@@ -140,7 +140,8 @@ pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) ->
             return Err(wrong(&format!("places column {text:?} outside of the file of {file_bytes} bytes")));
         }
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0);
-        pieces.push(Piece { start: at as u64, rows, bytes: chunk.uncompressed_size().max(unencoded).max(0) as u64 });
+        let bytes = chunk.uncompressed_size().max(unencoded).max(0) as u64;
+        pieces.push(Piece { start: at as u64, rows, bytes, held: 0 });
     }
     let rows: u128 = pieces.iter().map(|piece| u128::from(piece.rows)).sum();
     let said = metadata.file_metadata().num_rows();

@@ -6,6 +6,7 @@
 
 use super::nested;
 use super::parquet::{Footer, guarded};
+use crate::batch::apart;
 use crate::error::{Error, Result};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
@@ -18,7 +19,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// Rows decoded at a time where values are large: what may be in memory beyond the byte aim is this many texts.
-const STEP_ROWS: usize = 16;
+pub(super) const STEP_ROWS: usize = 16;
 
 /// Which rows of which row groups, and how they are handed on.
 pub(super) struct Plan<'p> {
@@ -204,8 +205,8 @@ fn value_bytes(column: &ArrayRef) -> usize {
 /// a page of its own.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8View => Arc::new(column.as_string_view().gc()) as ArrayRef,
-        DataType::BinaryView => Arc::new(column.as_binary_view().gc()) as ArrayRef,
+        DataType::Utf8View => Arc::new(apart(column.as_string_view())) as ArrayRef,
+        DataType::BinaryView => Arc::new(apart(column.as_binary_view())) as ArrayRef,
         _ => column.clone(),
     });
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));

@@ -9,6 +9,7 @@ use super::source::Source;
 use super::split::Split;
 use super::want::Want;
 use crate::error::Result;
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// A line of more bytes is looked at when it is asked how many are read at a time.
@@ -21,7 +22,7 @@ pub struct Segment {
     pub split: Split,
     /// Bytes of the file that are in memory while it is read, unpacked ones and packed ones, at the most.
     pub bytes: u64,
-    /// A value of that many bytes or more is in it, where that is known.
+    /// A text of that many bytes or more is in it, where that is known.
     pub longest: u64,
     /// The column that holds most of the bytes.
     pub column: String,
@@ -74,19 +75,28 @@ impl Source {
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest value known to be in it.
+    /// The largest of the pages that do not fit, by the bytes that a segment holds and the longest text known to be in it.
     /// Small pieces are not looked into.
     ///
     /// # Errors
     /// As [`Source::segments`].
     pub fn beyond(&self, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
+        self.beyond_in(0..self.files.len(), fits)
+    }
+
+    /// The same of some files.
+    ///
+    /// # Errors
+    /// As [`Source::segments`].
+    pub fn beyond_in(&self, files: Range<usize>, fits: &dyn Fn(u64, u64) -> bool) -> Result<Option<LargePage>> {
         let want = Want { id: true, others: self.columns.others.clone(), ..Want::default() };
         let mut largest: Option<LargePage> = None;
-        for (at, file) in self.files.iter().enumerate() {
+        for at in files {
+            let file = &self.files[at];
             let ends = file.pieces.iter().skip(1).map(|next| next.start).chain([u64::MAX]);
             for (piece, to) in file.pieces.iter().zip(ends) {
                 // Packed bytes are hardly ever more than unpacked ones.
-                if fits(piece.bytes.saturating_mul(2), 0) {
+                if fits(piece.bytes.saturating_mul(2).max(piece.held), 0) {
                     continue;
                 }
                 let part = Part { from: piece.start, to, skip: 0 };

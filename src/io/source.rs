@@ -295,9 +295,14 @@ impl InputFile {
     ///
     /// # Errors
     /// A file that cannot be read any more.
-    pub fn longest_of(&self, names: &[String]) -> Result<u64> {
-        let failed = |error: std::io::Error| self.bad(format!("cannot be read on: {error}"));
-        self.format.longest_of(self.reopen()?, self.coding, names).map_err(failed)
+    pub fn longest_of(&self, names: &[String], small: u64) -> Result<u64> {
+        let failed = |why| self.bad(format!("cannot be read on: {why}"));
+        self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
+    }
+
+    /// Whether readers hold more than so many bytes of columns asked for at a time, as far as a look at the pieces tells.
+    pub fn holds_more(&self, bytes: u64) -> bool {
+        self.pieces.iter().any(|piece| piece.held > bytes)
     }
 }
 

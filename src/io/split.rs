@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn small_neighbours_go_together_and_a_large_piece_stands_alone() {
-        let pieces: Vec<Piece> = [3, 3, 3, 100, 1, 9, 1].map(|bytes| Piece { start: 0, rows: 10, bytes }).to_vec();
+        let pieces: Vec<Piece> =
+            [3, 3, 3, 100, 1, 9, 1].map(|bytes| Piece { rows: 10, bytes, ..Piece::default() }).to_vec();
         let cut: Vec<_> =
             together(&pieces, 10).map(|(first, count, sum)| (first, count, sum.rows, sum.bytes)).collect();
         assert_eq!(cut, [(0, 3, 30, 9), (3, 1, 10, 100), (4, 2, 20, 10), (6, 1, 10, 1)]);
@@ -125,7 +126,7 @@ mod tests {
 
         #[test]
         fn every_piece_is_in_exactly_one_part(sizes in proptest::collection::vec((0u64..50, 0u64..300), 0..40), target in 1u64..200) {
-            let pieces: Vec<Piece> = sizes.iter().map(|&(rows, bytes)| Piece { start: 0, rows, bytes }).collect();
+            let pieces: Vec<Piece> = sizes.iter().map(|&(rows, bytes)| Piece { rows, bytes, ..Piece::default() }).collect();
             let mut next = 0;
             for (first, count, sum) in together(&pieces, target) {
                 prop_assert_eq!(first, next);

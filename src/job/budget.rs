@@ -111,15 +111,20 @@ impl Budget {
         (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
     }
 
-    /// Whether a row with so many bytes in the columns beside its page can be written to a table of pages: then no more than one
-    /// table is made.
-    pub fn fits_row(&self, bytes: u64) -> bool {
-        bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE).saturating_sub(OF_THE_CONSTANT) <= self.memory
+    /// What is promised besides for a document of so many bytes.
+    pub fn promised_for(&self, longest: u64) -> u64 {
+        longest.saturating_mul(A_DOCUMENT)
+    }
+
+    /// Whether a row with so many bytes in the columns beside its page can be written to a table of pages, a reader holding `held`
+    /// bytes of its file besides: then no more than one table is made.
+    pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
+        row_in_a_table(bytes, held) <= self.memory
     }
 
     /// The least budget that would do for such a row.
-    pub fn least_for_row(&self, bytes: u64) -> u64 {
-        let needed = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE).saturating_sub(OF_THE_CONSTANT);
+    pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
+        let needed = row_in_a_table(bytes, held);
         // As it is written: in whole MiB.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
@@ -143,6 +148,13 @@ impl Budget {
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }
+}
+
+/// What a long row takes of the budget while it is written. One of its values is in the reader's hands, alone or in a page of more
+/// rows.
+fn row_in_a_table(bytes: u64, held: u64) -> u64 {
+    let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
+    written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)
 }
 
 /// The least budget that is accepted.
@@ -189,12 +201,15 @@ mod tests {
     #[test]
     fn a_row_that_is_too_long_says_what_would_do() {
         let budget = Budget::new(144 << 20, 8).unwrap();
-        assert!(budget.fits_row(86_000_000) && !budget.fits_row(99_000_000));
+        assert!(budget.fits_row(86_000_000, 0) && !budget.fits_row(99_000_000, 0));
         for bytes in [99_000_000, 135_000_000, u64::MAX / 3] {
-            let least = budget.least_for_row(bytes);
-            assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes), "{bytes}");
+            let least = budget.least_for_row(bytes, 0);
+            assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
-        assert_eq!(budget.least_for_row(99_000_000), 179 << 20);
+        assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
+        // Ten of 30 MB in a page: the page, and one of them twice.
+        assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
+        assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }
 
     #[test]

@@ -9,9 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::ByteViewType;
-use arrow_array::{ArrayRef, BooleanArray, GenericByteViewArray, RecordBatch, new_null_array};
-
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, new_null_array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytesize::ByteSize;
 
@@ -30,7 +28,7 @@ use super::rejected::Rejecter;
 use super::run::carry_out;
 use super::tables::write_rejected;
 use super::workers::Job;
-use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, page_fields};
+use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, apart, page_fields};
 use crate::error::{Error, Result};
 use crate::io::{
     Asked, BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
@@ -58,7 +56,10 @@ pub struct PagesOptions {
 /// Bytes of pages in one table, about.
 const PART_BYTES: usize = 64 << 20;
 
-/// A line of more bytes may hold values that are written in another way, see [`TableWriter::create_for_long_values`].
+/// Rows of fewer bytes beside their page need no more than any table has.
+const LONG_ROW: u64 = 4 << 20;
+
+/// A row of more bytes may hold values that are written in another way, see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
 /// Purifies.
@@ -119,25 +120,36 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Checks that no row is more than what may be written at a time.
+/// The bytes of the longest row of each file in the columns beside its page, where these are many. No row is more than what may
+/// be written at a time.
 ///
 /// # Errors
 /// [`Error::LongRow`] with the least memory that would do.
-fn check_rows(job: &Job<'_>, own: &OwnColumns) -> Result<()> {
-    let (mut names, budget) = (asked(job, own), job.budget);
+fn long_rows(job: &Job<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
+    let (mut names, budget, source) = (asked(job, own), job.budget, job.source);
     names.retain(|name| *name != job.options.text_column);
-    for file in job.source.files.iter().filter(|file| !budget.fits_row(file.longest_line())) {
+    let mut all = Vec::with_capacity(source.files.len());
+    for (at, file) in source.files.iter().enumerate() {
+        let line = file.longest_line();
+        if budget.fits_row(line, 0) && !file.holds_more(LONG_ROW) {
+            all.push(line);
+            continue;
+        }
         let bytes = heard(job.cancel, {
             let (file, names) = (file.clone(), names.clone());
-            move || file.longest_of(&names)
+            move || file.longest_of(&names, LONG_ROW)
         })?;
-        if !budget.fits_row(bytes) {
+        let page = if bytes > line { source.beyond_in(at..at + 1, &|bytes, _| bytes == 0)? } else { None };
+        // What is held of a long page itself is promised besides.
+        let held = page.map_or(0, |page| page.bytes.saturating_sub(budget.promised_for(page.longest)));
+        if !budget.fits_row(bytes, held) {
             let size = |bytes| ByteSize(bytes).to_string();
-            let (least, asked) = (size(budget.least_for_row(bytes)), size(budget.memory));
+            let (least, asked) = (size(budget.least_for_row(bytes, held)), size(budget.memory));
             return Err(Error::LongRow { path: file.path.clone(), bytes: size(bytes), asked, least });
         }
+        all.push(line.max(bytes));
     }
-    Ok(())
+    Ok(all)
 }
 
 /// What a thread has found.
@@ -162,7 +174,7 @@ fn attempt(
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
     }
-    check_rows(job, own)?;
+    let long_rows = long_rows(job, own)?;
     let elements = Elements::new(job, options)?;
     let purifier = Purifier::new(options.run.recipe.purify);
     let schema = schema(own, &options.prefix);
@@ -181,7 +193,7 @@ fn attempt(
     let room = job.room();
     let parts = parts(job, &splits);
     let found = job.work_on(
-        tables(job)?,
+        tables(job, &long_rows)?,
         parts.len(),
         || {
             Ok(Found {
@@ -195,7 +207,7 @@ fn attempt(
         },
         |found, part| {
             let path = stage.path().join(format!("pages/part-{part:05}.parquet"));
-            let longest = parts[part].iter().map(|split| job.source.files[split.file].longest_line()).max();
+            let longest = parts[part].iter().map(|split| long_rows[split.file]).max();
             let create =
                 if longest > Some(LONG_LINE) { TableWriter::create_for_long_values } else { TableWriter::create };
             let mut writer = create(&path, schema.clone())?;
@@ -254,11 +266,12 @@ fn parts<'s>(job: &Job<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
 }
 
 /// How many tables are made at a time, beside what readers hold of the files.
-fn tables(job: &Job<'_>) -> Result<usize> {
+fn tables(job: &Job<'_>, long_rows: &[u64]) -> Result<usize> {
     let small = job.budget.free_pages();
     let largest = job.source.beyond(&|bytes, _| bytes <= small)?;
     let (bytes, longest) = largest.map_or((small, 0), |page| (page.bytes, page.longest));
-    Ok(job.budget.tables_of_pages(bytes, longest))
+    let long_row = long_rows.iter().copied().filter(|&bytes| bytes > LONG_ROW).max().unwrap_or(0);
+    Ok(job.budget.tables_of_pages(bytes, longest.max(long_row)))
 }
 
 /// The names that a reading asks for besides page and id.
@@ -347,15 +360,9 @@ fn own_column(batch: &Documents, own: &OwnColumn) -> Result<ArrayRef> {
     };
     // Rows wait for their table when the pages of the file that they came from have to be gone.
     Ok(match there {
-        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(copied_out(strings.as_string_view())),
-        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(copied_out(bytes.as_binary_view())),
+        Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
+        Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),
         Some(numbers) => numbers,
         None => new_null_array(&own.data_type, batch.len()),
     })
-}
-
-/// The values by themselves. Where the buffers of a column hold nothing else, a copy would be one more of each long value.
-fn copied_out<T: ByteViewType>(values: &GenericByteViewArray<T>) -> GenericByteViewArray<T> {
-    let held: usize = values.data_buffers().iter().map(|buffer| buffer.len()).sum();
-    if values.total_buffer_bytes_used() == held { values.clone() } else { values.gc() }
 }

@@ -64,6 +64,22 @@ fn a_column_of_long_values_keeps_the_promise() {
 }
 
 #[test]
+fn long_values_of_parquet_keep_the_promise() {
+    held("parquet_values,nested_values", "purify", "1,8");
+    held("repeated_values", "purify", "1,8");
+}
+
+#[test]
+fn a_value_of_parquet_that_is_too_long_is_refused() {
+    held("refused_values", "purify", "1");
+}
+
+#[test]
+fn letters_that_become_many_keep_the_promise() {
+    held("expanding", "exact,segments", "1,8");
+}
+
+#[test]
 fn long_ids_keep_the_promise() {
     held("long_ids", "exact", "1,8");
 }

@@ -116,11 +116,12 @@ impl Format for JsonLines {
         names
     }
 
-    fn longest_of(&self, file: File, coding: Coding, names: &[String]) -> std::io::Result<u64> {
-        let (mut lines, mut longest) = (lines(file, coding, MAX_LINE_BYTES)?, 0);
-        while let Some((_, line)) = lines.next()? {
+    fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        let failed = |error: std::io::Error| error.to_string();
+        let (mut lines, mut longest) = (lines(file, coding, MAX_LINE_BYTES).map_err(failed)?, 0);
+        while let Some((_, line)) = lines.next().map_err(failed)? {
             if let Line::Bytes(line) = line
-                && line.len() as u64 > longest
+                && line.len() as u64 > longest.max(small)
             {
                 longest = longest.max(json_paths::bytes_of(line, names));
             }

@@ -9,6 +9,7 @@ use crate::io::page_memory::{Column, stretches};
 use crate::io::page_starts::starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
+use crate::io::parquet_rows;
 use crate::io::schema::{self, Columns, Shown, Told};
 use crate::io::want::MAX_BATCH_ROWS;
 use ::parquet::arrow::ProjectionMask;
@@ -67,9 +68,12 @@ impl Format for Parquet {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
-        let pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
+        let mut pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
         let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
         footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
+        for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {
+            piece.held = group.columns().iter().map(Column::bytes_of).fold(0, u64::saturating_add);
+        }
         Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces, ..Opened::default() })
     }
 
@@ -92,7 +96,11 @@ impl Format for Parquet {
             let asked: Vec<_> = places.filter_map(|leaf| Some((leaf, group.columns().get(leaf)?))).collect();
             let all = asked.iter().map(|(_, chunk)| Column::bytes_of(chunk)).fold(0, u64::saturating_add);
             let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
-            let column = |(leaf, chunk)| Column::new(chunk, if all <= small { Arc::default() } else { pages_of(leaf) });
+            let text = footer.place(&reading.columns.text);
+            let column = |(leaf, chunk)| {
+                let pages = if all <= small { Arc::default() } else { pages_of(leaf) };
+                Column::new(chunk, pages, text == Some(leaf))
+            };
             asked.into_iter().map(column).collect()
         });
         Ok(stretches(columns.collect(), reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
@@ -142,6 +150,10 @@ impl Format for Parquet {
             [] => None,
         });
         own.collect()
+    }
+
+    fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        parquet_rows::longest(&file, names, small)
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {

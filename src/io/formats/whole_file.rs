@@ -108,7 +108,7 @@ fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let (notes, lost) = Behind::told(bytes.behind());
     Ok(Opened {
         id: Some(IdKind::Text),
-        pieces: vec![Piece { start: 0, rows: 1, bytes: length }],
+        pieces: vec![Piece { rows: 1, bytes: length, ..Piece::default() }],
         longest: length,
         coding: Some(coding),
         notes,
