@@ -16,6 +16,22 @@ pub fn hash64(bytes: &[u8]) -> u64 {
     xxh3::xxh3_64(bytes)
 }
 
+/// [`hash64`] of bytes that come one stretch after the other.
+#[derive(Clone, Default)]
+pub struct Hash64(xxh3::Xxh3);
+
+impl Hash64 {
+    /// Adds a stretch.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all of them.
+    pub fn value(&self) -> u64 {
+        self.0.digest()
+    }
+}
+
 /// [`hash64`] of three bytes, which is what a Chinese character has: the same value without a look at the length.
 #[inline]
 pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {

@@ -156,4 +156,21 @@ mod tests {
         let large = beyond(1 << 20).expect("pages of 4 MB");
         assert_eq!((large.column.as_str(), large.bytes > 4 << 20), ("text", true));
     }
+
+    #[test]
+    fn large_pages_of_a_column_beside_short_texts_are_found() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let texts: ArrayRef = Arc::new(StringArray::from(vec!["short"; 20]));
+        let titles = (0..20).map(|row| format!("{row} ").repeat(100_000));
+        let titles: ArrayRef = Arc::new(StringArray::from_iter_values(titles));
+        let properties = WriterProperties::builder().set_dictionary_enabled(false).set_data_page_size_limit(1 << 30);
+        write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
+        let (source, _) = open(&[&path]).expect("opened");
+        let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
+        // Titles are no documents: nothing is promised for their length.
+        assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
+        let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
+        assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);
+    }
 }

@@ -167,6 +167,24 @@ pub fn normal_word(word: &str, yo_to_e: bool) -> String {
     if yo_to_e { text.replace('ё', "е") } else { text }
 }
 
+/// The bytes that a stretch has when it is normalised by itself as [`normal_word`] does, without its spaces; nothing is kept.
+pub fn visible_length(stretch: &str) -> usize {
+    let mut visible = Visible(0);
+    let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
+    debug_assert!(written.is_ok(), "a number takes all");
+    visible.0
+}
+
+/// Takes text and counts its bytes without white space.
+struct Visible(usize);
+
+impl fmt::Write for Visible {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
+        Ok(())
+    }
+}
+
 /// Characters that show nothing and stand inside words: soft hyphen, zero-width space and joiners, direction marks, BOM.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{2060}' | '\u{FEFF}')

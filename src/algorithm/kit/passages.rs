@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::raw_places::RawPlaces;
-use crate::hash::hash64;
+use crate::hash::{Hash64, hash64};
 use crate::text::Analysis;
 
 /// A line that shows something.
@@ -56,10 +56,16 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// Bytes of letters that are kept until they are hashed: a paragraph may be the whole of a long document.
+const KEPT_BYTES: usize = 1 << 20;
+
 /// The letters and digits of one passage, made of any number of stretches of normalised text.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Passage {
+    /// Those that are not hashed yet.
     letters: String,
+    /// Those before, where there are so many.
+    before: Option<Box<Hash64>>,
     half_words: usize,
     /// Whether the last character belongs to a word with spaces around.
     behind_word: bool,
@@ -70,6 +76,10 @@ impl Passage {
     pub fn add(&mut self, text: &str) {
         let mut in_word = false;
         for c in text.chars() {
+            if self.letters.len() >= KEPT_BYTES {
+                self.before.get_or_insert_default().add(self.letters.as_bytes());
+                self.letters.clear();
+            }
             if is_unspaced(c) {
                 self.letters.push(c);
                 self.half_words += 1;
@@ -96,12 +106,16 @@ impl Passage {
 
     /// Its 64-bit fingerprint.
     pub fn fingerprint(&self) -> u64 {
-        hash64(self.letters.as_bytes())
+        let Some(before) = &self.before else { return hash64(self.letters.as_bytes()) };
+        let mut all = before.clone();
+        all.add(self.letters.as_bytes());
+        all.value()
     }
 
     /// Empties it; the memory is kept.
     pub fn clear(&mut self) {
         self.letters.clear();
+        self.before = None;
         self.half_words = 0;
         self.behind_word = false;
     }
@@ -152,5 +166,17 @@ mod tests {
         assert_eq!((passage.letters.as_str(), passage.half_words()), ("", 0));
         passage.add("don't: 网页搜索 ok - ещё; 3.14");
         assert_eq!(passage.fingerprint(), whole);
+    }
+
+    #[test]
+    fn a_long_passage_has_the_fingerprint_of_all_its_letters() {
+        let mut passage = Passage::default();
+        passage.add(&"слово 网 ".repeat(300_000));
+        assert!(passage.letters.capacity() < 3 * KEPT_BYTES);
+        // A space stands between words alone, and a character without spaces is none.
+        assert_eq!(passage.fingerprint(), hash64("слово网".repeat(300_000).as_bytes()));
+        passage.clear();
+        passage.add("слово");
+        assert_eq!(passage.fingerprint(), hash64("слово".as_bytes()));
     }
 }

@@ -7,7 +7,7 @@
 //! in it is normalised by itself.
 
 use crate::text::Analysis;
-use crate::text::normal::normal_word;
+use crate::text::normal::visible_length;
 
 /// Follows ascending places through both texts of a document.
 pub struct RawPlaces<'t> {
@@ -50,7 +50,7 @@ fn visible_bytes(stretch: &str) -> usize {
             '\u{3400}'..='\u{9FFF}' | '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => 3,
             '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => 3,
             // Any other may become something else, alone or with its neighbours.
-            _ => return normal_word(stretch, false).bytes().filter(|&byte| byte != b' ').count(),
+            _ => return visible_length(stretch),
         };
     }
     bytes
@@ -61,6 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text::normal::normal_word;
     use crate::text::{Pipeline, TextOptions};
 
     /// The normalised text between the places of all line ends and marks, against each stretch normalised by itself.
