@@ -156,10 +156,19 @@ def line_80(folder, rng, small):
 
 def encoded_lines(folder, rng, small):
     """A long line in each of eight files, in an encoding in which a letter takes half of what it does in UTF-8."""
-    letters = ("слово текста " * (2_400_000 if small else 7_600_000)).encode("cp1251")
+    letters = ("слово текста " * (2_400_000 if small else 5_500_000)).encode("cp1251")
     for number in range(8):
         with gzip.open(folder / f"{number}.jsonl.gz", "wb", compresslevel=1) as out:
             out.write(b'{"id": "d%d", "other": "' % number + letters + b'", "text": "short"}\n')
+    return 0
+
+
+def encoded_texts(folder, rng, small):
+    """Texts that are too long when they are decoded, though their lines are not."""
+    letters = ("слово текста " * 7_600_000).encode("cp1251")
+    for number in range(2 if small else 8):
+        with gzip.open(folder / f"{number}.jsonl.gz", "wb", compresslevel=1) as out:
+            out.write(b'{"id": "d%d", "text": "' % number + letters + b'"}\n{"id": "s%d", "text": "short"}\n' % number)
     return 0
 
 
@@ -317,6 +326,7 @@ SHAPES = {
     wide_rows: (("exact", "purify"), 48, 48, {0}),
     line_80: (SOME, 160, 48, {0}),
     encoded_lines: (EXACT, 48, 48, {0}),
+    encoded_texts: (EXACT, 48, 48, {3}),
     long_values: (("exact", "purify"), 48, 48, {0}),
     parquet_values: (PURIFY, 200, 48, {0}),
     repeated_values: (PURIFY, 200, 48, {0}),
@@ -333,7 +343,8 @@ SHAPES = {
     cut_off: (EXACT, 48, 48, {3}),
 }
 
-MORE = {encoded_lines: ["--encoding", "windows-1251"], nested_values: ["--columns", "doc.raw"]}
+CYRILLIC = ["--encoding", "windows-1251"]
+MORE = {encoded_lines: CYRILLIC, encoded_texts: CYRILLIC, nested_values: ["--columns", "doc.raw"]}
 
 
 def watched(command):

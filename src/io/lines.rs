@@ -19,6 +19,10 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Memory that a line may leave behind for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
+/// The allocator maps a block of so many bytes by itself, and gives it back as a whole: what grows through its heaps leaves
+/// half of itself there.
+const MAPPED_BYTES: usize = 33 << 20;
+
 /// Held by the one of those that take turns which holds a long line.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -40,6 +44,10 @@ pub(super) struct Lines<R> {
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
     limit: u64,
+    /// The same of what a line becomes when it is decoded.
+    decoded_limit: u64,
+    /// Bytes that the last line became.
+    decoded: u64,
     /// Bytes read so far: where the next line begins.
     pub offset: u64,
     /// The bytes of the last line without its end, as they are in the file.
@@ -52,7 +60,8 @@ impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, takes_turns, turn) = (Vec::new(), None, false, None);
-        Lines { reader, line, encoding, takes_turns, turn, limit, offset, length: 0, number: 0 }
+        let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
+        Lines { reader, line, encoding, takes_turns, turn, limit, decoded_limit, decoded, offset, length, number }
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
@@ -76,8 +85,9 @@ impl<R: BufRead> Lines<R> {
     /// The next line that is not blank, with the byte at which it begins; none at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit)? else { return Ok(None) };
-        let is_long = self.length > self.limit;
-        Ok(Some((start, if is_long { Line::TooLong(self.length) } else { Line::Bytes(self.line.trim_ascii_end()) })))
+        let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
+        let bytes = self.length.max(self.decoded);
+        Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(self.line.trim_ascii_end()) })))
     }
 
     /// Gives back the memory of a long line, which nothing refers to any more.
@@ -104,7 +114,7 @@ impl<R: BufRead> Lines<R> {
             self.line.clear();
             // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
             let decoder = self.encoding.filter(|_| hold > 0).map(Encoding::new_decoder_without_bom_handling);
-            let mut held = Held { line: &mut self.line, room: hold, decoder };
+            let mut held = Held { line: &mut self.line, room: hold, decoder, limit: self.decoded_limit, passed: 0 };
             while !ended {
                 let there = match self.reader.fill_buf() {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -133,6 +143,7 @@ impl<R: BufRead> Lines<R> {
             self.number += 1;
             held.push(blank.ends());
             held.end();
+            self.decoded = held.passed + held.line.len() as u64;
             if !blank.is_blank {
                 return Ok(Some(start));
             }
@@ -146,15 +157,26 @@ struct Held<'l> {
     /// Bytes of the file that are still held.
     room: u64,
     decoder: Option<Decoder>,
+    /// More decoded bytes than these are counted, not held.
+    limit: u64,
+    /// How many are counted.
+    passed: u64,
 }
 
 impl Held<'_> {
     fn push(&mut self, bytes: &[u8]) {
         let some = bytes.len().min(usize::try_from(self.room).unwrap_or(usize::MAX));
         self.room -= some as u64;
+        if self.line.len() + some > KEPT_BYTES && self.line.capacity() < MAPPED_BYTES {
+            self.line.reserve_exact(MAPPED_BYTES - self.line.len());
+        }
         match &mut self.decoder {
             Some(decoder) => decode_on(decoder, &bytes[..some], false, self.line),
             None => self.line.extend_from_slice(&bytes[..some]),
+        }
+        if self.line.len() as u64 > self.limit {
+            self.passed += self.line.len() as u64;
+            self.line.clear();
         }
     }
 
@@ -306,11 +328,24 @@ mod tests {
 
     #[test]
     fn decoding_takes_no_more_memory_than_the_text_needs() {
-        let text = "a".repeat(8 << 20);
-        let mut lines = Lines::new(text.as_bytes(), 0, 16 << 20).decoded(Some(encoding_rs::WINDOWS_1251));
+        let text = "a".repeat(20 << 20);
+        let mut lines = Lines::new(text.as_bytes(), 0, 32 << 20).decoded(Some(encoding_rs::WINDOWS_1251));
         assert!(lines.next().unwrap().is_some_and(|(_, line)| line == Line::Bytes(text.as_bytes())));
         assert!(lines.line.capacity() <= 2 * text.len() + (1 << 20), "{}", lines.line.capacity());
         lines.let_go();
         assert_eq!(lines.line.capacity(), 0);
+    }
+
+    #[test]
+    fn a_line_that_becomes_too_long_is_counted_and_not_held() {
+        let (text, _, _) = encoding_rs::WINDOWS_1251.encode("слово слово слово\nслово\n");
+        for buffer in 1..40 {
+            let reader = BufReader::with_capacity(buffer, &text[..]);
+            let mut lines = Lines::new(reader, 0, 100).decoded(Some(encoding_rs::WINDOWS_1251));
+            lines.decoded_limit = 20;
+            assert_eq!(lines.next().unwrap(), Some((0, Line::TooLong(32))), "{buffer}");
+            assert!(lines.line.capacity() < 100);
+            assert_eq!(lines.next().unwrap(), Some((18, Line::Bytes("слово".as_bytes()))));
+        }
     }
 }

@@ -56,6 +56,7 @@ fn long_documents_that_share_their_words_keep_the_promise() {
 #[test]
 fn lines_of_another_encoding_keep_the_promise() {
     held("encoded_lines", "exact", "1,8");
+    held("encoded_texts", "exact", "1,2");
 }
 
 #[test]
