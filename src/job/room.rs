@@ -12,8 +12,12 @@ use super::gate::LOOK_UP;
 use crate::error::{Error, Result};
 use crate::shuffle::Memory;
 
-/// What took so many bytes is given back to the system as soon as it is free. Pages are mostly smaller.
+/// What took so many bytes is given back to the system as soon as it is free.
 const RELEASED: u64 = 16 << 20;
+
+/// And is at least this part of the room: what stays in the heaps of some threads is then no more than the room, and the pages
+/// that follow need not be cleared by the kernel anew.
+const RELEASED_PART: u64 = 8;
 
 /// Room for so many bytes; what is larger than all of it gets in alone.
 pub struct Room<T> {
@@ -108,7 +112,7 @@ impl<T> Room<T> {
         });
         let _held = OnDrop(|| {
             // A long line leaves its memory in the heap of its thread, and each thread has one.
-            if bytes >= RELEASED {
+            if bytes >= RELEASED.max(self.most / RELEASED_PART) {
                 crate::allocator::release();
             }
             self.lock().held -= bytes;
