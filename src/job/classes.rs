@@ -10,38 +10,37 @@ use super::numbers::Numbers;
 use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
-use crate::row::{Docs, doc_width};
+use crate::row::{Docs, LinkLayout};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
+use crate::stage::copies::Copies;
 
-/// How two document numbers stand in a row of a shuffle: four bytes each where all documents fit, else eight.
+/// Rows of two document numbers on their way through a shuffle.
 #[derive(Clone, Copy)]
 pub struct Link {
-    width: usize,
+    layout: LinkLayout,
 }
 
 impl Link {
     /// For the documents of the job.
     pub fn new(job: &Job<'_>) -> Link {
-        Link { width: doc_width(job.documents()) }
+        Link { layout: LinkLayout::new(job.documents()) }
     }
 
     /// A shuffle for about so many of them, grouped and ordered by the first.
     pub fn shuffle(self, job: &Job<'_>, name: &str, rows: u64) -> Result<Shuffle> {
-        job.ordered(name, 2 * self.width, self.width, self.width, rows)
+        job.ordered(name, self.layout.width(), self.layout.group_width(), self.layout.group_width(), rows)
     }
 
     /// Writes one.
+    #[inline]
     pub fn push(self, writer: &mut Writer<'_>, first: u64, second: u64) -> Result<()> {
-        let mut row = [0; 16];
-        row[..self.width].copy_from_slice(&first.to_be_bytes()[8 - self.width..]);
-        row[self.width..2 * self.width].copy_from_slice(&second.to_be_bytes()[8 - self.width..]);
-        writer.push(&row[..2 * self.width])
+        writer.push(&self.layout.encode(first, second)[..self.layout.width()])
     }
 
     /// Reads one.
+    #[inline]
     pub fn read(self, record: &[u8]) -> (u64, u64) {
-        let (first, second) = record.split_at(self.width);
-        (number(first), number(second))
+        self.layout.decode(record)
     }
 }
 
@@ -160,6 +159,17 @@ impl Classes {
     #[inline]
     fn begin(&self, doc: u64) -> u64 {
         if self.is_alone(doc) { 0 } else { self.begins.get(doc) }
+    }
+}
+
+impl Copies for Classes {
+    #[inline]
+    fn is_surplus(&self, doc: u64) -> bool {
+        Classes::is_surplus(self, doc)
+    }
+
+    fn members(&self, doc: u64) -> Docs<'_> {
+        Classes::members(self, doc)
     }
 }
 

@@ -1,11 +1,4 @@
-//! The third pass, first half: rows of equal keys become classes of equal documents, or candidate pairs.
-//!
-//! Three ways through, by what the method is:
-//! * equal keys are duplicates and nothing is to be checked: groups become classes, at a cost of n;
-//! * the same, but pairs reach further (a Hamming distance): each class sends second-round rows for its representative;
-//! * all else: the rows of a key are compared by the method itself.
-//!
-//! Surplus copies, where they were not known before signing, are left out here; they come back when pairs are written.
+//! The third pass, first half: the rows of each key, a partition a thread, go through `stage/group.rs`.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,18 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::classes::{Classes, Link};
 use super::pair_list::PairList;
+use super::scratch::WorkScratch;
 use super::sign::SignedRows;
 use super::workers::{Job, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
-use crate::row::{
-    Docs, Pair, PairLayout, Pairs, Related, Row, RowLayout, RowShape, Score, Signatures, Sketches, Window,
-};
-use crate::shuffle::{AtomicBits, Mapped, Shuffle, Sorted, Writer};
+use crate::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
+use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
-
-/// Bytes of a window without its surplus copies that may stand in memory; a larger one stands in a work file.
-const SCRATCH: usize = 4 << 20;
+use crate::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies, probe_layout};
 
 /// What grouping found for one algorithm.
 pub struct Grouped {
@@ -59,11 +49,11 @@ pub fn group(
         layout.group_width() / 2,
         UNKNOWN,
     )?;
-    let probe_layout = bound.signer.probe_shape().map(|shape| RowLayout::new(shape, job.documents()));
+    let probe_layout = probe_layout(bound, job.documents());
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
-    let (classes, counts) = if bound.equal_keys_are_pairs() || probe_layout.is_some() {
+    let (classes, counts) = if folds(bound) {
         let equal = Link::new(job).shuffle(job, &format!("{}-equal", bound.label), job.documents())?;
         let probes = match &probe_layout {
             Some(layout) => {
@@ -73,7 +63,7 @@ pub fn group(
             }
             None => None,
         };
-        fold(job, bound, signed, copies, &equal, probes.as_ref().zip(probe_layout))?;
+        fold(job, bound, signed, copies, &equal, probes.as_ref())?;
         let equal = equal.finish()?;
         let classes =
             if bound.equal_keys_are_pairs() { Some(Classes::build(job, &bound.label, &equal)?) } else { None };
@@ -86,7 +76,7 @@ pub fn group(
                 spilled += probes.spilled_bytes();
                 counts
             }
-            _ => (0, 0),
+            _ => Compared::default(),
         };
         (classes, counts)
     } else {
@@ -96,7 +86,7 @@ pub fn group(
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
     running.end(first.rows(), pairs.rows(), spilled);
-    Ok(Grouped { classes, pairs, layout, compared: counts.0, left_out: counts.1, spilled_bytes: spilled })
+    Ok(Grouped { classes, pairs, layout, compared: counts.made, left_out: counts.left_out, spilled_bytes: spilled })
 }
 
 /// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
@@ -106,83 +96,63 @@ fn fold(
     signed: &SignedRows,
     copies: &Classes,
     equal: &Shuffle,
-    probes: Option<(&Shuffle, RowLayout)>,
+    probes: Option<&Shuffle>,
 ) -> Result<()> {
     let (collapse, link) = (bound.equal_keys_are_pairs(), Link::new(job));
-    // Representatives whose class is more than their exact copies.
     let joined = AtomicBits::new(job.dir, "joined", if collapse { job.documents() as usize } else { 0 })?;
     let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
     job.work(
         signed.rows.partitions(),
-        || Ok((equal.writer(), probes.map(|(probes, _)| probes.writer()), Signatures::default(), Vec::new())),
-        |(equal, probe_writer, scratch, record), partition| {
+        || {
+            let out = EqualRows { link, joined: &joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
+            Ok((out, EqualKeys::new(bound, job.documents(), copies)))
+        },
+        |(out, keys), partition| {
             let records = signed.rows.load(partition, job.budget.a_thread)?;
             let width = records.width();
             for group in records.groups() {
                 job.go_on()?;
-                let window = Window::new(signed.layout, &records.bytes()[group.start * width..group.end * width]);
-                // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
-                let alone = window.len() == 1;
-                let rows = (0..window.len()).map(|at| window.row(at));
-                let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
-                let Some(first) = representatives.next() else { continue };
-                let mut probe = |row: &Row<'_>| -> Result<()> {
-                    let (Some(writer), Some((_, layout))) = (probe_writer.as_mut(), probes) else { return Ok(()) };
-                    scratch.clear();
-                    bound.signer.probes(row, scratch);
-                    scratch.rows(row.doc).try_for_each(|probe| {
-                        record.clear();
-                        layout.encode(&probe, record);
-                        writer.push(record)
-                    })
-                };
-                probe(&first)?;
-                for row in representatives {
-                    if !collapse {
-                        probe(&row)?;
-                        continue;
-                    }
-                    if joined.set(first.doc as usize) {
-                        push_with_copies(link, equal, first.doc, first.doc, copies)?;
-                    }
-                    joined.set(row.doc as usize);
-                    push_with_copies(link, equal, first.doc, row.doc, copies)?;
-                }
+                keys.group(&records.bytes()[group.start * width..group.end * width], out)?;
             }
             signed.rows.remove(partition)?;
             bar.add(1);
             Ok(())
         },
-        |(mut equal, probes, _, _)| {
-            equal.flush()?;
-            probes.map_or(Ok(()), |mut probes| probes.flush())
+        |(mut out, _)| {
+            out.equal.flush()?;
+            out.probes.map_or(Ok(()), |mut probes| probes.flush())
         },
     )?;
     if collapse {
-        // The others' classes are their exact copies, which stand in order already.
+        // Copies stand in order already.
         let mut writer = equal.writer();
         for class in copies.of(0..job.documents()) {
             job.go_on()?;
-            let representative = class.get(0);
-            if !joined.get(representative as usize) {
-                class.iter().try_for_each(|doc| link.push(&mut writer, representative, doc))?;
-            }
+            link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
         }
         writer.flush()?;
     }
     Ok(())
 }
 
-fn push_with_copies(
+/// Where one thread writes what equal keys give.
+struct EqualRows<'w> {
     link: Link,
-    writer: &mut Writer<'_>,
-    representative: u64,
-    doc: u64,
-    copies: &Classes,
-) -> Result<()> {
-    let members = copies.members(doc);
-    let members = if members.is_empty() { Docs::One(doc) } else { members };
-    members.iter().try_for_each(|member| link.push(writer, representative, member))
+    /// Documents that stand in a link.
+    joined: &'w AtomicBits,
+    equal: Writer<'w>,
+    probes: Option<Writer<'w>>,
+}
+
+impl Equal for EqualRows<'_> {
+    fn link(&mut self, representative: u64, doc: u64) -> Result<()> {
+        self.joined.set(doc as usize);
+        self.link.push(&mut self.equal, representative, doc)
+    }
+
+    fn probe(&mut self, row: &[u8]) -> Result<()> {
+        self.probes.as_mut().map_or(Ok(()), |probes| probes.push(row))
+    }
 }
 
 /// Rows of a window whose documents are looked up among those of other windows, see [`Met`].
@@ -218,7 +188,7 @@ impl Met {
     }
 }
 
-/// The rows of each key are compared by the method; returns the comparisons made and left out.
+/// The rows of each key are compared by the method.
 fn compare(
     job: &Job<'_>,
     bound: &Bound<'_>,
@@ -228,14 +198,14 @@ fn compare(
     sketches: Option<&(dyn Sketches + Sync)>,
     pairs: &Shuffle,
     met: Option<&AtomicBits>,
-) -> Result<(u64, u64)> {
+) -> Result<Compared> {
     let pair_layout = PairLayout::new(job.documents());
     let large = Met::new(bound, layout.shape());
     let bar = job.bar(&format!("compare {}", bound.label), rows.partitions());
     let counts = job.work(
         rows.partitions(),
-        || Ok((pairs.writer(), Vec::new(), (0, 0))),
-        |(writer, record, counts), partition| {
+        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(job.dir), Compared::default())),
+        |(writer, record, scratch, counts), partition| {
             let records = rows.load(partition, job.budget.a_thread)?;
             let width = records.width();
             let mut failed = None;
@@ -252,18 +222,14 @@ fn compare(
                 failed = writer.push(record).err();
             };
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
-            let mut out = Pairs::new(job.options.max_candidates, &mut sink).with_sketches(sketches);
+            let out = Pairs::new(job.options.max_candidates, &mut sink).with_sketches(sketches);
+            let mut windows = Windows::new(&*bound.signer, layout, copies, out);
             for group in records.groups().filter(|group| group.len() > 1) {
                 job.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
-                without_surplus(job, layout, bytes, copies, |window| {
-                    if window.len() > 1 && !large.again(&window) {
-                        bound.signer.pairs(&window, &mut out);
-                    }
-                })?;
+                windows.group(bytes, scratch, |window| large.again(window))?;
             }
-            counts.0 += out.compared;
-            counts.1 += out.left_out;
+            *counts = counts.plus(windows.finish());
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -271,40 +237,9 @@ fn compare(
             bar.add(1);
             Ok(())
         },
-        |(mut writer, _, counts)| writer.flush().map(|()| counts),
+        |(mut writer, _, _, counts)| writer.flush().map(|()| counts),
     )?;
-    Ok(counts.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
-}
-
-/// Hands on the window without the rows of surplus copies, copied together where there are any.
-fn without_surplus(
-    job: &Job<'_>,
-    layout: RowLayout,
-    bytes: &[u8],
-    copies: Option<&Classes>,
-    then: impl FnOnce(Window<'_>),
-) -> Result<()> {
-    let whole = Window::new(layout, bytes);
-    let Some(copies) = copies else {
-        then(whole);
-        return Ok(());
-    };
-    let width = layout.width();
-    let stays = |row: &[u8]| !copies.is_surplus(layout.decode(row).doc);
-    let kept = bytes.chunks_exact(width).filter(|row| stays(row)).count() * width;
-    if kept == bytes.len() {
-        then(whole);
-    } else if kept <= SCRATCH {
-        let rows: Vec<u8> = bytes.chunks_exact(width).filter(|row| stays(row)).flatten().copied().collect();
-        then(Window::new(layout, &rows));
-    } else {
-        let mut rows: Mapped<u8> = Mapped::new(job.dir, "window", kept)?;
-        for (to, from) in rows.chunks_exact_mut(width).zip(bytes.chunks_exact(width).filter(|row| stays(row))) {
-            to.copy_from_slice(from);
-        }
-        then(Window::new(layout, &rows));
-    }
-    Ok(())
+    Ok(counts.into_iter().fold(Compared::default(), Compared::plus))
 }
 
 /// What one algorithm says of the corpus: classes of equal documents, and pairs of their representatives.
@@ -342,6 +277,7 @@ impl Relation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::Row;
 
     #[test]
     fn a_large_window_comes_again_if_all_its_documents_do() {

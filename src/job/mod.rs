@@ -78,6 +78,7 @@ mod review;
 mod room;
 mod run;
 mod run_report;
+mod scratch;
 mod seek;
 mod sift;
 mod sign;

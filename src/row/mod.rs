@@ -9,11 +9,13 @@
 //! ```
 
 mod docs;
+mod link;
 mod pair;
 mod related;
 mod sketches;
 
 pub use docs::{Docs, Slots};
+pub use link::LinkLayout;
 pub use pair::{Pair, PairLayout, Pairs, Score};
 pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;

@@ -6,7 +6,10 @@ use super::examples::params;
 use crate::algorithm::contract::{Algorithm, Corpus};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::hash::splitmix64;
-use crate::row::{Pair, Pairs, RowLayout, Signatures, Sketches, Window};
+use crate::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
+use crate::stage::copies::NoCopies;
+use crate::stage::group::{Compared, Windows};
+use crate::stage::groups::Groups;
 use crate::text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// What a run found.
@@ -77,13 +80,13 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
         met.entry(numbers).and_modify(|known| *known = known.merge(pair)).or_insert(pair);
     };
     let sketches = InMemory(sketches);
-    let mut out = Pairs::new(10_000_000, &mut sink).with_sketches((signer.sketch_words() > 0).then_some(&sketches));
-    for group in rows.chunk_by(|a, b| a[..layout.group_width()] == b[..layout.group_width()]) {
-        if group.len() > 1 {
-            signer.pairs(&Window::new(layout, &group.concat()), &mut out);
-        }
-    }
-    let (compared, left_out) = (out.compared, out.left_out);
+    let out = Pairs::new(10_000_000, &mut sink).with_sketches((signer.sketch_words() > 0).then_some(&sketches));
+    let mut windows = Windows::new(&*signer, layout, None::<&NoCopies>, out);
+    let (mut groups, mut scratch) = (Groups::new(layout.width(), layout.group_width(), Vec::new()), Vec::new());
+    let mut each = |group: &[u8]| windows.group(group, &mut scratch, |_| false);
+    groups.push(&rows.concat(), &mut each).expect("memory");
+    groups.finish(&mut each).expect("memory");
+    let Compared { made: compared, left_out } = windows.finish();
     let candidates = met.len();
     let pairs = match signer.confirm() {
         None => met,

@@ -1,0 +1,58 @@
+//! Two document numbers as a row: that the second one belongs to the class, or the cluster, of the first one.
+
+use super::{doc_width, number};
+
+/// How two document numbers stand in a row: four bytes each where all documents fit, else eight.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkLayout {
+    doc_width: usize,
+}
+
+impl LinkLayout {
+    /// For a corpus of that many rows.
+    pub fn new(documents: u64) -> LinkLayout {
+        LinkLayout { doc_width: doc_width(documents) }
+    }
+
+    /// Bytes of a row.
+    pub fn width(&self) -> usize {
+        2 * self.doc_width
+    }
+
+    /// Bytes at the front that name its group: the first document.
+    pub fn group_width(&self) -> usize {
+        self.doc_width
+    }
+
+    /// The bytes of one, in an array for the longest; [`LinkLayout::width`] of them count.
+    #[inline]
+    pub fn encode(&self, first: u64, second: u64) -> [u8; 16] {
+        let mut row = [0; 16];
+        row[..self.doc_width].copy_from_slice(&first.to_be_bytes()[8 - self.doc_width..]);
+        row[self.doc_width..2 * self.doc_width].copy_from_slice(&second.to_be_bytes()[8 - self.doc_width..]);
+        row
+    }
+
+    /// Reads one.
+    #[inline]
+    pub fn decode(&self, row: &[u8]) -> (u64, u64) {
+        let (first, second) = row.split_at(self.doc_width);
+        (number(first), number(second))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_survive_the_trip_and_compare_as_bytes() {
+        for documents in [10, u64::MAX] {
+            let layout = LinkLayout::new(documents);
+            let links = [(0, 9), (1, 1), (1, 2), (2, 0)];
+            let rows = links.map(|(first, second)| layout.encode(first, second));
+            assert!(rows.is_sorted() && rows.map(|row| layout.decode(&row[..layout.width()])) == links);
+            assert_eq!(layout.width(), 2 * layout.group_width());
+        }
+    }
+}
