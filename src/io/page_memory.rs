@@ -167,7 +167,7 @@ mod tests {
         let column = column(vec![dictionary, places, page(10, 500, 300), page(5, 900, 100)]);
         let held = |rows| column.held(rows);
         assert_eq!([held(0..10), held(10..20), held(20..25)], [1400, 800, 1000]);
-        assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2500]);
+        assert_eq!([held(19..21), held(9..11), held(0..25)], [1500, 1820, 2520]);
         let columns = [column];
         assert_eq!([longest(&columns, 10..25), longest(&columns, 9..25)], [180, 250]);
     }

@@ -104,7 +104,7 @@ pub fn train(
     let labels = Asked { option: "--train".to_owned(), column: label_column.to_owned(), plain: false };
     let run = options.clone();
     let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
-    carry_out(&options, inputs, progress, cancel, |job, stage, bad| attempt(job, label_column, stage, bad))
+    carry_out(&options, inputs, progress, cancel, |job, stage, bad, _| attempt(job, label_column, stage, bad))
 }
 
 fn attempt(job: &Job<'_>, label_column: &str, stage: &Stage, bad: &[BadInput]) -> Result<TrainingReport> {

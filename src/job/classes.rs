@@ -12,7 +12,7 @@ use super::workers::Job;
 use crate::error::Result;
 use crate::row::{Docs, LinkLayout};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
-use crate::stage::copies::Copies;
+use crate::stage::copies::{Copies, class};
 
 /// Rows of two document numbers on their way through a shuffle.
 #[derive(Clone, Copy)]
@@ -67,18 +67,13 @@ impl Classes {
         let (mut to_begins, mut to_members) = (begins.slots(), members.slots());
         for partition in 0..links.partitions() {
             let records = links.load(partition, job.budget.a_thread)?;
+            let width = records.width();
             for group in records.groups() {
                 job.go_on()?;
-                // One document may have come by several ways; a class of one is none.
                 let begin = used;
-                let mut last = None;
-                for at in group {
-                    let (_, doc) = link.read(records.record(at));
-                    if last != Some(doc) {
-                        used += 1;
-                        to_members.set(used, doc);
-                        last = Some(doc);
-                    }
+                for doc in class(link.layout, &records.bytes()[group.start * width..group.end * width]) {
+                    used += 1;
+                    to_members.set(used, doc);
                 }
                 let size = used - begin;
                 if size < 2 {

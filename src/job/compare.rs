@@ -90,8 +90,8 @@ pub fn compare(
     page: &Page<'_>,
 ) -> Result<Compared> {
     check(options)?;
-    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
-        let mut run = attempt(job, stage, bad)?;
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad, products| {
+        let mut run = attempt(job, stage, bad, products)?;
         let comparison = study(job, options, stage, &run)?;
         let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
         stage.write_bytes("compare/comparison.json", &json)?;

@@ -1,35 +1,22 @@
-//! Exact copies: documents equal byte for byte in every column that the algorithms of the run read, found by a 128-bit hash
-//! and folded before all else.
-//!
-//! One representative, the smallest document number, goes through the algorithms; the copies are added back when pairs are
-//! written.
+//! Exact copies (`stage/copies.rs`): the hashes of all texts, a reading of their own for them, and the fold into classes.
 
-use super::classes::{Classes, Link, number};
+use super::classes::{Classes, Link};
 use super::document::View;
 use super::workers::Job;
+use crate::batch::Cell;
 use crate::error::Result;
 use crate::shuffle::{Shuffle, Sorted, Writer};
+use crate::stage::copies;
 use crate::text::Analysis;
-
-use crate::batch::Cell;
-
-/// Bytes of a row: hash and document.
-const ROW: usize = 24;
 
 /// A shuffle for the hashes of all documents.
 pub fn shuffle(job: &Job<'_>) -> Result<Shuffle> {
-    job.shuffle("copies", ROW, 16, job.documents())
+    job.shuffle("copies", copies::ROW, copies::GROUP, job.documents())
 }
 
-/// Writes the hash of one text. Texts without a visible character are no copies of each other: nothing may call them so.
+/// Writes the hash of one text, unless it can have no copies.
 pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
-    if document.raw().trim_start().is_empty() {
-        return Ok(());
-    }
-    let mut row = [0; ROW];
-    row[..16].copy_from_slice(&document.copy_hash().to_be_bytes());
-    row[16..].copy_from_slice(&doc.to_be_bytes());
-    writer.push(&row)
+    copies::row(doc, document).map_or(Ok(()), |row| writer.push(&row))
 }
 
 /// The classes of equal texts.
@@ -45,9 +32,8 @@ pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
             let records = hashes.load(partition, job.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() > 1) {
                 job.go_on()?;
-                let doc = |at: usize| number(&records.record(at)[16..]);
-                let first = doc(group.start);
-                group.into_iter().try_for_each(|at| link.push(writer, first, doc(at)))?;
+                let rows = &records.bytes()[group.start * copies::ROW..group.end * copies::ROW];
+                copies::group(rows, |first, doc| link.push(writer, first, doc))?;
             }
             hashes.remove(partition)?;
             bar.add(1);

@@ -6,11 +6,11 @@ use super::forward::{Forward, ForwardThread, ForwardWriter};
 use super::workers::Job;
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
-use crate::corpus::{decode_count, encode_count, snapshot};
+use crate::corpus::{encode_count, snapshot};
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::shuffle::{Order, Shuffle, Spec, Writer};
-use crate::stage::count::Tally;
+use crate::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use crate::text::Analysis;
 
 /// What the first pass found.
@@ -132,8 +132,8 @@ impl<'j> Counting<'j> {
     /// The statistics, from the documents and words of all threads.
     pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
         let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let (words, words_spilled) = table(self.job, "words", self.words, 1)?;
-        let (features, features_spilled) = table(self.job, "features", self.features, 2)?;
+        let (words, words_spilled) = table(self.job, "words", self.words, LEAST_WORDS)?;
+        let (features, features_spilled) = table(self.job, "features", self.features, LEAST_FEATURES)?;
         let identity = hash64(self.job.pipeline.identity().as_bytes());
         let id = snapshot(identity, counted, tokens, &words, &features);
         let stats = CorpusStats::new(counted, tokens, id, words, features);
@@ -177,12 +177,8 @@ fn table(job: &Job<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Res
     for partition in 0..partial.partitions() {
         let records = partial.load(partition, job.budget.a_thread)?;
         for group in records.groups() {
-            let term = decode_count(records.record(group.start)).0;
-            let (df, cf) = group.fold((0u64, 0u64), |sum, at| {
-                let (_, df, cf) = decode_count(records.record(at));
-                (sum.0 + u64::from(df), sum.1 + u64::from(cf))
-            });
-            if df >= least {
+            let rows = &records.bytes()[group.start * COUNT_WIDTH..group.end * COUNT_WIDTH];
+            if let Some((term, df, cf)) = sum(rows, least) {
                 writer.push(term, df, cf)?;
             }
         }

@@ -16,11 +16,8 @@ use crate::row::Slots;
 use crate::shuffle::{AtomicBits, Sorted};
 use crate::stage::choose::{Chooser, best};
 use crate::stage::connect::Forest;
-use crate::stage::remove_if::{MOST_LOOKED_AT, RemoveIf};
-use crate::stage::survive::{Finder, Lists, Removal};
-
-/// How many documents may be met for one document before the rest is left out and counted.
-const MOST_LISTED: u64 = 100_000;
+use crate::stage::remove_if::RemoveIf;
+use crate::stage::survive::{Finder, Lists, MOST_LISTED, Removal};
 
 /// What was decided.
 pub struct Decided {
@@ -140,15 +137,12 @@ impl Memory {
         let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
             (0..count).map(|_| Numbers::new(job.dir, name, documents as usize, documents)).collect()
         };
-        // See `Lists`: one algorithm that is enough by itself needs no more than the heads, where a pair is enough too.
-        let long = if needed > 1 || remove_if != RemoveIf::Pair { relations } else { 0 };
+        let long = if Lists::are_long(needed, remove_if) { relations } else { 0 };
         Ok(Memory {
             heads: arrays("kept-heads", relations)?,
             counts: arrays("kept-counts", long)?,
             next: arrays("kept-next", long)?,
-            // All of a class are equally similar, so that no more than the first ones are ever looked at. Where several
-            // algorithms must agree, those that they agree on may stand anywhere.
-            longest: if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 },
+            longest: Lists::longest(needed),
         })
     }
 

@@ -6,7 +6,6 @@ use super::input_notes;
 use super::inputs::notes;
 use super::intake::Taken;
 use super::options::record;
-use super::products::Products;
 use super::removals::Removals;
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
@@ -95,7 +94,6 @@ pub fn report(
         }),
         algorithms,
         removal,
-        taken_up: job.products.map(Products::taken_up).unwrap_or_default(),
         stages: job.clock.stages(),
         seconds,
         cpu_seconds,

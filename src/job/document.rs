@@ -1,5 +1,4 @@
-//! From a row of a batch to the document that algorithms see: its text, what stands beside it, and what earlier passes
-//! learnt of it.
+//! From a row of a batch to the document that algorithms see (`stage/view.rs`).
 
 use super::classes::Classes;
 use super::cuts::Cuts;
@@ -8,6 +7,7 @@ use crate::batch::{Cell, Documents, TextColumn};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::io::Want;
+use crate::stage::view;
 use crate::text::{Analysis, Field, FieldValue, FieldValues, Recalled};
 
 /// How a pass sees documents.
@@ -15,8 +15,7 @@ use crate::text::{Analysis, Field, FieldValue, FieldValues, Recalled};
 pub struct View<'j> {
     job: &'j Job<'j>,
     cuts: Option<&'j Cuts>,
-    stats: Option<&'j CorpusStats>,
-    copies: Option<&'j Classes>,
+    view: view::View<'j, Classes>,
 }
 
 /// The columns beside the text in one batch, by [`Field`].
@@ -25,12 +24,12 @@ pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 impl<'j> View<'j> {
     /// Of a pass that knows nothing yet.
     pub fn first(job: &'j Job<'j>) -> View<'j> {
-        View { job, cuts: None, stats: None, copies: None }
+        View { job, cuts: None, view: view::View::first(job.pipeline) }
     }
 
     /// Of a pass after the count: words are replayed, and their frequencies known.
     pub fn after_count(job: &'j Job<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
-        View { job, cuts, stats: Some(stats), copies: None }
+        View { job, cuts, view: view::View::after_count(job.pipeline, stats) }
     }
 
     /// Of a pass that knows the copies: each document knows how often the counts hold its text.
@@ -38,7 +37,7 @@ impl<'j> View<'j> {
     where
         'j: 'v,
     {
-        View { copies: copies.filter(|_| self.job.options.recipe.count_copies), ..self }
+        View { view: self.view.with_copies(copies, self.job.options.recipe.count_copies), ..self }
     }
 
     /// The text and whatever the algorithms read beside it, of all rows.
@@ -60,11 +59,6 @@ impl<'j> View<'j> {
 
     /// One document. A field whose bytes are no text counts as without a value.
     pub fn document<'d>(&'d self, doc: u64, text: &'d str, columns: &'d Columns, row: usize) -> Analysis<'d> {
-        let bits = self.cuts.and_then(|cuts| cuts.of(doc));
-        let document = match bits {
-            Some(bits) => self.job.pipeline.analyse_again(text, bits),
-            None => self.job.pipeline.analyse(text),
-        };
         let mut values = FieldValues::default();
         for (value, column) in values.iter_mut().zip(columns) {
             *value = match column.as_ref().map(|column| column.get(row)) {
@@ -73,11 +67,7 @@ impl<'j> View<'j> {
                 Some(_) => FieldValue::Null,
             };
         }
-        let document = document.with_fields(values).counted_times(self.times(doc));
-        match self.stats {
-            Some(stats) => document.counted_over(stats),
-            None => document,
-        }
+        self.view.document(doc, text, values, self.cuts.and_then(|cuts| cuts.of(doc)))
     }
 
     /// The bytes of a document's text and of what the algorithms read beside it.
@@ -88,11 +78,11 @@ impl<'j> View<'j> {
 
     /// One document of which only the words are known.
     pub fn recall<'d>(&'d self, doc: u64, words: Recalled<'d>) -> Analysis<'d> {
-        self.job.pipeline.recall(words).counted_times(self.times(doc))
+        self.view.recall(doc, words)
     }
 
     /// How often the counts hold the text of a document.
-    fn times(&self, doc: u64) -> u64 {
-        self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64)
+    pub fn times(&self, doc: u64) -> u64 {
+        self.view.times(doc)
     }
 }

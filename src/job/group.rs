@@ -14,6 +14,7 @@ use crate::hash::{combine, mix64};
 use crate::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
+use crate::stage::clusters;
 use crate::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies, probe_layout};
 
 /// What grouping found for one algorithm.
@@ -271,6 +272,16 @@ impl Relation {
     /// The classes of two documents or more whose representatives are in a range of documents, in order of these.
     pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
         self.classes.of(range)
+    }
+}
+
+impl clusters::Classes for Relation {
+    fn representative(&self, doc: u64) -> u64 {
+        self.classes.representative(doc)
+    }
+
+    fn members(&self, representative: u64) -> Docs<'_> {
+        Relation::members(self, representative)
     }
 }
 

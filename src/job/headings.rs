@@ -1,12 +1,12 @@
 //! The first line of each document, taken down by its hash: two pages with one title are known by it, if few have it.
 
-use super::classes::{Classes, number};
+use super::classes::Classes;
 use super::products::{Found, Putting};
 use super::workers::Job;
 use crate::error::Result;
 use crate::measure::FirstLine;
-use crate::row::doc_width;
 use crate::shuffle::{AtomicBits, AtomicCells};
+use crate::stage::{headings, note};
 use crate::text::{Analysis, Heading};
 
 /// The first lines of all documents.
@@ -22,7 +22,7 @@ impl Headings {
 
     /// Takes down the one of a document.
     pub fn take(&self, doc: u64, document: &Analysis<'_>) {
-        self.packed.store(doc as usize, Heading::of(document).map_or(0, Heading::pack));
+        self.packed.store(doc as usize, note::first_line(document));
     }
 
     /// Puts them down.
@@ -43,16 +43,14 @@ impl Headings {
     pub fn common(&self, job: &Job<'_>, copies: &Classes, most: u64) -> Result<AtomicBits> {
         let running = job.clock.stage("common first lines");
         let common = AtomicBits::new(job.dir, "common-headings", job.documents() as usize)?;
-        let width = doc_width(job.documents());
-        let lines = job.shuffle("headings", 8 + width, 8, job.documents())?;
+        let documents = job.documents();
+        let width = headings::width(documents);
+        let lines = job.shuffle("headings", width, headings::GROUP, documents)?;
         let mut writer = lines.writer();
         for doc in 0..job.documents() {
             job.go_on()?;
             if let Some(heading) = self.of(doc).filter(|_| !copies.is_surplus(doc)) {
-                let mut row = [0; 16];
-                row[..8].copy_from_slice(&heading.line().to_be_bytes());
-                row[8..8 + width].copy_from_slice(&doc.to_be_bytes()[8 - width..]);
-                writer.push(&row[..8 + width])?;
+                writer.push(&headings::row(documents, heading, doc)[..width])?;
             }
         }
         writer.flush()?;
@@ -65,7 +63,8 @@ impl Headings {
                 let records = lines.load(partition, job.budget.a_thread)?;
                 for group in records.groups().filter(|group| group.len() as u64 > most) {
                     job.go_on()?;
-                    group.into_iter().for_each(|at| _ = common.set(number(&records.record(at)[8..]) as usize));
+                    let rows = &records.bytes()[group.start * width..group.end * width];
+                    headings::common(documents, rows, most).for_each(|doc| _ = common.set(doc as usize));
                 }
                 lines.remove(partition)
             },
@@ -77,10 +76,6 @@ impl Headings {
 
     /// What the first lines of two documents say of them.
     pub fn compare(&self, common: &AtomicBits, a: u64, b: u64) -> FirstLine {
-        let (Some(x), Some(y)) = (self.of(a), self.of(b)) else { return FirstLine::default() };
-        FirstLine {
-            same: x.line() == y.line() && !common.get(a as usize),
-            titles: x.may_be_title() && y.may_be_title(),
-        }
+        headings::compare(self.of(a), self.of(b), || common.get(a as usize))
     }
 }

@@ -6,11 +6,11 @@ use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
 use super::rejected::{Rejected, Rejecter};
 use super::workers::Job;
-use crate::batch::{Documents, IdRef, IdsSeen};
+use crate::batch::{Documents, IdsSeen};
 use crate::error::Result;
-use crate::hash::hash64;
 use crate::io::Want;
 use crate::shuffle::{Shuffle, Sorted, Writer};
+use crate::stage::note;
 use crate::text::Analysis;
 
 /// The takers, for all threads.
@@ -99,7 +99,7 @@ impl<'j> Intake<'j> {
     /// Takes a row of a batch down but for its text, which is returned where it can be used.
     pub fn row<'b>(&self, taker: &mut Taker<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row) {
-            taker.ids.push(&id_hash(id).to_be_bytes())?;
+            taker.ids.push(&note::id_hash(id).to_be_bytes())?;
         }
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),
@@ -115,7 +115,7 @@ impl<'j> Intake<'j> {
     pub fn text(&self, taker: &mut Taker<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
         taker.took.used += 1;
         taker.took.text_bytes += document.raw().len() as u64;
-        taker.lengths.push(u32::try_from(document.characters()).unwrap_or(u32::MAX));
+        taker.lengths.push(note::length(document));
         if let Some(headings) = &self.headings {
             headings.take(doc, document);
         }
@@ -160,15 +160,6 @@ impl<'j> Intake<'j> {
             used: all.used,
             text_bytes: all.text_bytes,
         })
-    }
-}
-
-/// The hash of an id as it would be written: the number 7 and the text "7" are the same id.
-fn id_hash(id: IdRef<'_>) -> u64 {
-    match id {
-        IdRef::Text(text) => hash64(text.as_bytes()),
-        IdRef::Bytes(bytes) => hash64(bytes),
-        other => hash64(other.to_string().as_bytes()),
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::classes::{Classes, number};
+use super::classes::Classes;
 use super::document::View;
 use super::products::Stock;
 use super::workers::Job;
@@ -13,10 +13,8 @@ use crate::algorithm::{Corpus, Notes};
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
+use crate::stage::learn;
 use crate::text::Analysis;
-
-/// Bytes of a row that orders notes: hash of the text, where the note begins.
-const ROW: usize = 24;
 
 /// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.
 const BESIDES: usize = 80 << 20;
@@ -76,10 +74,11 @@ pub fn learn(
     if learners.is_empty() {
         return Ok(models);
     }
+    let view = &view.with_copies(copies);
     let running = job.clock.stage("take notes");
     let pads = learners.iter().map(|(at, _)| {
         let label = &recipe.algorithms[*at].label;
-        let order = job.by_hash(&format!("{label}-note-order"), ROW, 16, job.documents())?;
+        let order = job.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, job.documents())?;
         Ok(Pad { numbers: Heap::new(job.dir, &format!("{label}-notes"))?, order })
     });
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
@@ -94,17 +93,13 @@ pub fn learn(
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let alike = match copies {
-                    Some(copies) if recipe.count_copies => copies.members(doc).len().max(1),
-                    _ => 1,
-                };
                 let _long = job.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
                     note.clear();
                     note.push(0);
                     learner.note(&document, note);
-                    push(pad, writer, &document, note, alike)?;
+                    push(pad, writer, &document, note, view.times(doc))?;
                 }
                 *segmented += document.segmented();
             }
@@ -127,18 +122,15 @@ pub fn learn(
     Ok(models)
 }
 
-/// Writes one note, its length in front, unless there is nothing in it; it stands for `alike` documents.
-fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64], alike: usize) -> Result<()> {
+/// Writes one note, its length in front, unless there is nothing in it; it stands `times` times.
+fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64], times: u64) -> Result<()> {
     if note.len() < 2 {
         return Ok(());
     }
     note[0] = note.len() as u64 - 1;
     let begin = pad.numbers.append(bytemuck::cast_slice(note))?;
-    let mut row = [0; ROW];
-    // Of 128 bits, 127 are left: the first is 0.
-    row[..16].copy_from_slice(&(document.copy_hash() >> 1).to_be_bytes());
-    row[16..].copy_from_slice(&begin.to_be_bytes());
-    (0..alike).try_for_each(|_| writer.push(&row))
+    let row = learn::row(document, begin);
+    (0..times).try_for_each(|_| writer.push(&row))
 }
 
 /// The notes ordered by the hash of their texts.
@@ -149,7 +141,7 @@ fn in_order<'p>(job: &'p Job<'p>, pad: Pad) -> Result<Pages<'p>> {
     for partition in 0..sorted.partitions() {
         let records = sorted.load(partition, job.budget.a_thread)?;
         for record in 0..records.len() {
-            begins[at] = number(&records.record(record)[16..]);
+            begins[at] = learn::place(records.record(record));
             at += 1;
         }
         sorted.remove(partition)?;

@@ -69,7 +69,6 @@ impl Means {
             clock: &self.clock,
             long_documents: &self.long_documents,
             segmented: AtomicU64::new(0),
-            products: None,
             bad: Mutex::default(),
         }
     }

@@ -59,15 +59,15 @@ impl<'c> Member<'c, SignedRows> {
             label: bound.label.clone(),
             recipe: chosen.to_string(),
             verify: bound.confirm().map(|check| check.name()),
-            signed: now.tally.signed,
-            unsigned: counts(&now.tally.unsigned),
-            flagged: counts(&now.tally.flagged),
+            signed: now.tally.documents.signed,
+            unsigned: counts(&now.tally.documents.unsigned),
+            flagged: counts(&now.tally.documents.flagged),
             sign_seconds: now.tally.sampled.as_secs_f64() * text_bytes as f64 / now.tally.sampled_bytes.max(1) as f64,
             rows: now.rows.rows(),
             sifted_rows: now.tally.sifted,
             row_bytes: now.layout.width() as u64,
             expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
-                let documents = now.tally.signed as f64;
+                let documents = now.tally.documents.signed as f64;
                 documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
             }),
             notes: bound.signer.notes(),

@@ -16,9 +16,7 @@ pub struct Neighbours {
 
 impl Neighbours {
     /// Of pairs; those with a similarity of at least `near` are near.
-    pub fn new(job: &Job<'_>, pairs: &PairList, near: f64) -> Result<Neighbours> {
-        // A similarity is a Float32, so the bound is one too.
-        let near = near as f32;
+    pub fn new(job: &Job<'_>, pairs: &PairList, near: f32) -> Result<Neighbours> {
         let mut links = Links::new(job, pairs, |_| true)?;
         links.sort(job, |x, y| order(near, x, y))?;
         Ok(Neighbours { links, near })

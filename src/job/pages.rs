@@ -81,7 +81,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let run = options.run.clone();
     let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
-    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| attempt(job, &options, &own, stage, bad))
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad, _| attempt(job, &options, &own, stage, bad))
 }
 
 /// The columns of `--columns`.

@@ -8,6 +8,7 @@ use super::workers::Job;
 use crate::error::Result;
 use crate::row::{Pair, PairLayout};
 use crate::shuffle::{FrozenHeap, Heap, Sorted};
+use crate::stage::merge::merge;
 
 /// Bytes that a thread gathers before it appends them to the work file.
 const GATHERED_BYTES: usize = 64 << 10;
@@ -60,10 +61,11 @@ impl PairList {
                 if sightings.rows_of(part) > 0 {
                     maker.state = state();
                     let records = sightings.load(part, job.budget.a_thread)?;
+                    let width = records.width();
                     for group in records.groups() {
                         job.go_on()?;
-                        let seen = group.map(|at| layout.decode(records.record(at)));
-                        let Some(pair) = seen.reduce(Pair::merge) else { continue };
+                        let rows = &records.bytes()[group.start * width..group.end * width];
+                        let Some(pair) = merge(layout, rows) else { continue };
                         maker.merged += 1;
                         if let Some(pair) = check(&mut maker.state, pair) {
                             layout.encode(&pair, &mut maker.gathered);

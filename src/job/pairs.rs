@@ -14,16 +14,13 @@ use super::group::Relation;
 use super::ids::Ids;
 use super::keep::KeepOrder;
 use super::workers::{Job, UNKNOWN};
-use crate::batch::{self, FULL_ROWS, PairColumns, pair_schema};
+use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::row::{Docs, Pair, PairLayout, Related};
+use crate::row::{Pair, PairLayout, Related};
 use crate::shuffle::{AtomicBits, Sorted, Writer};
 use crate::stage::bound::Bound;
-use crate::stage::expand::{between, within};
-
-/// The bit of a pair of exact copies, above those of any method's rules.
-const COPY: u16 = 1 << 15;
+use crate::stage::expand::{MatchedBy, between, of_both, of_class, within};
 
 /// Pairs of documents of one algorithm.
 pub struct DocumentPairs {
@@ -38,19 +35,8 @@ pub struct DocumentPairs {
     pub large_groups: u64,
 }
 
-/// What is expanded, and how.
-struct Expanding<'e> {
-    bound: &'e Bound<'e>,
-    relation: &'e Relation,
-    alike: &'e Alike,
-    keep: &'e KeepOrder,
-    shown: &'e AtomicBits,
-    layout: PairLayout,
-    max_group: u64,
-}
-
 /// What one thread expanded.
-struct Expanded<'s> {
+struct Expander<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
     total: u64,
@@ -58,50 +44,13 @@ struct Expanded<'s> {
     large_groups: u64,
 }
 
-impl Expanding<'_> {
-    /// The pairs within one class.
-    fn class(&self, class: Docs<'_>, to: &mut Expanded<'_>) -> Result<()> {
-        to.large_groups += u64::from(class.len() as u64 > self.max_group);
-        let best = |members: Docs<'_>| self.keep.best(members);
-        let found = within(class, self.max_group, best, |a, b| {
-            let pair = Pair { told: self.relation.same, ..Pair::new(a, b, self.bound.signer.equal(), 1) };
-            let matched = if self.alike.note(&pair) { COPY } else { 1 };
-            self.push((&mut to.writer, &mut to.record), &Pair { matched, ..pair })
-        })?;
-        to.total += found;
-        Ok(())
-    }
-
-    /// The pairs that one of representatives stands for; it stays where it is if these are alone.
-    fn pair(&self, pair: &Pair, to: &mut Expanded<'_>) -> Result<()> {
-        self.alike.note(pair);
-        let found = if stays(self.relation, pair) {
-            self.show(pair);
-            1
-        } else {
-            let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
-            let best = |members: Docs<'_>| self.keep.best(members);
-            between(a, b, self.max_group, best, |x, y| {
-                let matched = if x < y { pair.matched } else { self.bound.signer.mirrored(pair.matched) };
-                let of_both = Pair { told: pair.told, ..Pair::new(x, y, pair.score, matched) };
-                self.push((&mut to.writer, &mut to.record), &of_both)
-            })?
-        };
-        to.total += found;
-        to.forms += if pair.is_form() { found } else { 0 };
-        Ok(())
-    }
-
-    fn push(&self, (writer, record): (&mut Writer<'_>, &mut Vec<u8>), pair: &Pair) -> Result<()> {
-        self.show(pair);
-        record.clear();
-        self.layout.encode(pair, record);
-        writer.push(record)
-    }
-
-    fn show(&self, pair: &Pair) {
-        self.shown.set(pair.a as usize);
-        self.shown.set(pair.b as usize);
+impl Expander<'_> {
+    fn push(&mut self, layout: &PairLayout, shown: &AtomicBits, pair: &Pair) -> Result<()> {
+        shown.set(pair.a as usize);
+        shown.set(pair.b as usize);
+        self.record.clear();
+        layout.encode(pair, &mut self.record);
+        self.writer.push(&self.record)
     }
 }
 
@@ -117,7 +66,7 @@ pub fn expand(
 ) -> Result<DocumentPairs> {
     let running = job.clock.stage(format!("expand {}", relation.label));
     let layout = relation.pairs.layout();
-    let expanding = Expanding { bound, relation, alike, keep, shown, layout, max_group: job.options.max_group };
+    let max_group = job.options.max_group;
     let name = format!("{}-documents", relation.label);
     let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, UNKNOWN)?;
     let pieces = relation.pairs.parts();
@@ -125,20 +74,48 @@ pub fn expand(
     let bar = job.bar(&format!("expand {}", relation.label), pieces);
     let counts = job.work(
         pieces,
-        || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
-        |expanded, piece| {
+        || Ok(Expander { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
+        |state, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
                 job.go_on()?;
-                expanding.class(class, expanded)?;
+                state.large_groups += u64::from(class.len() as u64 > max_group);
+                state.total += within(
+                    class,
+                    max_group,
+                    |members| keep.best(members),
+                    |a, b| {
+                        let are_copies = |pair: &Pair| alike.note(pair);
+                        let pair = of_class(&*bound.signer, relation.same, a, b, are_copies);
+                        state.push(&layout, shown, &pair)
+                    },
+                )?;
             }
             relation.pairs.each_of(piece, |pair| {
                 job.go_on()?;
-                expanding.pair(&pair, expanded)
+                alike.note(&pair);
+                if stays(relation, &pair) {
+                    shown.set(pair.a as usize);
+                    shown.set(pair.b as usize);
+                    state.total += 1;
+                    state.forms += u64::from(pair.is_form());
+                    return Ok(());
+                }
+                let (a, b) = (relation.members(pair.a), relation.members(pair.b));
+                let found = between(
+                    a,
+                    b,
+                    max_group,
+                    |members| keep.best(members),
+                    |x, y| state.push(&layout, shown, &of_both(&*bound.signer, &pair, x, y)),
+                )?;
+                state.total += found;
+                state.forms += if pair.is_form() { found } else { 0 };
+                Ok(())
             })?;
             bar.add(1);
             Ok(())
         },
-        |mut expanded| expanded.writer.flush().map(|()| [expanded.total, expanded.forms, expanded.large_groups]),
+        |mut state| state.writer.flush().map(|()| [state.total, state.forms, state.large_groups]),
     )?;
     let listed = out.finish()?;
     let [total, forms, large_groups] = [0, 1, 2].map(|at| counts.iter().map(|counts| counts[at]).sum());
@@ -278,43 +255,10 @@ impl Table<'_> {
     }
 }
 
-/// The names of the rules that found a pair, joined by `+`; the last one is kept, for it is nearly always the next one too.
-struct MatchedBy<'r> {
-    rules: &'r [&'r str],
-    matched: u16,
-    joined: String,
-}
-
-impl<'r> MatchedBy<'r> {
-    fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
-        MatchedBy { rules, matched: 0, joined: String::new() }
-    }
-
-    /// The names of the rules whose bits are set.
-    fn of(&mut self, matched: u16) -> &str {
-        if self.matched != matched {
-            let names = self.rules.iter().enumerate().filter(|(bit, _)| matched >> bit & 1 == 1).map(|(_, name)| *name);
-            self.joined = names.chain((matched & COPY != 0).then_some(batch::COPY)).collect::<Vec<_>>().join("+");
-            self.matched = matched;
-        }
-        &self.joined
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::row::Score;
-
-    #[test]
-    fn rules_are_named() {
-        let rules = ["first", "two_of_three"];
-        let mut names = MatchedBy::new(&rules);
-        for (matched, expected) in [(3, "first+two_of_three"), (2, "two_of_three"), (2, "two_of_three"), (COPY, "copy")]
-        {
-            assert_eq!(names.of(matched), expected);
-        }
-    }
 
     #[test]
     fn two_sequences_in_order_are_merged_into_one() {

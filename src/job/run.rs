@@ -39,8 +39,8 @@ pub fn run(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Outcome> {
-    let attempt = |job: &Job<'_>, stage: &Stage, bad: &[BadInput]| {
-        let report = attempt(job, stage, bad)?;
+    let attempt = |job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
+        let report = attempt(job, stage, bad, products)?;
         page::write(job, stage, report, page)
     };
     carry_out(options, inputs, progress, cancel, attempt).map(|report| Outcome { report })
@@ -55,7 +55,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Job<'_>, &Stage, &[BadInput]) -> Result<R>,
+    attempt: impl Fn(&Job<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
 ) -> Result<R> {
     let means = Means::new(options)?;
     let stage = Stage::begin(&options.out, options.overwrite, options.work.as_deref())?;
@@ -83,8 +83,7 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         empty_folder(stage.path())?;
         products.clear_away()?;
         let job = means.job(options, &source, stage.work().path(), progress, cancel);
-        let job = Job { products: Some(&products), ..job };
-        match job.check_pages().and_then(|()| attempt(&job, &stage, &bad)) {
+        match job.check_pages().and_then(|()| attempt(&job, &stage, &bad, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -124,9 +123,9 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
 }
 
 /// One attempt over the files that are whole as far as is known.
-pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<RunReport> {
+pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>) -> Result<RunReport> {
     let plan = Plan::new(&job.options.recipe, job.documents(), job.options.sift)?;
-    let (stock, none) = (Stock::new(job, &plan), CorpusStats::none());
+    let (stock, none) = (Stock::new(job, &plan, products), CorpusStats::none());
     let First { taken, copies, counts, words, members } = passes::first(job, &plan, &stock, &none)?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let view = match plan.counts {
@@ -141,5 +140,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput]) -> Result<
     let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
     let (members, contents) = relate(job, &stock, members, known)?;
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats: &stats, models: &models, bad };
-    output::write(job, stage, &plan, members, contents, known)
+    let mut report = output::write(job, stage, &plan, members, contents, known)?;
+    report.taken_up = products.taken_up();
+    Ok(report)
 }

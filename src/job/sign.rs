@@ -1,6 +1,5 @@
 //! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::classes::Classes;
@@ -8,11 +7,11 @@ use super::evidence::{Evidence, Taking, let_go};
 use super::sketches::SketchFile;
 use super::workers::Job;
 use crate::error::Result;
-use crate::row::{RowLayout, Signatures};
+use crate::row::{Row, RowLayout, Signatures};
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
-use crate::stage::sign::sign;
+use crate::stage::sign::{Tally, encode, sign};
 use crate::text::Analysis;
 
 /// The rows of one algorithm.
@@ -32,12 +31,8 @@ pub struct SignedRows {
 /// Documents of one algorithm, exact copies counted one by one.
 #[derive(Clone, Debug, Default)]
 pub struct SignTally {
-    /// With a signature.
-    pub signed: u64,
-    /// Without one, by reason.
-    pub unsigned: BTreeMap<&'static str, u64>,
-    /// Worth knowing about.
-    pub flagged: BTreeMap<&'static str, u64>,
+    /// By whether they have a signature.
+    pub documents: Tally,
     /// Rows that the sieve left out.
     pub sifted: u64,
     /// What signing the sampled documents took of this algorithm alone, all that is shared being there already.
@@ -47,23 +42,11 @@ pub struct SignTally {
 }
 
 impl SignTally {
-    fn add(&mut self, out: &Signatures, copies: u64) {
-        match out.reason() {
-            Some(reason) => *self.unsigned.entry(reason).or_default() += copies,
-            None => self.signed += copies,
-        }
-        for flag in out.flags() {
-            *self.flagged.entry(flag).or_default() += copies;
-        }
-    }
-
     fn merge(&mut self, other: &SignTally) {
-        self.signed += other.signed;
+        self.documents.merge(&other.documents);
         self.sifted += other.sifted;
         self.sampled += other.sampled;
         self.sampled_bytes += other.sampled_bytes;
-        other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason).or_default() += count);
-        other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag).or_default() += count);
     }
 }
 
@@ -159,7 +142,8 @@ impl<'s> Signing<'s> {
         let SigningThread { rows, tallies, scratch, record } = thread;
         sign(self.bound, document, scratch, |number, out, evidence| {
             let output = &self.outputs[number];
-            tallies[number].add(out, alike);
+            let tally = &mut tallies[number];
+            tally.documents.add(out, alike);
             if out.reason().is_some() {
                 return Ok(());
             }
@@ -169,16 +153,12 @@ impl<'s> Signing<'s> {
             if let Some(sketches) = &output.sketches {
                 sketches.put(doc, out.sketch_of_document());
             }
-            for row in out.rows(doc) {
-                if self.sieve.is_some_and(|sieve| !sieve.keeps(number, &row)) {
-                    tallies[number].sifted += 1;
-                    continue;
-                }
-                record.clear();
-                output.layout.encode(&row, record);
-                rows[number].push(record)?;
-            }
-            Ok(())
+            let passes = |row: &Row<'_>| {
+                let passes = self.sieve.is_none_or(|sieve| sieve.keeps(number, row));
+                tally.sifted += u64::from(!passes);
+                passes
+            };
+            encode(output.layout, doc, out, record, passes, |row| rows[number].push(row))
         })?;
         let_go(&mut scratch.1);
         if doc.is_multiple_of(self.timed) {

@@ -117,7 +117,7 @@ pub fn stream(
     let none = CorpusStats::none();
     check_key(options)?;
     let bound = key(options, &none)?;
-    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad| {
+    carry_out(&options.run, inputs, progress, cancel, |job, stage, bad, _| {
         attempt(options, job, stage, bad, &bound, forget)
     })
 }
@@ -177,7 +177,6 @@ fn attempt(
             clock: job.clock,
             long_documents: job.long_documents,
             segmented: AtomicU64::new(0),
-            products: None,
             bad: Mutex::default(),
         };
         old.check_pages()?;

@@ -1,5 +1,6 @@
 //! The rule that tells versions from forms, over the pairs of one algorithm: what each pair is, and why.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::Contents;
@@ -11,9 +12,10 @@ use super::run_report::RelationsReport;
 use super::workers::Job;
 use crate::algorithm::Relating;
 use crate::error::Result;
-use crate::measure::{Both, Versions};
-use crate::row::{Pair, RelationKind};
+use crate::measure::{Contained, FirstLine, Versions};
+use crate::row::RelationKind;
 use crate::shuffle::AtomicBits;
+use crate::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
 
 /// All that is known of documents for the rule.
 pub struct Known<'k> {
@@ -27,16 +29,17 @@ pub struct Known<'k> {
     pub common: &'k AtomicBits,
 }
 
-impl Known<'_> {
-    /// What the rule asks of two documents whose next best is known.
-    fn both(&self, relating: &dyn Relating, pair: &Pair, next_best: f32) -> Both {
-        Both {
-            cosine: pair.score.similarity.into(),
-            contained: self.contents.of(pair.a, pair.b).unwrap_or_default(),
-            surplus: relating.surplus(&self.evidence.of(pair.a), &self.evidence.of(pair.b)),
-            lines: self.headings.compare(self.common, pair.a, pair.b),
-            next_best: next_best.into(),
-        }
+impl Facts for Known<'_> {
+    fn evidence(&self, doc: u64) -> Cow<'_, [u64]> {
+        self.evidence.of(doc)
+    }
+
+    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
+        self.contents.of(a, b)
+    }
+
+    fn first_lines(&self, a: u64, b: u64) -> FirstLine {
+        self.headings.compare(self.common, a, b)
     }
 }
 
@@ -50,21 +53,19 @@ pub fn tell(
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
     let running = job.clock.stage(format!("tell {label}"));
-    let neighbours = Neighbours::new(job, pairs, rule.near)?;
+    let neighbours = Neighbours::new(job, pairs, near(rule))?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
     let told = pairs.revise(job, &format!("tell {label}"), layout, |_, pair| {
         let next = neighbours.next_best(pair.a, pair.b);
-        let next_best = next.similarity.unwrap_or(rule.least as f32);
-        let told = rule.relate(&known.both(relating, &pair, next_best));
         cut_short.fetch_add(next.cut_short.into(), Relaxed);
-        let pair = Pair { told: Some(told), ..pair };
-        if pair.is_form() && f64::from(pair.score.similarity) < rule.forms {
+        let pair = tell_one((rule, relating), pair, next, known);
+        if !is_reported(rule, &pair) {
             left_out.fetch_add(1, Relaxed);
             return Ok(None);
         }
-        counts[told.relation as usize].fetch_add(1, Relaxed);
+        pair.told.iter().for_each(|told| _ = counts[told.relation as usize].fetch_add(1, Relaxed));
         Ok(Some(pair))
     })?;
     running.end(pairs.rows(), told.rows(), told.bytes());

@@ -17,10 +17,9 @@ use super::workers::Job;
 use crate::batch::Cell;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
-use crate::measure::Undecided;
-use crate::row::Pair;
 use crate::shuffle::AtomicBits;
 use crate::stage::bound::Check;
+use crate::stage::verify::{documents as evidence_of, judge};
 
 /// What a check on the texts left of the candidates of one algorithm.
 pub struct Verified {
@@ -64,8 +63,9 @@ pub fn verify_last<'c>(
             let Step::Found(now) = step else { return Ok(step) };
             let what = format!("verify {}", bound.label);
             let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
+            let count = || _ = undecided.fetch_add(1, Relaxed);
             let pairs = now.pairs.revise(job, &what, now.pairs.layout(), |_, pair| {
-                Ok(judge(check, &evidence.of(pair.a), &evidence.of(pair.b), pair, &undecided))
+                Ok(judge(check, [&evidence.of(pair.a), &evidence.of(pair.b)], pair, count))
             })?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
             report.undecided += undecided.into_inner();
@@ -79,8 +79,7 @@ pub fn verify_last<'c>(
 pub fn documents_of(job: &Job<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
     let documents = AtomicBits::new(job.dir, "documents-of-pairs", job.documents() as usize)?;
     pairs.each(|pair| {
-        documents.set(pair.a as usize);
-        documents.set(pair.b as usize);
+        evidence_of(&pair).into_iter().for_each(|doc| _ = documents.set(doc as usize));
         job.go_on()
     })?;
     Ok(Arc::new(documents))
@@ -149,14 +148,6 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// What the check makes of a pair; what it cannot decide is counted, and is none.
-fn judge(check: Check<'_>, a: &[u64], b: &[u64], pair: Pair, undecided: &AtomicU64) -> Option<Pair> {
-    check.judge(a, b, pair).unwrap_or_else(|Undecided| {
-        undecided.fetch_add(1, Relaxed);
-        None
-    })
-}
-
 /// Checks the candidates of one algorithm.
 pub fn confirm(
     job: &Job<'_>,
@@ -179,7 +170,7 @@ pub fn confirm(
                 *first = Some((pair.a, evidence.of(pair.a)));
             }
             let a: &[u64] = first.as_ref().map_or(&[], |(_, numbers)| numbers);
-            judge(check, a, &evidence.of(pair.b), pair, &undecided)
+            judge(check, [a, &evidence.of(pair.b)], pair, || _ = undecided.fetch_add(1, Relaxed))
         },
     )?;
     running.end(candidates, pairs.rows(), pairs.bytes());

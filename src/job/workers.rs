@@ -9,7 +9,6 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::gate::{Gate, Permit};
 use super::options::RunOptions;
-use super::products::Products;
 use super::progress::{Bar, Progress, Unit};
 use super::purified::{Purified, Reading};
 use super::purify_report::PurifyReport;
@@ -63,8 +62,6 @@ pub struct Job<'j> {
     pub long_documents: &'j Gate,
     /// Han characters that went through the dictionary.
     pub segmented: AtomicU64,
-    /// What is put down on the way, of a run that may go on later.
-    pub products: Option<&'j Products<'j>>,
     /// Files whose damage showed while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }

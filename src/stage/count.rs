@@ -1,7 +1,7 @@
 //! count: what one worker adds to the statistics of the corpus, document by document.
 
 use crate::algorithm::{Features, Stats};
-use crate::corpus::Counts;
+use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
 use crate::text::Analysis;
 
 /// The counts of one worker; sums of several workers' tallies are the statistics of the corpus.
@@ -54,6 +54,19 @@ impl Tally<'_> {
             counts.add_document(self.scratch.iter().copied());
         }
     }
+}
+
+/// Words are kept from the first document on.
+pub const LEAST_WORDS: u64 = 1;
+/// A feature of one document alone is as good as unknown.
+pub const LEAST_FEATURES: u64 = 2;
+
+/// Takes all partial counts of one term: the term, in how many documents it is, and how often; none where that is in fewer
+/// documents than `least`.
+pub fn sum(rows: &[u8], least: u64) -> Option<(u64, u64, u64)> {
+    let counts = rows.chunks_exact(COUNT_WIDTH).map(decode_count);
+    let counts = counts.map(|(term, df, cf)| (term, u64::from(df), u64::from(cf)));
+    counts.reduce(|sum, one| (sum.0, sum.1 + one.1, sum.2 + one.2)).filter(|sum| sum.1 >= least)
 }
 
 #[cfg(test)]

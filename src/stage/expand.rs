@@ -3,7 +3,58 @@
 //! A class of g documents stands for g (g - 1) / 2 pairs. Above `max_group` only the pairs with its best document (the
 //! centre) are written; the exact number is counted all the same.
 
-use crate::row::Docs;
+use crate::algorithm::Signer;
+use crate::row::{Docs, Pair, Related};
+
+/// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
+pub const COPY: u16 = 1 << 15;
+
+/// The pair of two documents of one class; `same` is what equal documents are where the method tells. Exact copies are found as
+/// such and by no rule of the method.
+#[inline]
+pub fn of_class(
+    signer: &dyn Signer,
+    same: Option<Related>,
+    a: u64,
+    b: u64,
+    are_copies: impl Fn(&Pair) -> bool,
+) -> Pair {
+    let pair = Pair { told: same, ..Pair::new(a, b, signer.equal(), 1) };
+    Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
+}
+
+/// The pair of a document of the first class and one of the second, whose representatives are a pair. Rules with a direction
+/// change places where the smaller number is in the second class.
+#[inline]
+pub fn of_both(signer: &dyn Signer, representatives: &Pair, x: u64, y: u64) -> Pair {
+    let Pair { score, matched, told, .. } = *representatives;
+    let matched = if x < y { matched } else { signer.mirrored(matched) };
+    Pair { told, ..Pair::new(x, y, score, matched) }
+}
+
+/// The names of the rules that found a pair, joined by `+`; the last one is kept, for it is nearly always the next one too.
+pub struct MatchedBy<'r> {
+    rules: &'r [&'r str],
+    matched: u16,
+    joined: String,
+}
+
+impl<'r> MatchedBy<'r> {
+    /// Of a method's rules, by bit.
+    pub fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
+        MatchedBy { rules, matched: 0, joined: String::new() }
+    }
+
+    /// The names of the rules whose bits are set.
+    pub fn of(&mut self, matched: u16) -> &str {
+        if self.matched != matched {
+            let names = self.rules.iter().enumerate().filter(|(bit, _)| matched >> bit & 1 == 1).map(|(_, name)| *name);
+            self.joined = names.chain((matched & COPY != 0).then_some("copy")).collect::<Vec<_>>().join("+");
+            self.matched = matched;
+        }
+        &self.joined
+    }
+}
 
 /// The pairs within one class; returns how many it stands for. `centre` picks the best document of a large class.
 pub fn within<E>(
@@ -45,6 +96,16 @@ pub fn between<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_are_named() {
+        let rules = ["first", "two_of_three"];
+        let mut names = MatchedBy::new(&rules);
+        for (matched, expected) in [(3, "first+two_of_three"), (2, "two_of_three"), (2, "two_of_three"), (COPY, "copy")]
+        {
+            assert_eq!(names.of(matched), expected);
+        }
+    }
 
     fn collect(run: impl FnOnce(&mut Vec<(u64, u64)>) -> Result<u64, ()>) -> (u64, Vec<(u64, u64)>) {
         let mut pairs = Vec::new();

@@ -1,7 +1,9 @@
 //! sign: the signatures of all chosen algorithms from one analysis of a document.
 
+use std::collections::BTreeMap;
+
 use super::bound::Bound;
-use crate::row::Signatures;
+use crate::row::{Reason, Row, RowLayout, Signatures};
 use crate::text::Analysis;
 
 /// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for its
@@ -23,4 +25,52 @@ pub fn sign<E>(
         each(number, rows, evidence)?;
     }
     Ok(())
+}
+
+/// The bytes of each row that an algorithm emitted for a document and that `passes`; none where it has no signature. `record` is
+/// memory to write in.
+pub fn encode<E>(
+    layout: RowLayout,
+    doc: u64,
+    out: &Signatures,
+    record: &mut Vec<u8>,
+    mut passes: impl FnMut(&Row<'_>) -> bool,
+    mut each: impl FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    for row in out.rows(doc).filter(|row| passes(row)) {
+        record.clear();
+        layout.encode(&row, record);
+        each(record)?;
+    }
+    Ok(())
+}
+
+/// Documents of one algorithm by whether they have a signature, exact copies counted one by one. Sums over any parts of the corpus
+/// add up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// With a signature.
+    pub signed: u64,
+    /// Without one, by reason.
+    pub unsigned: BTreeMap<Reason, u64>,
+    /// Worth knowing about.
+    pub flagged: BTreeMap<Reason, u64>,
+}
+
+impl Tally {
+    /// Counts what was emitted for a document that stands for so many.
+    pub fn add(&mut self, out: &Signatures, documents: u64) {
+        match out.reason() {
+            Some(reason) => *self.unsigned.entry(reason).or_default() += documents,
+            None => self.signed += documents,
+        }
+        out.flags().iter().for_each(|flag| *self.flagged.entry(flag).or_default() += documents);
+    }
+
+    /// Adds another part of the corpus.
+    pub fn merge(&mut self, other: &Tally) {
+        self.signed += other.signed;
+        other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason).or_default() += count);
+        other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag).or_default() += count);
+    }
 }

@@ -12,8 +12,12 @@
 //! shortest lists are looked through, and the others are asked about what was met there: a class of a hundred thousand
 //! documents that all stay costs nothing to `--decide all` if another algorithm tells them apart.
 
+use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
 use crate::row::{Docs, Slots};
+
+/// How many documents may be met for one document before the rest is left out and counted.
+pub const MOST_LISTED: u64 = 100_000;
 
 /// What one algorithm knows of documents.
 pub trait Relation {
@@ -64,6 +68,17 @@ pub struct Lists<'l> {
 }
 
 impl Lists<'_> {
+    /// Whether counts and next are needed beside the heads, where `needed` algorithms must agree.
+    pub fn are_long(needed: usize, remove_if: RemoveIf) -> bool {
+        needed > 1 || remove_if != RemoveIf::Pair
+    }
+
+    /// [`Lists::longest`], where `needed` algorithms must agree. All of a class are equally similar, so that no more than the first
+    /// ones are ever looked at. Where several must agree, those that they agree on may stand anywhere.
+    pub fn longest(needed: usize) -> u64 {
+        if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 }
+    }
+
     fn insert(&mut self, relation: usize, class: u64, doc: u64) {
         let heads = &mut self.heads[relation];
         if let (Some(counts), Some(next)) = (self.counts.get_mut(relation), self.next.get_mut(relation)) {

@@ -43,6 +43,7 @@ mod short_copies;
 mod signals;
 mod sources;
 mod stream;
+mod third_driver;
 mod titles;
 mod told_early;
 mod transcripts;

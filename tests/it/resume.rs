@@ -210,7 +210,7 @@ fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
     // The kinds of files: of rows and others, large and small.
     let files = {
         let place = Place::new();
-        place.killed_in("tell cosine", &[]);
+        place.killed_in("group exact", &[]);
         let names = names_in(&place.work()).into_iter().filter(|name| name != "lock");
         let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
         sized.collect::<BTreeSet<(u64, String)>>()
@@ -220,7 +220,7 @@ fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
     let ledger = files.iter().find(|(_, name)| name == "ledger.json").unwrap();
     for (at, (_, name)) in chosen.into_iter().chain([ledger]).enumerate() {
         let place = Place::new();
-        place.killed_in("tell cosine", &[]);
+        place.killed_in("group exact", &[]);
         let path = place.work().join(name);
         let mut bytes = std::fs::read(&path).unwrap();
         match at % 3 {

@@ -145,6 +145,7 @@ mod tests {
             (_, "tokenizer") => "bigram".into(),
             (_, "purify") => "visible".into(),
             (_, "keep") => "score desc".into(),
+            (_, "checkpoint") => "300s".into(),
             (_, "decide") => "all".into(),
             (_, "remove-if") => "pair".into(),
             (_, "judge") => "words:0.5".into(),

@@ -11,14 +11,14 @@ use crate::stage::plan::Plan;
 pub struct Stock<'j> {
     job: &'j Job<'j>,
     plan: &'j Plan,
-    products: Option<&'j Products<'j>>,
+    products: &'j Products<'j>,
     keys: OnceCell<Keys>,
 }
 
 impl<'j> Stock<'j> {
     /// Of a job.
-    pub fn new(job: &'j Job<'j>, plan: &'j Plan) -> Stock<'j> {
-        Stock { job, plan, products: job.products, keys: OnceCell::new() }
+    pub fn new(job: &'j Job<'j>, plan: &'j Plan, products: &'j Products<'j>) -> Stock<'j> {
+        Stock { job, plan, products, keys: OnceCell::new() }
     }
 
     fn keys(&self) -> Result<&Keys> {
@@ -31,7 +31,7 @@ impl<'j> Stock<'j> {
 
     /// The products, where there is anything to take up.
     fn there(&self) -> Option<&'j Products<'j>> {
-        self.products.filter(|products| !products.is_empty())
+        Some(self.products).filter(|products| !products.is_empty())
     }
 
     /// Whether there is a product of that key.
@@ -54,7 +54,7 @@ impl<'j> Stock<'j> {
 
     /// Whether what comes of the stage at hand is to be put down.
     pub fn due(&self) -> bool {
-        self.products.is_some_and(Products::due)
+        self.products.due()
     }
 
     /// Puts a product down, if it is `due` and not there yet.
@@ -62,10 +62,10 @@ impl<'j> Stock<'j> {
     /// # Errors
     /// A full disk.
     pub fn offer<T: Product>(&self, due: bool, key: impl Fn(&Keys) -> &Key, value: T) -> Result<T> {
-        match self.products.filter(|_| due) {
-            Some(products) if !products.has(key(self.keys()?)) => products.put(self.job, key(self.keys()?), value),
-            _ => Ok(value),
+        if !due || self.products.has(key(self.keys()?)) {
+            return Ok(value);
         }
+        self.products.put(self.job, key(self.keys()?), value)
     }
 
     /// Removes a product that nothing will ask for any more.

@@ -1,0 +1,641 @@
+//! One thread, lists in place of the shuffle, buckets in a random order, every scan fed in random cuts. What is asked of an
+//! algorithm, of rows and of pairs is asked of `stage` alone: nothing here decides anything.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::Path;
+
+use dupsift::algorithm::{Corpus, Notes, Stats};
+use dupsift::corpus::{COUNT_GROUP, CorpusStats, TermTable, TermTableWriter, encode_count};
+use dupsift::hash::hash64;
+use dupsift::measure::{Contained, FirstLine, contained, write_contents};
+use dupsift::row::{Docs, LinkLayout, Pair, PairLayout, Pairs, RowLayout, Signatures, Sketches, Slots};
+use dupsift::stage::bound::{Bound, Check};
+use dupsift::stage::choose::Chooser;
+use dupsift::stage::clusters::{self, Clusters};
+use dupsift::stage::copies::{self, Copies};
+use dupsift::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
+use dupsift::stage::expand::{MatchedBy, between, of_both, of_class, within};
+use dupsift::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies, probe_layout};
+use dupsift::stage::groups::Groups;
+use dupsift::stage::margin::{Whole, best, comes_within};
+use dupsift::stage::merge::merge;
+use dupsift::stage::next_best::{MOST_PASSED, Partner, Partners, next_best, order};
+use dupsift::stage::recipe::Recipe;
+use dupsift::stage::remove_if::RemoveIf;
+use dupsift::stage::sign::{Tally as TallyOfSigning, encode, sign};
+use dupsift::stage::survive::{self, Finder, Lists as Kept, MOST_LISTED};
+use dupsift::stage::tell::{self, is_reported, near};
+use dupsift::stage::verify::{documents, judge};
+use dupsift::stage::view::View;
+use dupsift::stage::{headings, learn, note};
+use dupsift::text::{Analysis, Field, FieldValue, FieldValues, Heading, Pipeline};
+
+use crate::kit::Numbers;
+
+/// A document as it was read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    pub text: Option<String>,
+    /// None where the corpus has no such column, then none where it has no value.
+    pub title: Option<Option<String>>,
+}
+
+/// What was asked beside the recipe.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub max_group: u64,
+    pub max_candidates: u64,
+    /// Whether surplus copies are signed as well.
+    pub signs_copies: bool,
+}
+
+/// A pair as the table has it: documents, similarity, distance, rules, and what it was told to be.
+pub type PairRow = (u64, u64, f32, Option<f32>, String, Option<(String, String, Option<f32>)>);
+/// A document of a cluster as the table has it: document, representative, size, similarity.
+pub type ClusterRow = (u64, u64, u64, Option<f32>);
+
+/// A removed document as the table has it: document, kept document, similarity.
+pub type RemovedRow = (u64, u64, Option<f32>);
+
+/// What one algorithm says.
+#[derive(Debug, Default)]
+pub struct Said {
+    pub label: String,
+    pub pairs: Vec<PairRow>,
+    pub clusters: Vec<ClusterRow>,
+    pub signed: TallyOfSigning,
+    pub candidates: u64,
+    pub compared: Compared,
+}
+
+type Rows = Vec<Vec<u8>>;
+type Numbered = BTreeMap<u64, Vec<u64>>;
+
+/// Classes of equal documents.
+#[derive(Clone, Debug, Default)]
+struct Classes {
+    members: BTreeMap<u64, Vec<u64>>,
+    representatives: BTreeMap<u64, u64>,
+}
+
+impl Copies for Classes {
+    fn is_surplus(&self, doc: u64) -> bool {
+        clusters::Classes::representative(self, doc) != doc
+    }
+
+    fn members(&self, doc: u64) -> Docs<'_> {
+        let class = self.members.get(&clusters::Classes::representative(self, doc));
+        class.map_or(Docs::NONE, |docs| Docs::Wide(docs))
+    }
+}
+
+impl clusters::Classes for Classes {
+    fn representative(&self, doc: u64) -> u64 {
+        self.representatives.get(&doc).copied().unwrap_or(doc)
+    }
+
+    fn members(&self, representative: u64) -> Docs<'_> {
+        self.members.get(&representative).map_or(Docs::One(representative), |docs| Docs::Wide(docs))
+    }
+}
+
+struct Sketched(Vec<Vec<u64>>);
+
+impl Sketches for Sketched {
+    fn copy(&self, doc: u64, to: &mut [u64]) {
+        to.iter_mut().zip(&self.0[doc as usize]).for_each(|(to, word)| *to = *word);
+    }
+}
+
+struct InOrder(Vec<Vec<u64>>);
+
+impl Notes for InOrder {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, at: usize) -> &[u64] {
+        &self.0[at]
+    }
+
+    fn memory_bytes(&self) -> usize {
+        1 << 30
+    }
+
+    fn go_on(&self) -> dupsift::error::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct EqualRows {
+    links: Vec<(u64, u64)>,
+    probes: Rows,
+}
+
+impl Equal for EqualRows {
+    fn link(&mut self, representative: u64, doc: u64) -> dupsift::error::Result<()> {
+        self.links.push((representative, doc));
+        Ok(())
+    }
+
+    fn probe(&mut self, row: &[u8]) -> dupsift::error::Result<()> {
+        self.probes.push(row.to_vec());
+        Ok(())
+    }
+}
+
+/// The partners of each document one after the other.
+struct Lists(BTreeMap<u64, Range<usize>>, Vec<Partner>);
+
+impl Partners for Lists {
+    fn range(&self, doc: u64) -> Range<usize> {
+        self.0.get(&doc).cloned().unwrap_or(0..0)
+    }
+
+    fn get(&self, at: usize) -> Partner {
+        self.1[at]
+    }
+}
+
+/// What one algorithm says, for the survivor rule.
+struct Linked {
+    classes: Classes,
+    links: BTreeMap<u64, Vec<Partner>>,
+    equal: f32,
+}
+
+impl survive::Relation for Linked {
+    fn class(&self, doc: u64) -> u64 {
+        clusters::Classes::representative(&self.classes, doc)
+    }
+
+    fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
+        self.links.get(&class).into_iter().flatten().for_each(|&(linked, similarity)| each(linked, similarity));
+    }
+
+    fn equal(&self) -> f32 {
+        self.equal
+    }
+}
+
+/// The documents that each one forms a pair with.
+fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Partner>> {
+    let mut partners: BTreeMap<u64, Vec<Partner>> = BTreeMap::new();
+    for pair in pairs {
+        partners.entry(pair.a).or_default().push((pair.b, pair.score.similarity));
+        partners.entry(pair.b).or_default().push((pair.a, pair.score.similarity));
+    }
+    partners
+}
+
+/// What is known of documents for the rule that tells what pairs are.
+struct Known<'k> {
+    evidence: &'k Numbered,
+    contents: Numbered,
+    headings: &'k [u64],
+    common: BTreeSet<u64>,
+}
+
+impl tell::Known for Known<'_> {
+    fn evidence(&self, doc: u64) -> Cow<'_, [u64]> {
+        Cow::Borrowed(&self.evidence[&doc])
+    }
+
+    fn contained(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
+        Some(contained(&self.contents[&a], &self.contents[&b]))
+    }
+
+    fn first_lines(&self, a: u64, b: u64) -> FirstLine {
+        let [x, y] = [a, b].map(|doc| Heading::unpack(self.headings[doc as usize]));
+        headings::compare(x, y, || self.common.contains(&a))
+    }
+}
+
+/// The driver over one corpus.
+pub struct Driver<'d> {
+    docs: &'d [Document],
+    recipe: &'d Recipe,
+    asked: Asked,
+    random: Numbers,
+    lengths: Vec<u32>,
+    headings: Vec<u64>,
+}
+
+impl<'d> Driver<'d> {
+    pub fn new(docs: &'d [Document], recipe: &'d Recipe, asked: Asked, seed: u64) -> Driver<'d> {
+        let zeros = (vec![0; docs.len()], vec![0; docs.len()]);
+        Driver { docs, recipe, asked, random: Numbers(seed), lengths: zeros.0, headings: zeros.1 }
+    }
+
+    /// Every row counts, whether it has a text or not.
+    fn count(&self) -> u64 {
+        self.docs.len() as u64
+    }
+
+    /// What a shuffle and a scan do.
+    fn scan(&mut self, rows: Rows, group_width: usize, mut each: impl FnMut(&[u8])) {
+        let Some(width) = rows.first().map(Vec::len) else { return };
+        let (buckets, turn) = (1 + self.random.below(9) as u64, self.random.below(1000) as u64);
+        let mut spread: BTreeMap<u64, Rows> = BTreeMap::new();
+        for row in rows {
+            let bucket = hash64(&row[..group_width]) % buckets;
+            spread.entry((bucket + turn) % buckets * 7 % buckets).or_default().push(row);
+        }
+        for mut bucket in spread.into_values() {
+            bucket.sort_unstable();
+            let mut groups = Groups::new(width, group_width, Vec::new());
+            let mut each = |group: &[u8]| Ok(each(group));
+            let mut rest = &bucket[..];
+            while !rest.is_empty() {
+                let (block, after) = rest.split_at(self.random.below(rest.len().min(40) + 1));
+                groups.push(&block.concat(), &mut each).unwrap();
+                rest = after;
+            }
+            groups.finish(&mut each).unwrap();
+        }
+    }
+
+    fn fields(&self, doc: u64) -> FieldValues<'d> {
+        let asked = self.recipe.fields();
+        Field::ALL.map(|field| match &self.docs[doc as usize].title {
+            Some(title) if field == Field::Title && asked.contains(&field) => {
+                title.as_deref().map_or(FieldValue::Null, FieldValue::Text)
+            }
+            _ => FieldValue::NoColumn,
+        })
+    }
+
+    /// Every document with a text.
+    fn read(&self, view: &View<'_, Classes>, mut each: impl FnMut(u64, &Analysis<'_>)) {
+        for (doc, document) in self.docs.iter().enumerate() {
+            let Some(text) = &document.text else { continue };
+            each(doc as u64, &view.document(doc as u64, text, self.fields(doc as u64), None));
+        }
+    }
+
+    fn classes(&mut self, links: &[(u64, u64)]) -> Classes {
+        let layout = LinkLayout::new(self.count());
+        let rows = links.iter().map(|&(first, doc)| layout.encode(first, doc)[..layout.width()].to_vec()).collect();
+        let mut classes = Classes::default();
+        self.scan(rows, layout.group_width(), |links| {
+            let docs: Vec<u64> = copies::class(layout, links).collect();
+            if docs.len() > 1 {
+                classes.representatives.extend(docs.iter().map(|&doc| (doc, docs[0])));
+                classes.members.insert(docs[0], docs);
+            }
+        });
+        classes
+    }
+
+    fn note(&mut self, pipeline: &Pipeline) -> Classes {
+        let (mut rows, mut links) = (Rows::new(), Vec::new());
+        let (mut lengths, mut lines) = (vec![0; self.docs.len()], vec![0; self.docs.len()]);
+        self.read(&View::first(pipeline), |doc, document| {
+            lengths[doc as usize] = note::length(document);
+            lines[doc as usize] = note::first_line(document);
+            rows.extend(copies::row(doc, document).map(|row| row.to_vec()));
+        });
+        (self.lengths, self.headings) = (lengths, lines);
+        self.scan(rows, copies::GROUP, |rows| {
+            copies::group(rows, |first, doc| Ok(links.push((first, doc)))).unwrap();
+        });
+        self.classes(&links)
+    }
+
+    fn statistics(&mut self, pipeline: &Pipeline, copies: &Classes, folder: &Path) -> CorpusStats {
+        let kinds = self.recipe.features();
+        let new = || Tally::new(Stats { words: true, features: true }, &kinds, 0);
+        let (mut tally, mut words, mut features) = (new(), Rows::new(), Rows::new());
+        let (mut counted, mut tokens, mut random) = (0, 0, Numbers(self.random.0));
+        let mut drain = |tally: &mut Tally<'_>| {
+            for (counts, rows) in [(&mut tally.words, &mut words), (&mut tally.features, &mut features)] {
+                let mut push = |term, df, cf| Ok::<_, ()>(rows.push(encode_count(term, df, cf).to_vec()));
+                counts.as_mut().unwrap().drain(&mut push).unwrap();
+            }
+        };
+        self.read(&View::first(pipeline), |doc, document| {
+            if self.recipe.count_copies || !copies.is_surplus(doc) {
+                tally.add(document);
+            }
+            if random.below(100) == 0 {
+                drain(&mut tally);
+            }
+        });
+        drain(&mut tally);
+        (counted, tokens) = (counted + tally.documents, tokens + tally.tokens);
+        drop(tally);
+        let words = self.terms(words, LEAST_WORDS, &folder.join("words"));
+        let features = self.terms(features, LEAST_FEATURES, &folder.join("features"));
+        CorpusStats::new(counted, tokens, 1, words, features)
+    }
+
+    fn terms(&mut self, counts: Rows, least: u64, place: &Path) -> TermTable {
+        let mut terms = Vec::new();
+        self.scan(counts, COUNT_GROUP, |rows| terms.extend(sum(rows, least)));
+        terms.sort_unstable();
+        let mut writer = TermTableWriter::create(place).unwrap();
+        terms.into_iter().for_each(|(term, df, cf)| writer.push(term, df, cf).unwrap());
+        writer.finish().unwrap()
+    }
+
+    fn models(&mut self, view: &View<'_, Classes>, corpus: &Corpus<'_>, copies: &Classes) -> Vec<Vec<u64>> {
+        let mut models = vec![Vec::new(); self.recipe.algorithms.len()];
+        for (at, learner) in self.recipe.learners(corpus).unwrap() {
+            let (mut notes, mut order, mut numbers) = (Vec::new(), Rows::new(), Vec::new());
+            self.read(view, |doc, document| {
+                numbers.clear();
+                learner.note(document, &mut numbers);
+                if !numbers.is_empty() && !copies.is_surplus(doc) {
+                    let row = learn::row(document, notes.len() as u64).to_vec();
+                    order.extend(std::iter::repeat_n(row, view.times(doc) as usize));
+                    notes.push(numbers.clone());
+                }
+            });
+            order.sort_unstable();
+            let in_order = order.iter().map(|row| notes[learn::place(row) as usize].clone()).collect();
+            models[at] = learner.learn(&InOrder(in_order)).unwrap();
+        }
+        models
+    }
+
+    /// Rows of a key are compared by the method; what came of it goes to `pairs`.
+    fn compare(
+        &mut self,
+        bound: &Bound<'_>,
+        (rows, layout): (Rows, RowLayout),
+        (copies, sketches): (Option<&Classes>, Option<&Sketched>),
+        pairs: &mut Rows,
+    ) -> Compared {
+        let pair_layout = PairLayout::new(self.count());
+        let mut sink = |pair: Pair| {
+            let mut row = Vec::new();
+            pair_layout.encode(&pair, &mut row);
+            pairs.push(row);
+        };
+        let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
+        let out = Pairs::new(self.asked.max_candidates, &mut sink).with_sketches(sketches);
+        let (mut windows, mut scratch) = (Windows::new(&*bound.signer, layout, copies, out), Vec::new());
+        self.scan(rows, layout.group_width(), |rows| windows.group(rows, &mut scratch, |_| false).unwrap());
+        windows.finish()
+    }
+
+    /// Classes of the method, where it makes some, and the sightings of pairs.
+    fn group(
+        &mut self,
+        bound: &Bound<'_>,
+        rows: Rows,
+        copies: &Classes,
+        sketches: &Sketched,
+    ) -> (Option<Classes>, Rows, Compared) {
+        let (mut pairs, mut classes) = (Rows::new(), None);
+        let layout = RowLayout::new(bound.signer.shape(), self.count());
+        if !folds(bound) {
+            let sketches = (bound.signer.sketch_words() > 0).then_some(sketches);
+            let compared = self.compare(bound, (rows, layout), (Some(copies), sketches), &mut pairs);
+            return (None, pairs, compared);
+        }
+        let (mut keys, mut out) = (EqualKeys::new(bound, self.count(), copies), EqualRows::default());
+        self.scan(rows, layout.group_width(), |rows| keys.group(rows, &mut out).unwrap());
+        if bound.equal_keys_are_pairs() {
+            let linked: BTreeSet<u64> = out.links.iter().map(|link| link.1).collect();
+            for docs in copies.members.values() {
+                let link = |first, doc| Ok(out.links.push((first, doc)));
+                link_copies(Docs::Wide(docs), |doc| linked.contains(&doc), link).unwrap();
+            }
+            classes = Some(self.classes(&out.links));
+        }
+        let compared = probe_layout(bound, self.count())
+            .map(|layout| self.compare(bound, (out.probes, layout), (None, None), &mut pairs));
+        (classes, pairs, compared.unwrap_or_default())
+    }
+
+    /// What a check takes down of documents.
+    fn evidence(
+        &self,
+        view: &View<'_, Classes>,
+        asked: impl Iterator<Item = u64>,
+        take: impl Fn(&Analysis<'_>, &mut Vec<u64>),
+    ) -> Numbered {
+        let asked: BTreeSet<u64> = asked.collect();
+        let mut all = Numbered::new();
+        self.read(view, |doc, document| {
+            if asked.contains(&doc) {
+                take(document, all.entry(doc).or_default());
+            }
+        });
+        all
+    }
+
+    fn checked(&self, check: Check<'_>, evidence: &Numbered, pairs: Vec<Pair>) -> Vec<Pair> {
+        let judged = |pair: Pair| judge(check, [&evidence[&pair.a], &evidence[&pair.b]], pair, || ());
+        pairs.into_iter().filter_map(judged).collect()
+    }
+
+    fn margin(&self, bound: &Bound<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
+        let Some(margin) = bound.margin else { return pairs };
+        let mut highest = vec![0; self.docs.len()];
+        for (doc, similarity) in pairs.iter().flat_map(best) {
+            highest[doc as usize] = highest[doc as usize].max(similarity);
+        }
+        let stays = |pair: &Pair| comes_within(margin, pair, |doc| highest[doc as usize]);
+        let mut parents = vec![0u64; self.docs.len()];
+        let mut whole = Whole::new(margin, Slots::Wide(&mut parents));
+        pairs.iter().filter(|pair| stays(pair)).for_each(|pair| whole.join(pair));
+        pairs.into_iter().filter(|pair| stays(pair) || whole.keeps(pair)).collect()
+    }
+
+    fn told(
+        &mut self,
+        bound: &Bound<'_>,
+        view: &View<'_, Classes>,
+        evidence: &Numbered,
+        copies: &Classes,
+        pairs: Vec<Pair>,
+    ) -> Vec<Pair> {
+        let Some((rule, relating)) = bound.signer.relating() else { return pairs };
+        let (count, mut lines, mut common) = (self.count(), Rows::new(), BTreeSet::new());
+        for (doc, &line) in self.headings.iter().enumerate().filter(|(doc, _)| !copies.is_surplus(*doc as u64)) {
+            let row = Heading::unpack(line).map(|line| headings::row(count, line, doc as u64));
+            lines.extend(row.map(|row| row[..headings::width(count)].to_vec()));
+        }
+        self.scan(lines, headings::GROUP, |rows| common.extend(headings::common(count, rows, rule.titles)));
+        let mut lists = Lists(BTreeMap::new(), Vec::new());
+        for (doc, mut of_one) in partners(pairs.iter()) {
+            of_one.sort_by(|x, y| order(near(rule), x, y));
+            lists.0.insert(doc, lists.1.len()..lists.1.len() + of_one.len());
+            lists.1.extend(of_one);
+        }
+        let contents = self.evidence(view, pairs.iter().flat_map(documents), write_contents);
+        let known = Known { evidence, contents, headings: &self.headings, common };
+        let next = |pair: &Pair| next_best(&lists, near(rule), MOST_PASSED, pair.a, pair.b);
+        let told = pairs.into_iter().map(|pair| tell::tell((rule, relating), pair, next(&pair), &known));
+        told.filter(|pair| is_reported(rule, pair)).collect()
+    }
+
+    /// Of two documents the longer one, then the first one.
+    fn better(&self, a: u64, b: u64) -> bool {
+        (Reverse(self.lengths[a as usize]), a) < (Reverse(self.lengths[b as usize]), b)
+    }
+
+    fn best(&self, docs: Docs<'_>) -> u64 {
+        docs.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap()
+    }
+
+    fn expanded(&self, bound: &Bound<'_>, classes: &Classes, copies: &Classes, pairs: &[Pair]) -> Vec<PairRow> {
+        let (most, signer, mut found) = (self.asked.max_group, &*bound.signer, Vec::new());
+        let same = signer.relating().map(|(rule, _)| rule.same());
+        let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
+        let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
+        for docs in classes.members.values() {
+            let each = |a, b| Ok::<_, ()>(found.push(of_class(signer, same, a, b, are_copies)));
+            within(Docs::Wide(docs), most, |docs| self.best(docs), each).unwrap();
+        }
+        for pair in pairs {
+            let [a, b] = [pair.a, pair.b].map(|doc| clusters::Classes::members(classes, doc));
+            let each = |x, y| Ok::<_, ()>(found.push(of_both(signer, pair, x, y)));
+            between(a, b, most, |docs| self.best(docs), each).unwrap();
+        }
+        found.sort_by_key(|pair| (pair.a, pair.b));
+        let mut names = MatchedBy::new(signer.rules());
+        let row = |pair: Pair| {
+            let told =
+                pair.told.map(|told| (told.relation.name().to_string(), told.why.name().to_string(), told.next_best()));
+            (pair.a, pair.b, pair.score.similarity, pair.score.distance, names.of(pair.matched).to_string(), told)
+        };
+        found.into_iter().map(row).collect()
+    }
+
+    fn clusters(&mut self, bound: &Bound<'_>, classes: &Classes, pairs: &[Pair]) -> Vec<ClusterRow> {
+        let count = self.docs.len();
+        let (mut parents, mut best, mut similarities) = (vec![0u64; count], vec![0u64; count], vec![0; count]);
+        let parents = Some(Slots::Wide(&mut parents));
+        let mut clusters = Clusters::new(classes, parents, Slots::Wide(&mut best), &mut similarities);
+        pairs.iter().for_each(|pair| clusters.join(pair));
+        let joining = pairs.iter().filter(|pair| !pair.is_form());
+        let alone: BTreeSet<u64> = joining.flat_map(documents).filter(|&doc| clusters.is_alone(doc)).collect();
+        let (layout, mut rows, mut found) = (LinkLayout::new(self.count()), Rows::new(), Vec::new());
+        for representative in classes.members.keys().copied().chain(alone) {
+            let docs = clusters::Classes::members(classes, representative);
+            let root = clusters.member(representative, self.best(docs), |a, b| self.better(a, b));
+            rows.extend(docs.iter().map(|doc| layout.encode(root, doc)[..layout.width()].to_vec()));
+        }
+        pairs.iter().for_each(|pair| clusters.compare(pair));
+        self.scan(rows, layout.group_width(), |rows| {
+            let best = clusters.best(layout.decode(rows).0);
+            for doc in rows.chunks_exact(layout.width()).map(|row| layout.decode(row).1) {
+                let similarity = clusters.similarity(doc, best, bound.signer.equal().similarity);
+                found.push((doc, best, (rows.len() / layout.width()) as u64, similarity));
+            }
+        });
+        found.sort_by_key(|row| row.0);
+        found
+    }
+
+    /// Documents that stand in pairs, the best first: kept, or removed for a kept one.
+    fn removed(
+        &self,
+        linked: &[Linked],
+        shown: BTreeSet<u64>,
+        contents: &Numbered,
+        copies: &Classes,
+    ) -> Vec<RemovedRow> {
+        let mut in_order: Vec<u64> = shown.into_iter().collect();
+        in_order.sort_by_key(|&doc| (Reverse(self.lengths[doc as usize]), doc));
+        let mut arrays = [(); 3].map(|()| vec![vec![0u64; self.docs.len()]; linked.len()]);
+        let [heads, counts, next] =
+            arrays.each_mut().map(|arrays| arrays.iter_mut().map(|array| Slots::Wide(array)).collect());
+        let mut kept = Kept { heads, counts, next, longest: Kept::longest(1) };
+        let bounds = RemoveIf::parse("contained:0.8:0.9").unwrap().bounds().unwrap();
+        let mut chooser = Chooser::new(bounds, |a, b| self.better(a, b));
+        let look = |doc: u64, kept: u64| {
+            let [a, b] = [doc, kept].map(|doc| clusters::Classes::representative(copies, doc));
+            (a != b).then(|| contained(&contents[&a], &contents[&b]))
+        };
+        let mut found = Vec::new();
+        let choose = |doc, partners: &mut [_], beyond| {
+            chooser.choose(doc, partners, beyond, |kept| Ok::<_, ()>(look(doc, kept)))
+        };
+        let removed = |removal: survive::Removal| {
+            found.push((removal.doc, removal.kept, removal.found.map(|(_, similarity)| similarity)));
+            Ok(())
+        };
+        Finder::new(linked, 1, MOST_LISTED).survive(Docs::Wide(&in_order), &mut kept, choose, removed).unwrap();
+        found.sort_by_key(|row| row.0);
+        found
+    }
+
+    /// The whole way: what every algorithm of the recipe says, and which documents go.
+    pub fn run(mut self, folder: &Path) -> (Vec<Said>, Vec<RemovedRow>) {
+        let pipeline = Pipeline::new(&self.recipe.text).unwrap();
+        let copies = self.note(&pipeline);
+        let stats = self.statistics(&pipeline, &copies, folder);
+        let corpus = Corpus::new(self.count(), &stats);
+        let view = View::after_count(&pipeline, &stats).with_copies(Some(&copies), self.recipe.count_copies);
+        let models = self.models(&view, &corpus, &copies);
+        let bound = self.recipe.bind(&corpus, &models).unwrap();
+
+        let mut signed: Vec<(Rows, Numbered, Sketched, TallyOfSigning)> = Vec::new();
+        signed.resize_with(bound.len(), || {
+            (Rows::new(), Numbered::new(), Sketched(vec![Vec::new(); self.docs.len()]), TallyOfSigning::default())
+        });
+        let (mut scratch, mut record): ((Signatures, Vec<u64>), _) = Default::default();
+        self.read(&view, |doc, document| {
+            if copies.is_surplus(doc) && !self.asked.signs_copies {
+                return;
+            }
+            sign(&bound, document, &mut scratch, |number, out, evidence| {
+                let (rows, all, sketches, count) = &mut signed[number];
+                count.add(out, if self.asked.signs_copies { 1 } else { copies.count(doc) });
+                all.insert(doc, evidence.to_vec());
+                sketches.0[doc as usize] = out.sketch_of_document().to_vec();
+                let layout = RowLayout::new(bound[number].signer.shape(), self.count());
+                encode(layout, doc, out, &mut record, |_| true, |row| Ok::<_, ()>(rows.push(row.to_vec())))
+            })
+            .unwrap();
+        });
+        let (mut said, mut linked) = (Vec::new(), Vec::new());
+        for (bound, (rows, taken, sketches, signed)) in bound.iter().zip(signed) {
+            let (classes, sightings, compared) = self.group(bound, rows, &copies, &sketches);
+            let (layout, mut pairs) = (PairLayout::new(self.count()), Vec::new());
+            self.scan(sightings, layout.group_width(), |rows| pairs.extend(merge(layout, rows)));
+            let candidates = pairs.len() as u64;
+            let mut early = taken;
+            if let Some(check) = bound.confirm_candidates() {
+                if !bound.takes_evidence_early() {
+                    early = self.evidence(&view, pairs.iter().flat_map(documents), |document, out| {
+                        check.evidence(document, out)
+                    });
+                }
+                pairs = self.checked(check, &early, pairs);
+            }
+            pairs = self.margin(bound, pairs);
+            pairs = self.told(bound, &view, &early, &copies, pairs);
+            if let Some(check) = bound.confirm_last() {
+                let evidence = self
+                    .evidence(&view, pairs.iter().flat_map(documents), |document, out| check.evidence(document, out));
+                pairs = self.checked(check, &evidence, pairs);
+            }
+            pairs.sort_by_key(|pair| (pair.a, pair.b));
+            let classes = classes.unwrap_or_else(|| copies.clone());
+            said.push(Said {
+                label: bound.label.clone(),
+                pairs: self.expanded(bound, &classes, &copies, &pairs),
+                clusters: self.clusters(bound, &classes, &pairs),
+                signed,
+                candidates,
+                compared,
+            });
+            let links = partners(pairs.iter().filter(|pair| !pair.is_form()));
+            linked.push(Linked { classes, links, equal: bound.signer.equal().similarity });
+        }
+        let shown: BTreeSet<u64> = said.iter().flat_map(|said| &said.pairs).flat_map(|pair| [pair.0, pair.1]).collect();
+        let alike = shown.iter().map(|&doc| clusters::Classes::representative(&copies, doc));
+        let contents = self.evidence(&view, alike, write_contents);
+        let removed = self.removed(&linked, shown, &contents, &copies);
+        (said, removed)
+    }
+}
