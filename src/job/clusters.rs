@@ -1,5 +1,7 @@
 //! `clusters/`: the clusters of one algorithm (`stage/clusters.rs`), over arrays in work files, as a table.
 
+use std::path::Path;
+
 use super::classes::Link;
 use super::group::Relation;
 use super::ids::Ids;
@@ -50,9 +52,28 @@ pub fn write(
         clusters.compare(&pair);
         job.go_on()
     })?;
-
+    let equal = bound.signer.equal().similarity;
     let path = stage.path().join(format!("clusters/algorithm={}/part-00000.parquet", relation.label));
-    let mut writer = TableWriter::create(&path, cluster_schema(ids.kind()))?;
+    write_table(
+        job,
+        &path,
+        &members,
+        |root| clusters.best(root),
+        |doc, best| clusters.similarity(doc, best, equal),
+        ids,
+    )
+}
+
+/// Writes the table of (root, document) in order; returns what it holds, and its bytes.
+fn write_table(
+    job: &Job<'_>,
+    path: &Path,
+    members: &Sorted,
+    best: impl Fn(u64) -> u64,
+    similarity: impl Fn(u64, u64) -> Option<f32>,
+    ids: &Ids<'_>,
+) -> Result<(ClusterCounts, u64)> {
+    let mut writer = TableWriter::create(path, cluster_schema(ids.kind()))?;
     let mut builder = ClusterBuilder::new(ids.kind());
     let mut counts = ClusterCounts::default();
     let link = Link::new(job);
@@ -64,17 +85,16 @@ pub fn write(
             counts.clusters += 1;
             counts.clustered += size;
             counts.largest = counts.largest.max(size);
-            let best = clusters.best(link.read(records.record(group.start)).0);
+            let best = best(link.read(records.record(group.start)).0);
             let best_id = ids.of(best);
             for at in group {
                 let (_, doc) = link.read(records.record(at));
-                let similarity = clusters.similarity(doc, best, bound.signer.equal().similarity);
                 builder.push(&ClusterRow {
                     id: ids.of(doc).as_ref(),
                     cluster_id: best_id.as_ref(),
                     cluster_size: size,
                     is_representative: doc == best,
-                    similarity_to_representative: similarity,
+                    similarity_to_representative: similarity(doc, best),
                     doc,
                 })?;
                 if builder.is_full() {

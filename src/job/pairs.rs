@@ -17,7 +17,7 @@ use super::workers::{Job, UNKNOWN};
 use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::row::{Pair, PairLayout, Related};
+use crate::row::{Docs, Pair, PairLayout, Related};
 use crate::shuffle::{AtomicBits, Sorted, Writer};
 use crate::stage::bound::Bound;
 use crate::stage::expand::{MatchedBy, between, of_both, of_class, within};
@@ -35,8 +35,19 @@ pub struct DocumentPairs {
     pub large_groups: u64,
 }
 
+/// What is expanded, and how.
+struct Expanding<'e> {
+    bound: &'e Bound<'e>,
+    relation: &'e Relation,
+    alike: &'e Alike,
+    keep: &'e KeepOrder,
+    shown: &'e AtomicBits,
+    layout: PairLayout,
+    max_group: u64,
+}
+
 /// What one thread expanded.
-struct Expander<'s> {
+struct Expanded<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
     total: u64,
@@ -44,13 +55,48 @@ struct Expander<'s> {
     large_groups: u64,
 }
 
-impl Expander<'_> {
-    fn push(&mut self, layout: &PairLayout, shown: &AtomicBits, pair: &Pair) -> Result<()> {
-        shown.set(pair.a as usize);
-        shown.set(pair.b as usize);
-        self.record.clear();
-        layout.encode(pair, &mut self.record);
-        self.writer.push(&self.record)
+impl Expanding<'_> {
+    /// The pairs within one class.
+    fn class(&self, class: Docs<'_>, to: &mut Expanded<'_>) -> Result<()> {
+        to.large_groups += u64::from(class.len() as u64 > self.max_group);
+        let best = |members: Docs<'_>| self.keep.best(members);
+        let found = within(class, self.max_group, best, |a, b| {
+            let are_copies = |pair: &Pair| self.alike.note(pair);
+            let pair = of_class(&*self.bound.signer, self.relation.same, a, b, are_copies);
+            self.push((&mut to.writer, &mut to.record), &pair)
+        })?;
+        to.total += found;
+        Ok(())
+    }
+
+    /// The pairs that one of representatives stands for; it stays where it is if these are alone.
+    fn pair(&self, pair: &Pair, to: &mut Expanded<'_>) -> Result<()> {
+        self.alike.note(pair);
+        let found = if stays(self.relation, pair) {
+            self.show(pair);
+            1
+        } else {
+            let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
+            let best = |members: Docs<'_>| self.keep.best(members);
+            between(a, b, self.max_group, best, |x, y| {
+                self.push((&mut to.writer, &mut to.record), &of_both(&*self.bound.signer, pair, x, y))
+            })?
+        };
+        to.total += found;
+        to.forms += if pair.is_form() { found } else { 0 };
+        Ok(())
+    }
+
+    fn push(&self, (writer, record): (&mut Writer<'_>, &mut Vec<u8>), pair: &Pair) -> Result<()> {
+        self.show(pair);
+        record.clear();
+        self.layout.encode(pair, record);
+        writer.push(record)
+    }
+
+    fn show(&self, pair: &Pair) {
+        self.shown.set(pair.a as usize);
+        self.shown.set(pair.b as usize);
     }
 }
 
@@ -66,7 +112,7 @@ pub fn expand(
 ) -> Result<DocumentPairs> {
     let running = job.clock.stage(format!("expand {}", relation.label));
     let layout = relation.pairs.layout();
-    let max_group = job.options.max_group;
+    let expanding = Expanding { bound, relation, alike, keep, shown, layout, max_group: job.options.max_group };
     let name = format!("{}-documents", relation.label);
     let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, UNKNOWN)?;
     let pieces = relation.pairs.parts();
@@ -74,48 +120,20 @@ pub fn expand(
     let bar = job.bar(&format!("expand {}", relation.label), pieces);
     let counts = job.work(
         pieces,
-        || Ok(Expander { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
-        |state, piece| {
+        || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
+        |expanded, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
                 job.go_on()?;
-                state.large_groups += u64::from(class.len() as u64 > max_group);
-                state.total += within(
-                    class,
-                    max_group,
-                    |members| keep.best(members),
-                    |a, b| {
-                        let are_copies = |pair: &Pair| alike.note(pair);
-                        let pair = of_class(&*bound.signer, relation.same, a, b, are_copies);
-                        state.push(&layout, shown, &pair)
-                    },
-                )?;
+                expanding.class(class, expanded)?;
             }
             relation.pairs.each_of(piece, |pair| {
                 job.go_on()?;
-                alike.note(&pair);
-                if stays(relation, &pair) {
-                    shown.set(pair.a as usize);
-                    shown.set(pair.b as usize);
-                    state.total += 1;
-                    state.forms += u64::from(pair.is_form());
-                    return Ok(());
-                }
-                let (a, b) = (relation.members(pair.a), relation.members(pair.b));
-                let found = between(
-                    a,
-                    b,
-                    max_group,
-                    |members| keep.best(members),
-                    |x, y| state.push(&layout, shown, &of_both(&*bound.signer, &pair, x, y)),
-                )?;
-                state.total += found;
-                state.forms += if pair.is_form() { found } else { 0 };
-                Ok(())
+                expanding.pair(&pair, expanded)
             })?;
             bar.add(1);
             Ok(())
         },
-        |mut state| state.writer.flush().map(|()| [state.total, state.forms, state.large_groups]),
+        |mut expanded| expanded.writer.flush().map(|()| [expanded.total, expanded.forms, expanded.large_groups]),
     )?;
     let listed = out.finish()?;
     let [total, forms, large_groups] = [0, 1, 2].map(|at| counts.iter().map(|counts| counts[at]).sum());

@@ -5,10 +5,14 @@
 //! the run tell, not this.
 
 use super::bound::{Bound, Check};
+use super::copies::NoCopies;
+use super::group::{self, Equal, EqualKeys, folds, probe_layout};
+use super::groups::of_rows;
 use super::shared_windows::Windows;
 use crate::algorithm::Confirm;
+use crate::error;
 use crate::measure::{Surplus, Undecided, Versions};
-use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures, Window};
+use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
 use crate::text::{Analysis, Heading};
 
 /// A document with its number.
@@ -203,48 +207,57 @@ fn rows<'r>(sides: [Side<'r>; 2]) -> impl Iterator<Item = Row<'r>> {
 /// Whether two documents meet, and the pair that the method makes of them before any check on the texts.
 fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Option<Pair>) {
     let layout = RowLayout::new(bound.signer.shape(), documents);
-    let windows = windows(layout, rows(sides));
-    let Some(shape) = bound.signer.probe_shape() else {
-        if bound.equal_keys_are_pairs() {
-            let pair = Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1);
-            return (!windows.is_empty(), (!windows.is_empty()).then_some(pair));
-        }
-        return (!windows.is_empty(), compare(bound, layout, &windows));
-    };
-    if bound.equal_keys_are_pairs() && !windows.is_empty() {
+    let encoded = rows(sides).map(|row| bytes(layout, &row)).collect();
+    if !folds(bound) {
+        return compare(bound, layout, encoded);
+    }
+    let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
+    for rows in of_rows(encoded, layout.group_width()) {
+        // In memory nothing fails.
+        _ = keys.group(&rows, &mut out);
+    }
+    if out.linked {
         return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1)));
     }
-    let layout = RowLayout::new(shape, documents);
-    let mut probes = Signatures::default();
-    let mut encoded = Vec::new();
-    for row in rows(sides) {
-        probes.clear();
-        bound.signer.probes(&row, &mut probes);
-        probes.rows(row.doc).for_each(|probe| encoded.push(bytes(layout, &probe)));
+    probe_layout(bound, documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
+}
+
+/// What equal keys give of two documents.
+#[derive(Default)]
+struct EqualRows {
+    /// Whether they are in one class.
+    linked: bool,
+    probes: Vec<Vec<u8>>,
+}
+
+impl Equal for EqualRows {
+    fn link(&mut self, representative: u64, doc: u64) -> error::Result<()> {
+        self.linked |= representative != doc;
+        Ok(())
     }
-    let windows = grouped(layout, encoded);
-    (!windows.is_empty(), compare(bound, layout, &windows))
+
+    fn probe(&mut self, row: &[u8]) -> error::Result<()> {
+        self.probes.push(row.to_vec());
+        Ok(())
+    }
 }
 
-fn compare(bound: &Bound<'_>, layout: RowLayout, windows: &[Vec<u8>]) -> Option<Pair> {
-    let mut found: Option<Pair> = None;
-    let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known| known.merge(pair)));
-    let mut out = Pairs::new(u64::MAX, &mut sink);
-    windows.iter().for_each(|window| bound.signer.pairs(&Window::new(layout, window), &mut out));
-    found
-}
-
-/// The windows in which both documents stand.
-fn windows<'r>(layout: RowLayout, rows: impl Iterator<Item = Row<'r>>) -> Vec<Vec<u8>> {
-    grouped(layout, rows.map(|row| bytes(layout, &row)).collect())
-}
-
-fn grouped(layout: RowLayout, mut rows: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    rows.sort_unstable();
-    let group = layout.group_width();
-    let windows = rows.chunk_by(|a, b| a[..group] == b[..group]);
-    let both = |window: &&[Vec<u8>]| window.iter().any(|row| layout.decode(row).doc != layout.decode(&window[0]).doc);
-    windows.filter(both).map(<[_]>::concat).collect()
+/// Whether both documents stand in one window, and what the method makes of them.
+fn compare(bound: &Bound<'_>, layout: RowLayout, rows: Vec<Vec<u8>>) -> (bool, Option<Pair>) {
+    let (mut met, mut found) = (false, None);
+    let mut sink = |pair: Pair| found = Some(found.map_or(pair, |known: Pair| known.merge(pair)));
+    let out = Pairs::new(u64::MAX, &mut sink);
+    let mut windows = group::Windows::new(&*bound.signer, layout, None::<&NoCopies>, out);
+    let mut scratch = Vec::new();
+    for rows in of_rows(rows, layout.group_width()) {
+        let mut docs = rows.chunks_exact(layout.width()).map(|row| layout.decode(row).doc);
+        let first = docs.next();
+        met |= docs.any(|doc| Some(doc) != first);
+        // In memory nothing fails.
+        _ = windows.group(&rows, &mut scratch, |_| false);
+    }
+    windows.finish();
+    (met, found)
 }
 
 fn bytes(layout: RowLayout, row: &Row<'_>) -> Vec<u8> {

@@ -98,6 +98,12 @@ impl<S: Scratch> Groups<S> {
     }
 }
 
+/// The groups of a few rows that stand in memory, in any order.
+pub fn of_rows(mut rows: Vec<Vec<u8>>, group_width: usize) -> Vec<Vec<u8>> {
+    rows.sort_unstable();
+    rows.chunk_by(|a, b| a[..group_width] == b[..group_width]).map(<[_]>::concat).collect()
+}
+
 /// The bytes of the rows at the front whose group has this name.
 fn same_group(rows: &[u8], width: usize, name: &[u8]) -> usize {
     rows.chunks_exact(width).take_while(|row| &row[..name.len()] == name).count() * width
@@ -111,6 +117,7 @@ mod tests {
     fn groups_are_the_same_in_all_cuts() {
         let rows: Vec<[u8; 2]> = [(1, 1), (1, 2), (2, 1), (4, 1), (4, 1), (4, 7), (9, 0)].map(|(a, b)| [a, b]).into();
         let expected: Vec<Vec<u8>> = rows.chunk_by(|a, b| a[0] == b[0]).map(<[_]>::concat).collect();
+        assert_eq!(of_rows(rows.iter().rev().map(|row| row.to_vec()).collect(), 1), expected);
         for cuts in 0..1u32 << (rows.len() - 1) {
             let mut groups = Groups::new(2, 1, Vec::new());
             let mut found: Vec<Vec<u8>> = Vec::new();

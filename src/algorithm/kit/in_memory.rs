@@ -9,7 +9,7 @@ use crate::hash::splitmix64;
 use crate::row::{Pair, Pairs, RowLayout, Signatures, Sketches};
 use crate::stage::copies::NoCopies;
 use crate::stage::group::{Compared, Windows};
-use crate::stage::groups::Groups;
+use crate::stage::groups::of_rows;
 use crate::text::{Analysis, FieldValues, Pipeline, TextOptions};
 
 /// What a run found.
@@ -72,7 +72,6 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
             rows.push(bytes);
         }
     }
-    rows.sort_unstable();
 
     let mut met: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
     let mut sink = |pair: Pair| {
@@ -82,10 +81,10 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     let sketches = InMemory(sketches);
     let out = Pairs::new(10_000_000, &mut sink).with_sketches((signer.sketch_words() > 0).then_some(&sketches));
     let mut windows = Windows::new(&*signer, layout, None::<&NoCopies>, out);
-    let (mut groups, mut scratch) = (Groups::new(layout.width(), layout.group_width(), Vec::new()), Vec::new());
-    let mut each = |group: &[u8]| windows.group(group, &mut scratch, |_| false);
-    groups.push(&rows.concat(), &mut each).expect("memory");
-    groups.finish(&mut each).expect("memory");
+    let mut scratch = Vec::new();
+    for group in of_rows(rows, layout.group_width()) {
+        windows.group(&group, &mut scratch, |_| false).expect("memory");
+    }
     let Compared { made: compared, left_out } = windows.finish();
     let candidates = met.len();
     let pairs = match signer.confirm() {
