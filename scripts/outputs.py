@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 ENDINGS = (".parquet", ".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".ndjson.zst")
 BATCH_ROWS = 4096
 # The version of run.json that these scripts read.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 def fail(message):

@@ -130,7 +130,7 @@ class Rule:
             elif any(tells) and (alone or contained):
                 answers.add(("form", "one word differs"))
             else:
-                answers.add(("form", "others as near"))
+                answers.add(("form", "not near enough" if next_best <= single(self.bound["threshold"]) + HAIR else "others as near"))
         return answers
 
 

@@ -8,7 +8,7 @@ use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What follows the output's name in the hidden names beside it.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
@@ -43,6 +43,9 @@ impl Place {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(refused("has no name of its own"));
         };
+        let parent =
+            resolved(parent).map_err(|error| wrong("a folder above it is a link that cannot be followed", error))?;
+        let path = parent.join(name);
         let real = path.canonicalize();
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
         if let (Ok(real), Ok(here)) = (real, here)
@@ -50,7 +53,7 @@ impl Place {
         {
             return Err(refused("is the working directory or a folder above it"));
         }
-        Ok(Place { parent: parent.to_path_buf(), name: name.to_string_lossy().into_owned(), path: path.clone() })
+        Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
     /// Checks that a folder can be made beside it and get its name: for that one is made, and removed again.
@@ -206,6 +209,22 @@ pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
+/// An absolute path without links and `..`, so that it leads to the same folder when what it went through is renamed. What is not
+/// there yet is taken as it is written.
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = real.pop(),
+            _ => real.push(part),
+        }
+        if real.symlink_metadata().is_ok() {
+            real = real.canonicalize()?;
+        }
+    }
+    Ok(real)
+}
+
 /// Where the result of a run with that `--out` stands if it is held back.
 pub fn held_path(out: &Path) -> PathBuf {
     let mut path = behind_link(out).unwrap_or_else(|_| out.to_path_buf());
@@ -284,6 +303,25 @@ mod tests {
         }
         assert_eq!(held_path(Path::new("a/out/")), Path::new("a/out.held"));
         assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
+    }
+
+    /// The path to the place must not go through the folder that is renamed.
+    #[test]
+    fn a_place_behind_itself_is_replaced_as_any_other() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("out/deep")).expect("folders");
+        let real = folder.path().canonicalize().expect("there");
+        for name in ["out", "out/../out", "out/deep/../../out", "gone/../out", "out/./../out/"] {
+            let place = Place::of(&at(name)).expect("a place");
+            assert_eq!((&place.path, &place.parent), (&real.join("out"), &real), "{name}");
+            fs::create_dir(at("new")).expect("a folder");
+            fs::write(at("new/mark"), name).expect("a file");
+            place.give_to(&at("new")).expect(name);
+            assert_eq!(fs::read_to_string(at("out/mark")).expect("the new one"), name);
+            fs::create_dir(at("out/deep")).expect("a folder");
+        }
+        assert!(refused(&at("out/..")).contains("has no name of its own"));
     }
 
     #[test]

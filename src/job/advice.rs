@@ -37,12 +37,17 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let rank = if std::ptr::eq(taken, best) {
         format!(", the largest of {})", report.algorithms.len())
     } else {
-        let why = if comes_first(taken) && !comes_first(best) {
-            "a preset comes first"
-        } else {
-            "more of its pairs are right"
+        let precision = |one: &ComparedReport| one.precision.value.unwrap_or(0.0);
+        let why = match () {
+            () if comes_first(taken) && !comes_first(best) => "a preset comes first",
+            () if precision(taken) > precision(best) => "more of its pairs are right",
+            () => "it was asked for first",
         };
-        format!("; {} has {}, hardly more, and {why})", best.label, told(best.f))
+        // To the digits that are shown.
+        match (told(taken.f), told(best.f)) {
+            (own, other) if own == other => format!(", as much as {}, and {why})", best.label),
+            (_, other) => format!("; {} has {other}, hardly more, and {why})", best.label),
+        }
     };
     let mut sentence = if f(best) < LEAST {
         format!("for this corpus none is right: the best is {}, because {finds}{rank}", taken.typed)
@@ -114,6 +119,10 @@ mod tests {
         assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
         let told = of(vec![sim(), one("balanced", true, 0.85, 0.94)]).expect("there are duplicates").sentence;
         assert!(told.ends_with("(F 0.893; sim has 0.900, hardly more, and a preset comes first)"), "{told}");
+        let told = of(vec![sim(), one("balanced", true, 0.9, 0.9)]).expect("there are duplicates").sentence;
+        assert!(!told.contains("hardly more"), "{told}");
+        let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");
+        assert!(told.sentence.ends_with("(F 0.900, as much as tf, and a preset comes first)"), "{}", told.sentence);
     }
 
     #[test]

@@ -18,10 +18,12 @@ use super::comparison_report::{ComparisonReport, JudgeReport};
 use super::figures::figures;
 use super::finished::Finished;
 use super::found::{FoundList, FoundWriter};
+use super::group::Relation;
 use super::inputs::Inputs;
 use super::judged::{Texts, Verdicts, judge};
+use super::member::Member;
 use super::options::RunOptions;
-use super::oracle;
+use super::oracle::{self, Within};
 use super::page::{self, Page};
 use super::pool::{MOST_POOLED, Pooled};
 use super::progress::Progress;
@@ -91,8 +93,15 @@ pub fn compare(
 ) -> Result<Compared> {
     check(options)?;
     carry_out(&options.run, inputs, progress, cancel, |job, stage, bad, products| {
-        let mut run = attempt(job, stage, bad, products)?;
-        let comparison = study(job, options, stage, &run)?;
+        let mut oracle = match options.oracle_sample {
+            0 => None,
+            most => Some(Sample { documents: oracle::choose(job, most, options.seed)?, within: Vec::new() }),
+        };
+        let mut run = attempt(job, stage, bad, products, |members| match &mut oracle {
+            None => Ok(()),
+            Some(sample) => sample.note(job, members),
+        })?;
+        let comparison = study(job, options, stage, &run, oracle.as_ref())?;
         let json = serde_json::to_vec_pretty(&comparison).map_err(Error::table("write comparison.json"))?;
         stage.write_bytes("compare/comparison.json", &json)?;
         run.stages = job.clock.stages();
@@ -102,29 +111,42 @@ pub fn compare(
     })
 }
 
+/// The documents for the exact join, and what each algorithm of the run says of them.
+struct Sample {
+    documents: AtomicBits,
+    within: Vec<Within>,
+}
+
+impl Sample {
+    fn note(&mut self, job: &Job<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+        let within = members.iter().map(|one| Within::new(job, &one.now, &self.documents));
+        self.within = within.collect::<Result<_>>()?;
+        Ok(())
+    }
+}
+
 /// What the pool holds of interest, in work files.
 struct Pooling {
     tally: Tally,
     /// Pairs to judge.
     chosen: FoundList,
-    /// Pairs within the sample of documents.
-    within: FoundList,
 }
 
-fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport) -> Result<ComparisonReport> {
+fn study(
+    job: &Job<'_>,
+    options: &CompareOptions,
+    stage: &Stage,
+    run: &RunReport,
+    oracle: Option<&Sample>,
+) -> Result<ComparisonReport> {
     let before = job.clock.stages().len();
     let finished = Finished::new(stage.path(), run.clone());
     let pairs = damaged(sizes(job, options, &finished))?;
     let sampling = Sampling::new(&pairs, options.judge_sample, options.seed);
-    let oracle = match options.oracle_sample {
-        0 => None,
-        most => Some(oracle::choose(job, most, options.seed)?),
-    };
     let met = Arc::new(AtomicBits::new(job.dir, "met", job.documents() as usize)?);
-    let Pooling { mut tally, chosen, within } =
-        damaged(pool(job, options, &finished, &sampling, oracle.as_ref(), &met))?;
-    if let Some(sample) = &oracle {
-        sample.iter().for_each(|doc| _ = met.set(doc));
+    let Pooling { mut tally, chosen } = damaged(pool(job, options, &finished, &sampling, &met))?;
+    if let Some(sample) = oracle {
+        sample.documents.iter().for_each(|doc| _ = met.set(doc));
     }
     let texts = Texts::read(job, &options.judge, &met)?;
     let verdicts = judge(job, &options.judge, &texts, &chosen)?;
@@ -133,8 +155,9 @@ fn study(job: &Job<'_>, options: &CompareOptions, stage: &Stage, run: &RunReport
     let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
     write(stage, &labels, &chosen, &verdicts)?;
     let mut report = figures(&tally, &options.contestants, &run.algorithms);
-    if let Some(sample) = &oracle {
-        let (joined, recalls) = oracle::join(job, &options.judge, &texts, sample, &within, pairs.len())?;
+    if let Some(Sample { documents, within }) = oracle {
+        let found = |a, b| finders(&options.contestants, oracle::found(within, a, b));
+        let (joined, recalls) = oracle::join(job, &options.judge, &texts, documents, found, pairs.len())?;
         report.oracle = Some(joined);
         report.algorithms.iter_mut().zip(recalls).for_each(|(one, recall)| one.oracle_recall = Some(recall));
     }
@@ -186,13 +209,12 @@ fn pool(
     options: &CompareOptions,
     finished: &Finished,
     sampling: &Sampling,
-    oracle: Option<&AtomicBits>,
     met: &AtomicBits,
 ) -> Result<Pooling> {
     let running = job.clock.stage("pool");
     let mut tally = Tally::new(sampling.clone());
     tally.relate(related(&options.contestants));
-    let (mut chosen, mut within) = (FoundWriter::new(job.dir, "chosen")?, FoundWriter::new(job.dir, "within")?);
+    let mut chosen = FoundWriter::new(job.dir, "chosen")?;
     let bar = job.bar("pool", finished.report.algorithms.iter().map(|one| one.duplicates_written() as usize).sum());
     for pair in finished.pool()? {
         let mut pair = pair?;
@@ -205,14 +227,11 @@ fn pool(
             met.set(pair.a as usize);
             met.set(pair.b as usize);
         }
-        if oracle.is_some_and(|sample| sample.get(pair.a as usize) && sample.get(pair.b as usize)) {
-            within.push(&pair)?;
-        }
     }
-    let (chosen, within) = (chosen.end()?, within.end()?);
+    let chosen = chosen.end()?;
     tally.settle();
-    running.end(tally.all().pairs(), chosen.len() as u64, (chosen.len() + within.len()) as u64 * 24);
-    Ok(Pooling { tally, chosen, within })
+    running.end(tally.all().pairs(), chosen.len() as u64, chosen.len() as u64 * 24);
+    Ok(Pooling { tally, chosen })
 }
 
 /// The table of the judged pairs, `compare/pairs.parquet`.

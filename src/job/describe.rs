@@ -121,8 +121,15 @@ fn warnings(report: &RunReport) -> Vec<String> {
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} comparisons within large groups were left out; raise --max-candidates to make them",
-                one.label, one.left_out
+                "{}: {} comparisons within large groups were left out; raise --max-candidates to make them{}",
+                one.label,
+                one.left_out,
+                // What was not met is no next best.
+                if one.relations.is_some() {
+                    ", for without all of them forms may pass for versions and be removed"
+                } else {
+                    ""
+                }
             ));
         }
         if one.undecided > 0 {

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use super::check::check_resources;
 use super::document::View;
 use super::explanation::*;
+use super::fate;
 use super::finished::Finished;
 use super::means::work_again;
 use super::options::RunOptions;
@@ -251,7 +252,17 @@ fn put_together(
     }
     let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
     let remove_if = job.options.remove_if.to_string();
-    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, remove_if, notes })
+    let removes = finished.report.removal.is_some();
+    let mut contained = contained;
+    // A chain removes what is no pair.
+    if removes
+        && !same
+        && !job.options.remove_chains
+        && let Some(why) = fate::stay(&job.options.decide, &algorithms)
+    {
+        contained.iter_mut().for_each(|of| of.stays = Some(why));
+    }
+    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
 fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<RemovalTold>> {

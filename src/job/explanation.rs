@@ -19,6 +19,8 @@ pub struct Explanation {
     pub measures: ExplainedMeasures,
     /// How much of each document stands in the other, in the order asked, and what removal makes of it.
     pub contained: [ExplainedContained; 2],
+    /// Whether the run decided what is removed; a comparison does not.
+    pub removes: bool,
     /// What the run asked for removal, as `--remove-if` takes it.
     pub remove_if: String,
     /// What a reader should know besides.
@@ -73,7 +75,7 @@ pub struct ExplainedContained {
     pub common_numbers: u64,
     /// Its distinct numbers.
     pub numbers: u64,
-    /// Why it may not go for the other; null where it may.
+    /// Why it may not go for the other: no pair that decides, or too little of it stands there; null where it may.
     pub stays: Option<&'static str>,
 }
 

@@ -1,6 +1,6 @@
 //! Judging: the documents of the chosen pairs are read once, then the pairs are compared on all threads.
 //!
-//! Documents with one canonical text are one document to a judge: a pair of them is never aligned, and pairs of the same two
+//! Documents with one canonical text (without words: with the same bytes) are one document to a judge: a pair of them is never aligned, and pairs of the same two
 //! texts are aligned once, as far as a table of the pairs judged last remembers them. What it forgot is judged again, to the same
 //! value, so the figures do not depend on it.
 
@@ -39,6 +39,16 @@ impl Text<'_> {
         self.0.get(1..).unwrap_or_default()
     }
 
+    /// Whether it was read, and is more than white space.
+    pub fn is_visible(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    /// Whether the two are equal, which to any judge are duplicates: as canonical texts, or, without words, byte for byte.
+    pub fn is_same(&self, other: &Text<'_>) -> bool {
+        self.is_visible() && self.0 == other.0
+    }
+
     fn hash(&self) -> u64 {
         self.0.first().copied().unwrap_or_default()
     }
@@ -68,7 +78,12 @@ impl Texts {
                         let at = numbers.len();
                         numbers.push(0);
                         judge.evidence(&job.pipeline.analyse(text), numbers);
-                        numbers[at] = hash64(bytemuck::cast_slice(&numbers[at + 1..]));
+                        let evidence = &numbers[at + 1..];
+                        match (evidence.is_empty(), text.trim_start().is_empty()) {
+                            (false, _) => numbers[at] = hash64(bytemuck::cast_slice(evidence)),
+                            (true, false) => numbers[at] = hash64(text.as_bytes()),
+                            (true, true) => numbers.truncate(at),
+                        }
                     })?;
                 }
                 Ok(())
@@ -80,7 +95,7 @@ impl Texts {
         Ok(Texts { evidence, read })
     }
 
-    /// The text of a document; without words where it was not read.
+    /// The text of a document; nothing where it was not read.
     pub fn of(&self, doc: u64) -> Text<'_> {
         Text(self.evidence.of(doc))
     }
@@ -165,11 +180,11 @@ impl Judging<'_> {
     }
 
     fn verdict(&self, at: usize, a: &Text<'_>, b: &Text<'_>) -> u32 {
+        if a.is_same(b) {
+            return 1f32.to_bits();
+        }
         if !self.judge.may(a.evidence(), b.evidence()) {
             return NO;
-        }
-        if a.0 == b.0 {
-            return 1f32.to_bits();
         }
         let (low, high) = (a.hash().min(b.hash()), a.hash().max(b.hash()));
         let slot = combine(low, high) as usize & (self.known.len() - 1);

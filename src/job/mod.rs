@@ -27,6 +27,7 @@ mod evidence;
 mod explain;
 mod explained_rows;
 mod explanation;
+mod fate;
 mod figures;
 mod finished;
 mod forward;

@@ -3,13 +3,18 @@
 //! Pooling sees only what some algorithm found. Here every two documents of the sample are held against each other: the bound of
 //! the judge rejects most of them, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes a
 //! document of it. Duplicates of a document outside of the sample do not count, so a sample needs to be large where
-//! documents have few duplicates.
+//! documents have few duplicates. Who found a pair is asked of classes and pairs of representatives, for of a group above
+//! `--max-group` not all pairs are written.
 
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
+use super::classes::Classes;
 use super::comparison_report::{Figure, OracleReport};
-use super::found::FoundList;
+use super::found::{FoundList, FoundWriter};
+use super::group::Relation;
 use super::judged::Texts;
+use super::pool::Pooled;
 use super::workers::Job;
 use crate::error::Result;
 use crate::hash::{combine, mix64};
@@ -37,6 +42,42 @@ pub fn choose(job: &Job<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     Ok(chosen)
 }
 
+/// The pairs of one algorithm within the sample, written or not.
+pub struct Within {
+    classes: Arc<Classes>,
+    /// Those of representatives.
+    pairs: FoundList,
+}
+
+impl Within {
+    /// Those of a relation.
+    pub fn new(job: &Job<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
+        let name = |what: &str| format!("{}-oracle-{what}", relation.label);
+        let representatives = AtomicBits::new(job.dir, &name("sample"), job.documents() as usize)?;
+        for doc in chosen.iter() {
+            representatives.set(relation.classes.representative(doc as u64) as usize);
+        }
+        let mut pairs = FoundWriter::new(job.dir, &name("pairs"))?;
+        relation.each_joining(|pair| {
+            job.go_on()?;
+            let within = representatives.get(pair.a as usize) && representatives.get(pair.b as usize);
+            if within { pairs.push(&Pooled { a: pair.a, b: pair.b, found: 1 }) } else { Ok(()) }
+        })?;
+        Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
+    }
+
+    /// Whether the algorithm has the pair of two documents of the sample; a form is none.
+    fn has(&self, x: u64, y: u64) -> bool {
+        let (a, b) = (self.classes.representative(x), self.classes.representative(y));
+        a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
+    }
+}
+
+/// The algorithms, as bits, that have the pair of two documents of the sample.
+pub fn found(within: &[Within], x: u64, y: u64) -> u64 {
+    within.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.has(x, y)) << at)
+}
+
 /// Counts of some of the pairs.
 #[derive(Clone, Default)]
 struct Counts {
@@ -48,19 +89,18 @@ struct Counts {
     found: Vec<u64>,
 }
 
-/// Joins the sample with itself; `pairs` are those pairs of the pool that lie in it. Also returns the recall of each of so many
-/// algorithms.
+/// Joins the sample with itself; `finders` says who has a pair, as bits. Also returns the recall of each of so many algorithms.
 pub fn join(
     job: &Job<'_>,
     judge: &Judge,
     texts: &Texts,
     chosen: &AtomicBits,
-    pairs: &FoundList,
+    finders: impl Fn(u64, u64) -> u64 + Sync,
     algorithms: usize,
 ) -> Result<(OracleReport, Vec<Figure>)> {
     let running = job.clock.stage("oracle");
-    let words = |doc: &u64| !texts.of(*doc).evidence().is_empty();
-    let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(words).collect();
+    let visible = |doc: &u64| texts.of(*doc).is_visible();
+    let docs: Vec<u64> = chosen.iter().map(|doc| doc as u64).filter(visible).collect();
     let bar = job.bar("oracle", docs.len());
     let counts = job.work(
         docs.len(),
@@ -69,16 +109,16 @@ pub fn join(
             let a = texts.of(docs[at]);
             for &b in &docs[at + 1..] {
                 let text = texts.of(b);
-                if !judge.may(a.evidence(), text.evidence()) {
+                let same = a.is_same(&text);
+                if !same && !judge.may(a.evidence(), text.evidence()) {
                     continue;
                 }
                 job.go_on()?;
                 counts.judged += 1;
-                let same = a.evidence() == text.evidence();
                 let judged = if same { Ok(Some(1.0)) } else { judge.judge(a.evidence(), text.evidence()) };
                 counts.undecided += u64::from(judged.is_err());
                 if judged.is_ok_and(|similarity| similarity.is_some()) {
-                    let finders = pairs.finders(docs[at], b);
+                    let finders = finders(docs[at], b);
                     counts.duplicates += 1;
                     counts.unseen += u64::from(finders == 0);
                     counts.found.iter_mut().enumerate().for_each(|(bit, found)| *found += finders >> bit & 1);

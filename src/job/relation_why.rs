@@ -33,6 +33,11 @@ pub fn sentence(
         Why::Contained => format!("{larger:.2} of the 3-grams of {inner} stand in {outer}"),
         Why::Alone => next,
         Why::Title => format!("the titles are equal, and {next}"),
+        Why::Far => format!(
+            "{next}, but {:.2} is asked for, and {larger:.2} of {inner} is contained; {} would be enough",
+            rule.least + rule.gap,
+            rule.contained
+        ),
         Why::Near => format!(
             "{next}, and {larger:.2} of {inner} is contained; {} away or {} contained is asked for",
             rule.gap, rule.contained
@@ -165,6 +170,10 @@ mod tests {
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
         assert!(of(RelationKind::Form, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(
+            of(RelationKind::Form, Why::Far, 10)
+                .ends_with("but 0.75 is asked for, and 0.90 of b is contained; 0.88 would be enough")
+        );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Form, why, 10).starts_with("form: ")));
     }
 

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use super::document::View;
+use super::group::Relation;
 use super::guards::Guarded;
 use super::inputs::Inputs;
 use super::means::Means;
+use super::member::Member;
 use super::options::RunOptions;
 use super::page::{self, Page};
 use super::passes::{self, First, Waiting};
@@ -40,7 +42,7 @@ pub fn run(
     page: &Page<'_>,
 ) -> Result<Outcome> {
     let attempt = |job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
-        let report = attempt(job, stage, bad, products)?;
+        let report = attempt(job, stage, bad, products, |_| Ok(()))?;
         page::write(job, stage, report, page)
     };
     carry_out(options, inputs, progress, cancel, attempt).map(|report| Outcome { report })
@@ -122,8 +124,14 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
     bad.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
 }
 
-/// One attempt over the files that are whole as far as is known.
-pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>) -> Result<RunReport> {
+/// One attempt over the files that are whole as far as is known; `look` sees what the algorithms say of pairs.
+pub(super) fn attempt(
+    job: &Job<'_>,
+    stage: &Stage,
+    bad: &[BadInput],
+    products: &Products<'_>,
+    look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
+) -> Result<RunReport> {
     let plan = Plan::new(&job.options.recipe, job.documents(), job.options.sift)?;
     let (stock, none) = (Stock::new(job, &plan, products), CorpusStats::none());
     let First { taken, copies, counts, words, members } = passes::first(job, &plan, &stock, &none)?;
@@ -139,6 +147,7 @@ pub(super) fn attempt(job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: 
     let members = passes::sign(job, &plan, &stock, members, waiting)?;
     let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
     let (members, contents) = relate(job, &stock, members, known)?;
+    look(&members)?;
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats: &stats, models: &models, bad };
     let mut report = output::write(job, stage, &plan, members, contents, known)?;
     report.taken_up = products.taken_up();

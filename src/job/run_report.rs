@@ -11,7 +11,7 @@ use super::purify_report::PurifyReport;
 use crate::batch::RejectReason;
 
 /// Version of the records run.json.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// The whole record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]

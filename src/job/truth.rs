@@ -73,6 +73,13 @@ impl Truth {
                 truth.report.rows, truth.report.self_pairs, truth.report.unknown_rows
             )));
         }
+        if truth.report.pairs == 0 {
+            return Err(Error::Usage(format!(
+                "the truth has no pair of two documents of the corpus: none of its clusters has two ({} rows, {} of which name an id \
+                 that is not there); expected clusters of several documents",
+                truth.report.rows, truth.report.unknown_rows
+            )));
+        }
         truth.report.pages = truth.pages.count();
         Ok(truth)
     }

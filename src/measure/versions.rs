@@ -129,6 +129,7 @@ impl Versions {
             () if alone && !told_apart => told(relation, Why::Alone),
             () if both.lines.same && both.lines.titles && gap >= 0.0 => told(relation, Why::Title),
             () if told_apart && (alone || contained) => told(RelationKind::Form, Why::Word),
+            () if both.next_best <= self.least + HAIR => told(RelationKind::Form, Why::Far),
             () => told(RelationKind::Form, Why::Near),
         }
     }
@@ -232,5 +233,9 @@ mod tests {
             (RelationKind::Form, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
+        // Without any next best, for which the least cosine stands as the Float32 that it is, no others are as near.
+        let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
+        assert_eq!(told(none), (RelationKind::Form, Why::Far));
+        assert_eq!(told(Both { next_best: 0.61, ..none }), (RelationKind::Form, Why::Near));
     }
 }

@@ -1,9 +1,10 @@
-//! How much of one document stands in another, in words: why one goes for the other, or stays.
+//! What becomes of two documents, in words: how much of one stands in the other, and why it goes for that, or stays.
 
+use super::columns::safe;
 use super::{table, thousands};
-use crate::job::{ExplainedContained, Explanation};
+use crate::job::{ExplainedContained, ExplainedDocument, Explanation};
 
-/// A table with a row a direction.
+/// A title, and a table with a row a direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {
     let row = |[one, other]: [&str; 2], of: &ExplainedContained| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
@@ -15,6 +16,22 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_numbers, of.numbers), fate]
     };
     let [a, b] = &explained.contained;
-    let header = ["", "3-grams", "numbers", &format!("--remove-if {}", explained.remove_if)];
-    table(header, [row(["a", "b"], a), row(["b", "a"], b)], Some(width))
+    let rows = [row(["a", "b"], a), row(["b", "a"], b)];
+    let asked = format!("--remove-if {}", explained.remove_if);
+    let title = "\nhow much of one stands in the other";
+    if explained.removes {
+        let table = table(["", "3-grams", "numbers", &asked], rows, Some(width));
+        return format!("{title}, as removal asks\n\n{table}");
+    }
+    let table =
+        table(["", "3-grams", "numbers"], rows.map(|[which, grams, numbers, _]| [which, grams, numbers]), Some(width));
+    format!("{title}\n\n{table}")
+}
+
+/// What became of a document of a run that removes some.
+pub fn fate(document: &ExplainedDocument) -> String {
+    let Some(removed) = &document.removed else { return "; kept".into() };
+    let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
+    let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);
+    format!("; removed for {id} (document {doc}; {}{similarity} by {})", removed.reason, removed.algorithm)
 }

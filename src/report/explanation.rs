@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::columns::{Screen, columns, safe};
-use super::containment::contained;
+use super::containment::{contained, fate};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
 use crate::job::{
@@ -18,7 +18,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
     let mut text = String::new();
     for (name, document) in ["a", "b"].iter().zip(&explained.documents) {
-        text += &format!("{name}: {}\n", head(document));
+        text += &format!("{name}: {}\n", head(document, explained.removes));
     }
     text += &answer(explained);
     explained.notes.iter().for_each(|note| text += &format!("note: {}\n", safe(note)));
@@ -44,7 +44,6 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nhow alike the texts are, whatever the algorithms say\n\n";
     text += &measures(explained);
 
-    text += "\nhow much of one stands in the other, as removal asks\n\n";
     text += &contained(explained, width);
 
     text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
@@ -63,17 +62,10 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text + &columns(&found, [&headings[0], &headings[1]], screen)
 }
 
-fn head(document: &ExplainedDocument) -> String {
-    let fate = match &document.removed {
-        None => "kept".to_string(),
-        Some(removed) => {
-            let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
-            let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);
-            format!("removed for {id} (document {doc}; {}{similarity} by {})", removed.reason, removed.algorithm)
-        }
-    };
+fn head(document: &ExplainedDocument, removes: bool) -> String {
+    let fate = if removes { fate(document) } else { String::new() };
     format!(
-        "{} (document {}, {} row {}): {}, {}; {fate}",
+        "{} (document {}, {} row {}): {}, {}{fate}",
         safe(&document.id),
         document.doc,
         safe(&document.file),
@@ -320,6 +312,7 @@ mod tests {
                 },
                 ExplainedContained { common_grams: 3, grams: 3, common_numbers: 0, numbers: 0, stays: None },
             ],
+            removes: true,
             remove_if: "contained:0.8:0.9".into(),
             notes: vec!["a note".into()],
         }

@@ -28,6 +28,8 @@ pub enum Why {
     Title,
     /// Something else is about as near.
     Near,
+    /// Nothing else is near, and the two are not near enough to stand alone.
+    Far,
 }
 
 impl RelationKind {
@@ -46,7 +48,8 @@ impl RelationKind {
 
 impl Why {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Why; 7] = [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near];
+    pub const ALL: [Why; 8] =
+        [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far];
 
     /// As tables have it.
     pub fn name(self) -> &'static str {
@@ -58,6 +61,7 @@ impl Why {
             Why::Alone => "stands alone",
             Why::Title => "same title",
             Why::Near => "others as near",
+            Why::Far => "not near enough",
         }
     }
 }

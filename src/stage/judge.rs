@@ -67,7 +67,7 @@ impl Judge {
     }
 
     /// Appends what judging needs of one document: equal for equal canonical texts. Nothing for a text without words, which
-    /// is no duplicate of anything.
+    /// is a duplicate of nothing but the same bytes.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {

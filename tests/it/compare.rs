@@ -398,6 +398,41 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
+/// Equal texts are duplicates to every judge, words or none, and the exact join finds them however few of their pairs are written.
+#[test]
+fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("a.parquet");
+    let long = (0..120).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+    let copies = |text: &str, times: usize| vec![text.to_string(); times];
+    let texts =
+        [copies(&long, 8), copies(&format!("{long} more"), 8), copies("...", 5), copies("😀", 3), copies(" ", 4)];
+    write_docs(&input, &numbered(texts.concat()), 10);
+    for judge in ["versions", "lcs:0.85", "words:0.9", "jaccard:0.5"] {
+        let studies = ["1000", "3"].map(|most| {
+            let out = folder.path().join(format!("{judge}-{most}"));
+            let more = ["--algorithms", "exact,minhash,balanced", "--oracle-sample", "1000", "--judge", judge];
+            compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
+            study(&out)
+        });
+        // 28 and 28 pairs of copies with words, 10 and 3 without, and 64 of the two texts.
+        for study in &studies {
+            let oracle = &study["oracle"];
+            let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());
+            assert_eq!(counts, [24, 133, 0], "{judge}");
+            for (at, recall) in [69.0 / 133.0, 1.0, 1.0].into_iter().enumerate() {
+                near(&study["algorithms"][at]["oracle_recall"]["value"], recall);
+                near(&study["algorithms"][at]["precision"]["value"], 1.0);
+            }
+        }
+        assert_eq!(studies[0]["oracle"], studies[1]["oracle"]);
+    }
+    // A comparison keeps and removes nothing.
+    let explained = program().arg("explain").arg(folder.path().join("versions-3")).args(["d0", "d8"]).output().unwrap();
+    let said = Ran::of(explained).ends_with(0).stdout;
+    assert!(!said.contains("kept") && !said.contains("may go") && said.contains("3-grams"), "{said}");
+}
+
 #[test]
 fn a_corpus_without_pairs_has_figures_that_are_not_known() {
     let folder = tempfile::tempdir().unwrap();

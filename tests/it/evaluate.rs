@@ -412,6 +412,10 @@ fn what_cannot_be_evaluated_is_refused() {
     let pairs = folder.path().join("pairs.jsonl");
     std::fs::write(&pairs, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
     evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one form"]);
+    // No cluster has two documents, so there is nothing to find.
+    let single = folder.path().join("single.jsonl");
+    std::fs::write(&single, "{\"id\": \"d0\", \"cluster\": 0}\n{\"id\": \"d2\", \"cluster\": 1}\n").unwrap();
+    evaluate(&done.out(), &[&single], &[]).ends_with(2).says(&["no pair of two documents", "none of its clusters"]);
     assert!(!done.out().join("evaluation").exists());
     assert_eq!(
         names_in(&done.out()),

@@ -97,6 +97,18 @@ fn each_kind_is_told_and_forms_join_nothing() {
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
+    // Two with nothing near to either are not called near to others.
+    let mut near = corpus();
+    near.push(reworded(&words("alone", 120), 4, "more"));
+    near.truncate(212);
+    near[0] = near.pop().unwrap();
+    near[1] = words("alone", 120).join(" ");
+    near[10] = "one of a kind".into();
+    let file = folder.path().join("near/docs.parquet");
+    write_docs(&file, &numbered(near), 100);
+    let far = crate::kit::done(&file, &["--algorithms", RULE]);
+    let all = told(&far, "cosine");
+    assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("form", "not near enough"))), "{all:?}");
     // Forms decide nothing, even where a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
@@ -124,6 +136,7 @@ fn what_is_told_follows_from_the_texts() {
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     let kinds = [
         "contained, contained",
+        "form, not near enough",
         "form, numbers differ",
         "form, one word differs",
         "form, others as near",
@@ -289,9 +302,37 @@ fn explain_goes_by_the_methods_own_score() {
         assert!(said.contains(&format!("{sentence}: {reason}")), "{said}");
     }
     let cut = run("forms=1", &["--max-candidates", "1"]);
+    let warnings = record(&cut.out())["warnings"].to_string();
+    assert!(warnings.contains("forms may pass for versions and be removed"), "{warnings}");
     let said = explain(&cut, "d4", "d6");
     assert!(!said.contains(sentence), "{said}");
     assert!(record(&few.out())["algorithms"][1]["relations"]["forms_left_out"] == 6);
+}
+
+/// What stands in the other text is not enough for a document to go: the two must be a pair that decides.
+#[test]
+fn explain_says_that_only_a_pair_that_decides_removes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("docs.parquet");
+    write_docs(&file, &numbered(corpus()), 100);
+    let explain = |more: &[&str], a: &str, b: &str| {
+        let done = done(&file, &[&["--algorithms", RULE, "--remove-if", "contained:0.1:0"], more].concat());
+        let said = Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout;
+        assert!(said.contains("as removal asks"));
+        said
+    };
+    let both = |said: String, why: &str| {
+        let goes = |one: &str, other: &str| said.contains(&format!("{one} does not go for {other}: {why}"));
+        assert!(goes("a", "b") && goes("b", "a") && !said.contains("may go"), "{said}");
+    };
+    both(explain(&[], "d4", "d5"), "a form");
+    both(explain(&[], "d0", "d4"), "no pair");
+    both(explain(&["--decide", "exact"], "d0", "d1"), "the pair does not decide");
+    both(explain(&["--decide", "all"], "d0", "d1"), "the pair does not decide");
+    let said = explain(&["--decide", "cosine"], "d0", "d1");
+    assert!(said.contains("a may go for b") && said.contains("b may go for a"), "{said}");
+    let said = explain(&["--decide", "all"], "d0", "d10");
+    assert!(said.contains("a may go for b") && said.contains("; removed for "), "{said}");
 }
 
 /// Copies are pairs of documents, and so are forms of copies.
@@ -319,9 +360,9 @@ fn results_of_earlier_versions_are_refused_in_plain_words() {
     let done = run(folder.path(), &[]);
     let path = done.out().join("run.json");
     let mut record = record(&done.out());
-    record["schema_version"] = json!(3);
+    record["schema_version"] = json!(4);
     std::fs::write(&path, record.to_string()).unwrap();
     Ran::of(program().arg("explain").arg(done.out()).args(["d0", "d1"]).output().unwrap())
         .ends_with(1)
-        .says(&["version 3", "run again with --overwrite"]);
+        .says(&["version 4", "run again with --overwrite"]);
 }

@@ -44,6 +44,19 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
     }
 }
 
+/// Where texts of one subject are pairs, which share no two heavy terms, that is said.
+#[test]
+fn a_threshold_too_low_for_the_heavy_join_is_told() {
+    for (settings, told) in
+        [("threshold=0.3,join=heavy", true), ("threshold=0.6,join=heavy", false), ("threshold=0.3", false)]
+    {
+        let (pairs, run) = found(samples(), settings, &["--limit", "200"]);
+        let notes = run["notes"].to_string();
+        assert_eq!(notes.contains("join=exact finds all of them"), told, "{settings}: {notes}");
+        assert!(!pairs.is_empty());
+    }
+}
+
 /// So many pages of one template, each with so many words of its own, which two others have as well; of every ten pages one
 /// says what the one before it does, but for one word.
 fn template_pages(pages: usize, own: usize) -> Vec<String> {

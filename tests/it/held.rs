@@ -400,6 +400,23 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
+/// A path that leads through the folder that is replaced: after a rename it would lead nowhere.
+#[test]
+fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
+    let night = Night::new();
+    let go = || run(&[&night.at("corpus")], &night.at("out/../out"), &["--overwrite", "--algorithms", "exact"]);
+    go().ends_with(0);
+    assert_eq!(night.names(), ["corpus", "out"]);
+    night.broken(500, 400);
+    go().ends_with(4);
+    Ran::of(program().arg("accept").arg(night.at("out/../out.held")).output().unwrap()).ends_with(0);
+    assert_eq!(night.names(), ["corpus", "out"]);
+    assert_eq!(record(&night.at("out"))["documents"]["rejected"], 400);
+    // Through a folder that is not there yet, too.
+    run(&[&night.at("corpus")], &night.at("new/../new"), &["--algorithms", "exact"]).ends_with(3);
+    assert_eq!(night.names(), ["corpus", "new", "out"]);
+}
+
 #[test]
 fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     let night = Night::new();

@@ -1,14 +1,14 @@
-//! Signs of random projections: in how many of 256 two vectors differ tells the angle between them.
+//! Signs of random projections: in how many of 512 two vectors differ tells the angle between them.
 //!
 //! Source: Charikar 2002, Similarity estimation techniques from rounding algorithms; the projections are made by a random
 //! rotation of the hashed vector, as of Andoni, Indyk, Laarhoven, Razenshteyn, Schmidt 2015, Practical and optimal LSH for
 //! angular distance. Cost: four additions a term, and some 13,000 for a document.
 //!
 //! ```text
-//! of 256 signs as many differ as    256 angle / pi, angle = arccos(cosine)      standard deviation sqrt(256 p (1 - p))
-//! cosine .68: angle .823, p .262    67.1 differ, give or take 7.0               a pair differs in at most  92
-//! cosine .6:  angle .927, p .295    75.6 differ, give or take 7.3                                         102
-//! cosine 0:   p .5                  128 differ, give or take 8
+//! of 512 signs as many differ as    512 p, p = arccos(cosine) / pi      standard deviation sqrt(512 p (1 - p))
+//! cosine .68: angle .823, p .262    134.1 differ, give or take 9.95     a pair differs in at most 169
+//! cosine .6:  angle .927, p .295    151.1 differ, give or take 10.3                               188
+//! cosine 0:   p .5                  256 differ, give or take 11.3
 //! ```
 
 use std::f64::consts::PI;
