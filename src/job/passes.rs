@@ -27,6 +27,9 @@ use crate::stage::sift::Sieve;
 /// An algorithm with its place in the recipe.
 type Placed<'c> = (usize, Member<'c, Step>);
 
+/// One that has done nothing yet.
+type Waits<'c> = (usize, Bound<'c>);
+
 /// What is known after the first reading.
 pub struct First<'n> {
     /// What was taken down of the rows.
@@ -111,8 +114,8 @@ fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option
 fn take_members<'c>(
     job: &Job<'_>,
     stock: &Stock<'_>,
-    bound: Vec<(usize, Bound<'c>)>,
-) -> Result<(Vec<Placed<'c>>, Vec<(usize, Bound<'c>)>)> {
+    bound: Vec<Waits<'c>>,
+) -> Result<(Vec<Placed<'c>>, Vec<Waits<'c>>)> {
     let (mut members, mut sign) = (Vec::new(), Vec::new());
     for (at, bound) in bound {
         match take_member(job, stock, &bound, at)? {

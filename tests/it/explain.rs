@@ -174,7 +174,9 @@ fn documents_that_a_large_window_keeps_apart_are_told_so() {
     let folder = tempfile::tempdir().unwrap();
     let text = |n: usize| {
         let own = (0..14).map(|word| format!("слово{}x{word} ", n / 2));
-        "альфа бета ".repeat(20) + &own.collect::<String>() + if n % 2 == 0 { "утром" } else { "вечером" }
+        "альфа бета ".repeat(20)
+            + &own.collect::<String>()
+            + if n.is_multiple_of(2) { "утром" } else { "вечером" }
     };
     let run = |documents: usize| {
         let input = folder.path().join(format!("{documents}.parquet"));

@@ -235,17 +235,6 @@ impl Match for CosineSigner<'_> {
         self.rule.as_ref().map(|rule| (rule, self as &dyn Relating))
     }
 
-    fn notes(&self) -> Vec<String> {
-        let misses = self.heavy.is_some() && self.threshold < LEAST_HEAVY;
-        let note = || {
-            format!(
-                "join=heavy misses the more pairs the further the threshold is below {LEAST_HEAVY}, and it is {}: join=exact finds all of them",
-                self.threshold
-            )
-        };
-        misses.then(note).into_iter().collect()
-    }
-
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -282,6 +271,17 @@ impl Match for CosineSigner<'_> {
 }
 
 impl Describe for CosineSigner<'_> {
+    fn notes(&self) -> Vec<String> {
+        let misses = self.heavy.is_some() && self.threshold < LEAST_HEAVY;
+        let note = || {
+            format!(
+                "join=heavy misses the more pairs the further the threshold is below {LEAST_HEAVY}, and it is {}: join=exact finds all of them",
+                self.threshold
+            )
+        };
+        misses.then(note).into_iter().collect()
+    }
+
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String> {
         self.heavy.as_ref().and_then(|heavy| heavy.told(a, b))
     }
