@@ -42,6 +42,7 @@ MEMBERS = [
     "keyword_match:weight=tf_idf",
     "lsi",
     "shingles",
+    "shingles:preset=contained",
     "simhash",
 ]
 VERSIONS = "cosine:tf=sublinear,head=0.1"

@@ -23,6 +23,33 @@ pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     common
 }
 
+/// [`common`] of two sorted slices of distinct values, where it is at least so many. Ends as soon as too many of the smaller one
+/// are missing: of unlike sets whose values are hashes after a part of it, whatever the size of the larger one.
+pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+    let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let mut may_miss = small.len().checked_sub(least)?;
+    let stride = (large.len() / small.len().max(1)).max(1);
+    let (mut rest, mut common) = (large, 0);
+    for value in small {
+        // Strides of what lies between two values on average, then halves of the last one.
+        let mut reach = stride;
+        while reach < rest.len() && rest[reach - 1] < *value {
+            reach += stride;
+        }
+        rest = &rest[(reach - stride).min(rest.len())..];
+        rest = &rest[rest[..stride.min(rest.len())].partition_point(|other| other < value)..];
+        if rest.first() == Some(value) {
+            common += 1;
+        } else {
+            may_miss = match may_miss.checked_sub(1) {
+                Some(left) => left,
+                None => return None,
+            };
+        }
+    }
+    Some(common)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +64,17 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn at_least_so_many_or_none(a: BTreeSet<u16>, b: BTreeSet<u16>, least in 0usize..40, narrow in 1u16..2000) {
+            let wide = |set: &BTreeSet<u16>| {
+                let narrow: BTreeSet<u64> = set.iter().map(|&x| u64::from(x % narrow)).collect();
+                narrow.into_iter().collect::<Vec<_>>()
+            };
+            let (a, b) = (wide(&a), wide(&b));
+            let both = common(&a, &b);
+            proptest::prop_assert_eq!(common_at_least(&a, &b, least), (both >= least).then_some(both));
+        }
+
         #[test]
         fn equals_the_definition(a: BTreeSet<u8>, b: BTreeSet<u8>) {
             let wide = |set: &BTreeSet<u8>| set.iter().map(|&x| u64::from(x)).collect::<Vec<_>>();

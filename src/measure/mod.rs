@@ -14,7 +14,7 @@ mod weights;
 pub use contained::{Contained, Part, contained, numbers_of, write_contents};
 pub use cosine::cosine;
 pub use edit::{Profile, lcs_similarity, may_reach, most_common};
-pub use jaccard::{common, jaccard};
+pub use jaccard::{common, common_at_least, jaccard};
 pub use partition::Partitions;
 pub use retrieval::Retrieval;
 pub use subsequence::{Decided, Undecided};

@@ -172,6 +172,16 @@ fn shingles() {
         common as f64 / (x.len() + y.len() - common).max(1) as f64 >= 0.2
     };
     check(found("shingles:join=exact,"), all(sets.len(), same), 10_000);
+    for threshold in [0.5, 0.8] {
+        let contained = |a: usize, b: usize| {
+            common(&sets[a], &sets[b]) as f64 >= threshold * sets[a].len().min(sets[b].len()).max(1) as f64 - 1e-9
+        };
+        let expected = all(sets.len(), contained);
+        for join in ["exact", "rarest"] {
+            let found = found(&format!("shingles:measure=containment,threshold={threshold},join={join},"));
+            check(found, expected.clone(), 1_000);
+        }
+    }
 }
 
 /// The heaviest words of a document, with their weights, by (weight descending, word ascending).

@@ -8,6 +8,7 @@ mod columns;
 mod compare;
 mod consumers;
 mod contained;
+mod containment;
 mod cost;
 mod damage;
 mod determinism;

@@ -3,7 +3,8 @@
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold .2 as a Chinese article
 //! on duplicate pages has them. Cost: up to `exact_limit` documents all are compared with all, by bitmaps that rule out
 //! nearly every pair, then the check on the texts: n^2 / 2 comparisons of some hundred bytes, and rows of about as many
-//! bytes as the texts for each 1,500 documents. Above that minima of `bands` x `rows` hash functions find the candidates:
+//! bytes as the texts for each 1,500 documents. Above that minima of `bands` x `rows` hash functions find the candidates.
+//! Contained texts meet by the rarest shingles of the smaller one (`kit/rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: .927 at s = .2, .998 at .3
@@ -17,18 +18,21 @@
 
 mod all_pairs;
 mod bitmap;
+mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
+use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::{combine, mix64};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 use all_pairs::{AllPairs, SIZE, Size};
-use shingle_set::{Measure, ShingleSets, Sketch};
+use rarest::RarestJoin;
+use shingle_set::{Measure, ShingleSets};
 
 /// The member.
 pub struct Shingles;
@@ -38,8 +42,8 @@ const FACTS: Facts = Facts {
     aliases: &["shingle"],
     source: "Broder 1997, On the resemblance and containment of documents",
     summary: "Two documents are duplicates if enough of their windows of characters are common to both.",
-    when_not_to_use: "on more than some ten thousand documents with a low threshold, where minhash finds what is alike at a fraction of the cost; with measure=containment where some of a few thousand documents are long, for a long text may hold any short one and nearly every pair is then checked; for pages of one template",
-    inputs: "text",
+    when_not_to_use: "on more than some ten thousand documents with a low threshold, where minhash finds what is alike at a fraction of the cost; with measure=containment and a threshold below .5, where all are compared with all; for pages of one template",
+    inputs: "text; with measure=containment counts of shingles",
     params: &[
         ParamSpec {
             name: "threshold",
@@ -77,15 +81,15 @@ const FACTS: Facts = Facts {
         },
         ParamSpec {
             name: "join",
-            kind: Kind::Choice(&["auto", "exact", "lsh"]),
+            kind: Kind::Choice(&["auto", "exact", "rarest", "lsh"]),
             default: "auto",
-            help: "exact: every pair is found; lsh: candidates by minima; auto: exact up to exact_limit documents",
+            help: "exact: all with all; rarest: of measure=containment, every pair is found by the rarest shingles of its smaller text; lsh: candidates by minima; auto: rarest for containment of at least .5, else exact up to exact_limit documents",
         },
         ParamSpec {
             name: "exact_limit",
             kind: Kind::Int(0, 10_000_000),
             default: "20000",
-            help: "rows of the input up to which join=auto compares all with all",
+            help: "rows of the input up to which join=auto compares all with all where it does not take join=rarest",
         },
         ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "64", help: "bands of join=lsh, each a row" },
         ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "minima in a band of join=lsh" },
@@ -103,10 +107,15 @@ impl Algorithm for Shingles {
         &FACTS
     }
 
+    /// Counts of shingles, by which the rarest are known.
+    fn features(&self, params: &Params) -> Option<Box<dyn Features>> {
+        by_rarest(params).then(|| Box::new(ShingleSets::new(params)) as Box<dyn Features>)
+    }
+
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
-        let seed_code = params.flag("seed_code");
-        let (measure, sketch) = (params.word("measure"), params.word("sketch"));
-        if seed_code && (measure != "resemblance" || sketch != "full") {
+        let sets = ShingleSets::new(params);
+        let (measure, sketch, join) = (params.word("measure"), params.word("sketch"), params.word("join"));
+        if sets.measure == Measure::SeedCode && (measure != "resemblance" || sketch != "full") {
             return Err(Error::Usage(format!(
                 "shingles: seed_code=true has a measure of its own; it goes with measure=resemblance,sketch=full, and measure={measure},sketch={sketch} came"
             )));
@@ -116,55 +125,58 @@ impl Algorithm for Shingles {
                 "shingles: the smallest hashes of a text say nothing of containment; measure=containment goes with sketch=full or mod_m".into(),
             ));
         }
-        let exact = match params.word("join") {
+        if measure != "containment" && join == "rarest" {
+            return Err(Error::Usage(format!(
+                "shingles: join=rarest goes with measure=containment, and measure={measure} came; use join=exact or join=lsh, or leave join out"
+            )));
+        }
+        let exact = match join {
             "auto" => corpus.documents <= params.count("exact_limit") as u64,
             join => join == "exact",
         };
-        let sets = ShingleSets {
-            ngram: params.count("ngram"),
-            unit: params.word("unit"),
-            spaces: params.flag("spaces"),
-            sketch: match sketch {
-                "min_s" => Sketch::MinS(params.count("s")),
-                "mod_m" => Sketch::ModM(params.count("m") as u64),
-                _ => Sketch::Full,
-            },
-            measure: match measure {
-                _ if seed_code => Measure::SeedCode,
-                "containment" => Measure::Containment,
-                _ => Measure::Resemblance,
-            },
-            // All with all have been compared by their bitmaps already.
-            bitmap: !exact,
+        let (bands, rows, threshold) = (params.count("bands"), params.count("rows"), params.real("threshold"));
+        let join = if by_rarest(params) {
+            Join::Rarest(RarestJoin::new(threshold), corpus.stats)
+        } else if exact {
+            Join::Exact(AllPairs::new(corpus.documents))
+        } else {
+            Join::Lsh { bands, rows, family: Family::new("multiply32", bands * rows, params.count("seed") as u64) }
         };
-        let (bands, rows) = (params.count("bands"), params.count("rows"));
-        let join = match exact {
-            true => Join::Exact(AllPairs::new(corpus.documents)),
-            false => {
-                Join::Lsh { bands, rows, family: Family::new("multiply32", bands * rows, params.count("seed") as u64) }
-            }
-        };
-        Ok(Box::new(ShinglesSigner { sets, threshold: params.real("threshold"), join }))
+        let bitmap = matches!(join, Join::Lsh { .. });
+        Ok(Box::new(ShinglesSigner { sets: ShingleSets { bitmap, ..sets }, threshold, join }))
     }
 }
 
-enum Join {
+/// From this threshold on join=auto takes the rarest shingles: below it most of a text would have to ask, common ones too.
+const LEAST_RAREST: f64 = 0.5;
+
+/// Whether texts meet by their rarest shingles.
+fn by_rarest(params: &Params) -> bool {
+    let join = params.word("join");
+    let fits = params.word("measure") == "containment" && params.word("sketch") != "min_s" && !params.flag("seed_code");
+    fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
+}
+
+enum Join<'c> {
     /// All with all.
     Exact(AllPairs),
+    /// Those of which one has a rarest shingle of the other.
+    Rarest(RarestJoin, &'c CorpusStats),
     /// Those that agree in a band.
     Lsh { bands: usize, rows: usize, family: Family },
 }
 
-struct ShinglesSigner {
+struct ShinglesSigner<'c> {
     sets: ShingleSets,
     threshold: f64,
-    join: Join,
+    join: Join<'c>,
 }
 
-impl Sign for ShinglesSigner {
+impl Sign for ShinglesSigner<'_> {
     fn shape(&self) -> RowShape {
         match &self.join {
             Join::Exact(all) => all.shape(),
+            Join::Rarest(rarest, _) => rarest.shape(),
             Join::Lsh { bands, .. } => {
                 RowShape { positions: *bands as u32, key_bits: 64, ordered: false, sketch: SIZE }
             }
@@ -183,6 +195,11 @@ impl Sign for ShinglesSigner {
         }
         match &self.join {
             Join::Exact(all) => all.push(document.raw_hash(), size, &set, out),
+            Join::Rarest(rarest, stats) => {
+                // What stands in the copies of this text alone stands in no other.
+                let own = if stats.documents() > 0 { document.times() } else { 0 };
+                rarest.push(&mut self.sets.counted(&set, stats), own, out);
+            }
             Join::Lsh { rows, family, .. } => {
                 let mut minima = Vec::new();
                 family.minima(&set, &mut minima);
@@ -194,9 +211,18 @@ impl Sign for ShinglesSigner {
         }
         out.leave_numbers(set);
     }
+
+    /// Of join=rarest about those of a page of usual length that another document has.
+    fn rows_a_document(&self) -> u64 {
+        if matches!(self.join, Join::Rarest(..)) { 1_000 } else { self.shape().positions.into() }
+    }
+
+    fn sketch_words(&self) -> usize {
+        if let Join::Rarest(rarest, _) = &self.join { rarest.sketch_words() } else { 0 }
+    }
 }
 
-impl Match for ShinglesSigner {
+impl Match for ShinglesSigner<'_> {
     fn is_equivalence(&self) -> bool {
         false
     }
@@ -219,6 +245,7 @@ impl Match for ShinglesSigner {
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         match &self.join {
             Join::Exact(all) => all.pairs(window, out, |a, b| self.sets.need(self.threshold, a, b)),
+            Join::Rarest(rarest, _) => rarest.pairs(window, out),
             Join::Lsh { .. } => {
                 out.compare_all(window, |a, b| Match::judge(self, a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
             }
@@ -230,9 +257,10 @@ impl Match for ShinglesSigner {
     }
 }
 
-impl Describe for ShinglesSigner {
+impl Describe for ShinglesSigner<'_> {
     fn notes(&self) -> Vec<String> {
         let note = match &self.join {
+            Join::Rarest(..) => "those compared of which one has a rarest shingle of the other; complete".into(),
             Join::Exact(all) => format!("all compared with all, in {} blocks; complete", all.blocks()),
             Join::Lsh { bands, rows, .. } => {
                 let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
@@ -251,31 +279,9 @@ impl Describe for ShinglesSigner {
     }
 }
 
-impl ShinglesSigner {
-    /// The similarity by the evidence of two documents, where it reaches the threshold.
-    fn similarity(&self, a: &[u64], b: &[u64]) -> Option<f32> {
-        if !self.sets.may_reach(self.threshold, a, b) {
-            return None;
-        }
-        let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
-        let similarity = a_in_b.max(b_in_a);
-        (similarity >= self.threshold).then_some(similarity as f32)
-    }
-}
-
-impl Confirm for ShinglesSigner {
+impl Confirm for ShinglesSigner<'_> {
     fn name(&self) -> String {
-        let measure = match self.sets.measure {
-            Measure::Resemblance => "resemblance",
-            Measure::Containment => "containment",
-            Measure::SeedCode => "seed_code",
-        };
-        let sketch = match self.sets.sketch {
-            Sketch::Full => String::new(),
-            Sketch::MinS(s) => format!(", estimated from the {s} smallest"),
-            Sketch::ModM(m) => format!(", estimated from one in {m}"),
-        };
-        format!("{measure}:{} of {}-{} shingles{sketch}", self.threshold, self.sets.ngram, self.sets.unit)
+        self.sets.check_name(self.threshold)
     }
 
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
@@ -283,19 +289,16 @@ impl Confirm for ShinglesSigner {
     }
 
     fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
-        Ok(self.similarity(a, b))
+        Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| a_in_b.max(b_in_a) as f32))
     }
 
     /// With the direction, where the measure has one.
     fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
-        Ok(self.similarity(a, b).and_then(|similarity| {
-            let matched = if self.sets.measure == Measure::Containment {
-                let (a_in_b, b_in_a) = self.sets.compare(a, b)?;
-                u16::from(a_in_b >= self.threshold) << 1 | u16::from(b_in_a >= self.threshold) << 2
-            } else {
-                1
-            };
-            Some(Pair { score: Score { similarity, distance: None }, matched, ..met })
+        Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| {
+            let enough = |share: f64| u16::from(share >= self.threshold);
+            let contained = self.sets.measure == Measure::Containment;
+            let matched = if contained { enough(a_in_b) << 1 | enough(b_in_a) << 2 } else { 1 };
+            Pair { score: Score { similarity: a_in_b.max(b_in_a) as f32, distance: None }, matched, ..met }
         }))
     }
 }
@@ -307,7 +310,6 @@ mod tests {
     use super::*;
     use crate::algorithm::kit::examples::{params, sign};
     use crate::algorithm::kit::in_memory::{all_pairs, run, texts};
-    use crate::corpus::CorpusStats;
 
     fn similarity(typed: &str, a: &str, b: &str) -> Option<(f32, u16)> {
         let found = run(&Shingles, typed, &[a.to_string(), b.to_string()]);
@@ -345,6 +347,11 @@ mod tests {
         assert!(of("").unwrap().notes()[0].contains("about 0.927 are found"));
         assert!(of("exact_limit=30000").unwrap().notes()[0].contains("20 blocks; complete"));
         assert!(of("join=exact").unwrap().notes()[0].contains("complete"));
+        assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
+        assert!(
+            of("measure=containment,threshold=0.8")
+                .is_ok_and(|signer| signer.notes()[0].contains("rarest shingle of the other; complete"))
+        );
     }
 
     #[test]
@@ -361,8 +368,11 @@ mod tests {
             assert_eq!(found.numbers(), expected, "{threshold}");
 
             let contained = |a: usize, b: usize| common(a, b) / sets[a].len().min(sets[b].len()) as f64;
-            let found = run(&Shingles, &format!("measure=containment,threshold={threshold}"), &texts);
-            assert_eq!(found.numbers(), all_pairs(texts.len(), |a, b| contained(a, b) >= threshold), "{threshold}");
+            let expected = all_pairs(texts.len(), |a, b| contained(a, b) >= threshold);
+            for join in ["auto", "exact", "rarest"] {
+                let found = run(&Shingles, &format!("measure=containment,threshold={threshold},join={join}"), &texts);
+                assert_eq!(found.numbers(), expected, "{threshold} {join}");
+            }
 
             // The code of the article: windows but the last, with repetition, of either text in the set of the other.
             let lists: Vec<Vec<&str>> =

@@ -7,9 +7,14 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 use super::all_pairs::Size;
 use super::bitmap::{self, Folded};
+use super::rarest::least;
+use crate::algorithm::contract::Features;
+use crate::algorithm::kit::prefix::Term;
+use crate::algorithm::params::Params;
+use crate::corpus::CorpusStats;
 use crate::cpu::Level;
-use crate::hash::{hash64, mix64};
-use crate::measure::common;
+use crate::hash::{combine, hash64, mix64};
+use crate::measure::{common, common_at_least};
 use crate::text::Analysis;
 use crate::text::shingle::{char_shingles, distinct, shingles};
 
@@ -55,6 +60,56 @@ pub struct ShingleSets {
 }
 
 impl ShingleSets {
+    /// From the parameters of `shingles`, without bitmaps.
+    pub fn new(params: &Params) -> ShingleSets {
+        ShingleSets {
+            ngram: params.count("ngram"),
+            unit: params.word("unit"),
+            spaces: params.flag("spaces"),
+            sketch: match params.word("sketch") {
+                "min_s" => Sketch::MinS(params.count("s")),
+                "mod_m" => Sketch::ModM(params.count("m") as u64),
+                _ => Sketch::Full,
+            },
+            measure: match params.word("measure") {
+                _ if params.flag("seed_code") => Measure::SeedCode,
+                "containment" => Measure::Containment,
+                _ => Measure::Resemblance,
+            },
+            bitmap: false,
+        }
+    }
+
+    /// What the check is called that compares these sets.
+    pub fn check_name(&self, threshold: f64) -> String {
+        let measure = match self.measure {
+            Measure::Resemblance => "resemblance",
+            Measure::Containment => "containment",
+            Measure::SeedCode => "seed_code",
+        };
+        let sketch = match self.sketch {
+            Sketch::Full => String::new(),
+            Sketch::MinS(s) => format!(", estimated from the {s} smallest"),
+            Sketch::ModM(m) => format!(", estimated from one in {m}"),
+        };
+        format!("{measure}:{threshold} of {}-{} shingles{sketch}", self.ngram, self.unit)
+    }
+
+    /// The elements of a set with their document frequencies, as [`Features`] count them.
+    pub fn counted(&self, set: &[u64], stats: &CorpusStats) -> Vec<Term> {
+        let (salt, mut terms) = (self.salt(), Vec::with_capacity(set.len()));
+        let mut elements = set.iter();
+        stats.feature_df_of_many(set.iter().map(|&element| combine(salt, element)), |df| {
+            terms.extend(elements.next().map(|&hash| Term { hash, weight: 1.0, df }));
+        });
+        terms
+    }
+
+    /// Keeps the fingerprints of one way to cut apart from those of others, and from other features.
+    fn salt(&self) -> u64 {
+        hash64(Features::name(self).as_bytes())
+    }
+
     /// Appends the fingerprints of the shingles in order, repeated ones as often as they occur; returns whether the text is
     /// shorter than a shingle, which then is the whole of it.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
@@ -178,11 +233,25 @@ impl ShingleSets {
         f64::from(x.most_common(&y, Level::best())) >= need
     }
 
+    /// [`ShingleSets::compare`] where the larger of both reaches the threshold.
+    pub fn reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
+        if !self.may_reach(threshold, a, b) {
+            return None;
+        }
+        let shares = if self.measure == Measure::Containment {
+            let (a, b) = (self.parts(a)?.set, self.parts(b)?.set);
+            let common = common_at_least(a, b, least(threshold, a.len().min(b.len())))?;
+            (share(common, a.len()), share(common, b.len()))
+        } else {
+            self.compare(a, b)?
+        };
+        (shares.0.max(shares.1) >= threshold).then_some(shares)
+    }
+
     /// How much of `a` is in `b`, and of `b` in `a`, 0 to 1; both the same but for containment.
     pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);
-        let share = |part: usize, whole: usize| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let both = |value: f64| Some((value, value));
         match (self.measure, self.sketch) {
             (Measure::Containment, _) => {
@@ -204,6 +273,25 @@ impl ShingleSets {
             }
         }
     }
+}
+
+/// Counts of shingles order those of a text, see [`super::rarest`].
+impl Features for ShingleSets {
+    fn name(&self) -> String {
+        let spaces = if self.spaces { "spaces" } else { "no spaces" };
+        format!("shingles:{}:{}:{spaces}:{:?}", self.ngram, self.unit, self.sketch)
+    }
+
+    fn of(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
+        let mut set = Vec::new();
+        ShingleSets::of(self, document, &mut set);
+        let salt = self.salt();
+        out.extend(set.into_iter().map(|element| combine(salt, element)));
+    }
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
 /// The evidence of a document, taken apart.
