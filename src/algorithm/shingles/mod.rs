@@ -31,7 +31,7 @@ use crate::hash::{combine, mix64};
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 use all_pairs::{AllPairs, SIZE, Size};
-use rarest::RarestJoin;
+use rarest::{RarestJoin, by_rarest};
 use shingle_set::{Measure, ShingleSets};
 
 /// The member.
@@ -145,16 +145,6 @@ impl Algorithm for Shingles {
         let bitmap = matches!(join, Join::Lsh { .. });
         Ok(Box::new(ShinglesSigner { sets: ShingleSets { bitmap, ..sets }, threshold, join }))
     }
-}
-
-/// From this threshold on join=auto takes the rarest shingles: below it most of a text would have to ask, common ones too.
-const LEAST_RAREST: f64 = 0.5;
-
-/// Whether texts meet by their rarest shingles.
-fn by_rarest(params: &Params) -> bool {
-    let join = params.word("join");
-    let fits = params.word("measure") == "containment" && params.word("sketch") != "min_s" && !params.flag("seed_code");
-    fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
 }
 
 enum Join<'c> {

@@ -7,7 +7,8 @@
 //!
 //! Each element that a set asks by heads a group, and the next rarest follow, dealt out in turn, up to four a group. If at most
 //! n - m elements are missing, then of n - m + 1 groups one is there as a whole. So a set that has the head of a group
-//! must have those that follow as well. A bitmap of each document tells ahead of the check; it never says no where it is yes.
+//! must have those that follow as well. A bitmap of each document tells ahead of the check whether they may be there, and whether more
+//! than n - m elements are missing, for each bit that is missing is one at least; it never says no where it is yes.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold .8: m 8, three groups        a d g j    b e h    c f i
@@ -19,6 +20,7 @@
 use std::ops::Range;
 
 use crate::algorithm::kit::prefix::{Term, rare_first};
+use crate::algorithm::params::Params;
 use crate::hash::mix64;
 use crate::row::{Pair, Pairs, RowShape, Score, Signatures, Sketches, Window};
 
@@ -34,6 +36,16 @@ const SILENT: [u16; FOLLOWERS] = [u16::MAX; FOLLOWERS];
 const NONE: u16 = u16::MAX - 1;
 /// Documents whose bitmaps stand in memory at once, 1 MB; and those that ask them.
 const BLOCK: usize = 1 << 10;
+
+/// From this threshold on join=auto takes the rarest shingles: below it most of a text would have to ask, common ones too.
+const LEAST_RAREST: f64 = 0.5;
+
+/// Whether texts meet by their rarest shingles.
+pub fn by_rarest(params: &Params) -> bool {
+    let join = params.word("join");
+    let fits = params.word("measure") == "containment" && params.word("sketch") != "min_s" && !params.flag("seed_code");
+    fits && (join == "rarest" || join == "auto" && params.real("threshold") >= LEAST_RAREST)
+}
 
 /// A document's bitmap.
 type Bitmap = [u64; WORDS];
@@ -108,18 +120,19 @@ impl RarestJoin {
         let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / asking).max(1) as usize };
         let end = |at: usize| (at + 1).saturating_add(reach).min(rows);
         let (sketches, mut compared) = (out.sketches(), 0);
-        let mut meet = |asking: &[Asking], others: Range<usize>, held: &Held| {
-            for one in asking {
+        let mut meet = |asking: &[Asking], own: &Held, others: Range<usize>, held: &Held| {
+            for (number, one) in asking.iter().enumerate() {
                 let (from, to) = (others.start.max(one.at + 1), others.end.min(end(one.at)));
                 for at in from..to {
-                    if held.has_all(at - others.start, &one.followers) {
+                    let place = at - others.start;
+                    if held.has_all(place, &one.followers) && held.may_hold(place, own.bitmap(number), one.may_miss) {
                         out.push(Pair::new(one.doc, held.docs[at - others.start], Score::EQUAL, 1));
                     }
                 }
                 compared += to.saturating_sub(from) as u64;
             }
         };
-        let mut held = Held::default();
+        let (mut held, mut own) = (Held::default(), Held::default());
         let mut list: Vec<Asking> = Vec::with_capacity(BLOCK.min(rows));
         let mut at = 0;
         while at < rows {
@@ -128,16 +141,23 @@ impl RarestJoin {
                 let row = window.row(at);
                 let followers = followers(row.sketch);
                 if followers != SILENT {
-                    list.push(Asking { at, doc: row.doc, followers });
+                    let size = row.order as usize;
+                    list.push(Asking {
+                        at,
+                        doc: row.doc,
+                        followers,
+                        may_miss: size - least(self.threshold, size).min(size),
+                    });
                 }
                 at += 1;
             }
             let Some(first) = list.first() else { break };
+            own.of(list.iter().map(|one| one.doc), sketches);
             let last = list.iter().map(|one| end(one.at)).max().unwrap_or(0);
             for start in (first.at + 1..last).step_by(BLOCK) {
                 let others = start..last.min(start + BLOCK);
-                held.fetch(window, others.clone(), sketches);
-                meet(&list, others, &held);
+                held.of(others.clone().map(|at| window.row(at).doc), sketches);
+                meet(&list, &own, others, &held);
             }
         }
         out.compared += compared;
@@ -172,6 +192,8 @@ struct Asking {
     at: usize,
     doc: u64,
     followers: [u16; FOLLOWERS],
+    /// Elements that a set may lack that contains it.
+    may_miss: usize,
 }
 
 /// The documents of some rows of a window, with their bitmaps.
@@ -183,18 +205,30 @@ struct Held {
 }
 
 impl Held {
-    fn fetch(&mut self, window: &Window<'_>, rows: Range<usize>, sketches: Option<&dyn Sketches>) {
+    fn of(&mut self, docs: impl Iterator<Item = u64>, sketches: Option<&dyn Sketches>) {
         self.docs.clear();
-        self.docs.extend(rows.map(|at| window.row(at).doc));
+        self.docs.extend(docs);
         let Some(sketches) = sketches else { return };
         self.bitmaps.resize(self.docs.len() * WORDS, 0);
         let bitmaps = self.bitmaps.as_chunks_mut::<WORDS>().0;
         bitmaps.iter_mut().zip(&self.docs).for_each(|(bitmap, &doc)| sketches.copy(doc, bitmap));
     }
 
+    fn bitmap(&self, at: usize) -> Option<&Bitmap> {
+        self.bitmaps.as_chunks::<WORDS>().0.get(at)
+    }
+
+    /// Whether one of them may hold a set with that bitmap, of which so many elements may be missing: each bit that it lacks is an
+    /// element at least.
+    fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
+        let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
+        let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
+        missing as usize <= may_miss
+    }
+
     /// Whether one of them may have all the elements of these bits.
     fn has_all(&self, at: usize, bits: &[u16; FOLLOWERS]) -> bool {
-        let Some(bitmap): Option<&Bitmap> = self.bitmaps.as_chunks::<WORDS>().0.get(at) else { return true };
+        let Some(bitmap) = self.bitmap(at) else { return true };
         let mut wanted = bits.iter().take_while(|bit| **bit != NONE);
         wanted.all(|&bit| bitmap[usize::from(bit / 64) % WORDS] >> (bit % 64) & 1 == 1)
     }
