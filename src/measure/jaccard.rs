@@ -41,10 +41,7 @@ pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
         if rest.first() == Some(value) {
             common += 1;
         } else {
-            may_miss = match may_miss.checked_sub(1) {
-                Some(left) => left,
-                None => return None,
-            };
+            may_miss = may_miss.checked_sub(1)?;
         }
     }
     Some(common)
