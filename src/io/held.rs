@@ -42,7 +42,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // Before anything is looked at: what an acceptance left that was ended goes, whatever comes of this one.
+        // Before anything is looked at: what an acceptance left that was ended goes, also where this one fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));

@@ -3,7 +3,7 @@
 use super::explanation::{ExplainedAlgorithm, Verdict};
 use super::options::Decide;
 
-/// Why neither of two documents goes for the other, whatever they hold of each other; none where the pair decides.
+/// Why neither of two documents goes for the other, however much they share; none where the pair decides.
 pub fn stay(decide: &Decide, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
     let is_pair = |one: &&ExplainedAlgorithm| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten);
     let asked = || algorithms.iter().filter(|one| !matches!(decide, Decide::Label(label) if *label != one.label));

@@ -24,7 +24,7 @@ pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
 }
 
 /// [`common`] of two sorted slices of distinct values, where it is at least so many. Ends as soon as too many of the smaller one
-/// are missing: of unlike sets whose values are hashes after a part of it, whatever the size of the larger one.
+/// are missing: of unlike sets whose values are hashes after a part of it, for a larger one of any size.
 pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;

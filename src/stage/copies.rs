@@ -39,7 +39,7 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// The documents of a class, from all of its links in order, whatever its kind: a document may have come by several ways.
+/// The documents of a class, from all of its links in order, of any kind: a document may have come by several ways.
 /// Where it is one document alone, it is no class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;

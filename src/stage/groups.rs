@@ -1,4 +1,4 @@
-//! groups: rows in order, in whatever cuts they come, as whole groups.
+//! groups: rows in order, in any cuts, as whole groups.
 //!
 //! A driver hands the rows of a bucket to a scan in blocks, cut where it likes. A group that ends inside of a block is a
 //! slice of it; only a group that goes on in the next block is held, in memory that the driver gives.

@@ -1,4 +1,4 @@
-//! note: what is kept of every document, whatever the algorithms.
+//! note: what is kept of every document, by any algorithms.
 
 use crate::batch::IdRef;
 use crate::hash::hash64;

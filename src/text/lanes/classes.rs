@@ -10,6 +10,6 @@ pub struct Classes {
     pub border: u64,
     /// Of a character from U+4E00 to U+9FFF.
     pub han: u64,
-    /// Of any other character: whoever meets it has to look at the characters themselves.
+    /// Of any other character: the reader has to look at the characters themselves.
     pub other: u64,
 }
