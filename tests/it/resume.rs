@@ -137,7 +137,12 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
     for (threads, memory) in [("1", "64MiB"), ("4", "2GiB")] {
         let place = Place::new();
         place.killed_in("write tables", &[]);
-        place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
+        let ran = place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
+        assert!(
+            ran.stdout.contains("taken up from an earlier run: ") && ran.stdout.contains("near cosine"),
+            "{}",
+            ran.stdout
+        );
         assert!(place.taken_up().is_superset(&of_members("near")), "{:?}", place.taken_up());
         assert_same_bytes(&whole.out(), &place.out(), threads);
     }
