@@ -1,6 +1,9 @@
 # What can be asked of this folder:
 #
-#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus
+#   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
+#   make wheel                                                     the Python package as a wheel, in dist; the program is in it
+#   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
+#   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make lint                                                      format, clippy, documentation
 #   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured side by side
@@ -14,10 +17,12 @@
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
+#   make recording                                                 a run in a terminal, recorded: docs/recording.svg
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
-# It takes Rust with rustfmt and clippy, a C compiler, Python 3; what else is needed is installed into .venv or by cargo.
+# It takes Rust, for lint with rustfmt and clippy, a C compiler, and for tests Python 3.11 or later; what else is needed is installed into
+# .venv or by cargo.
 # Everything is built with the release profile, so that dependencies are compiled once. CARGO_TARGET_DIR is honoured.
 
 SHELL := /bin/sh
@@ -30,13 +35,15 @@ MDBOOK_VERSION := 0.5.4
 MDBOOK := $(or $(shell command -v mdbook),$(CURDIR)/.mdbook/bin/mdbook)
 VENV_PYTHON := $(CURDIR)/.venv/bin/python
 PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
+WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
+FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CORPUS OUT ALGORITHMS CORPORA WRITE PYTHON DIR
+export CORPUS OUT ALGORITHMS CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup test lint fmt clippy doc unit bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book venv clean
+.PHONY: help dedup wheel dist test lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -47,21 +54,33 @@ help:
 dedup:
 	@if [ -z "$$CORPUS" ]; then \
 	  echo 'CORPUS is missing: say which corpus, such as: make dedup CORPUS=data-samples/docs' >&2; \
-	  echo 'Optional: OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
+	  echo 'Optional: CLEAN=1 OUT=DIR ALGORITHMS=exact,minhash:bands=20,rows=5 ARGS="--memory 4GiB --threads 8"' >&2; exit 2; fi
 	@case "$${OUT:-$$CORPUS}" in *['*?[']*) \
 	  echo 'OUT is missing: CORPUS is a pattern, so there is no name to call the output by; add OUT=DIR' >&2; exit 2;; esac
 	$(CARGO) build --release --bin dupsift
 	@out="$${OUT:-out/$$(basename -- "$$CORPUS")}"; \
 	$(CARGO) run --quiet --release --bin dupsift -- run "$$CORPUS" --out "$$out" --overwrite \
-	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $(ARGS); code=$$?; \
+	  $${ALGORITHMS:+--algorithms "$$ALGORITHMS"} $${CLEAN:+--corpus keep} $(ARGS); code=$$?; \
 	if [ $$code -eq 3 ]; then \
 	  echo "notice: done, but rows or files were rejected or a guard fired; see above, $$out/rejected and $$out/run.json" >&2; \
 	elif [ $$code -eq 4 ]; then \
 	  echo "held back: $$out stays as it was; look at $$out.held, then: $(PROGRAM) accept $$out.held" >&2; exit 4; \
 	else exit $$code; fi
 
+# By the profile and the features of the program: only pyo3 and what stands in python/src are compiled besides.
+wheel: .venv-wheel/ready
+	rm -f dist/dupsift-*.whl
+	"$(WHEEL_PYTHON)" -m maturin build --release --locked --compression-level 9 --manifest-path python/Cargo.toml --out dist
+
+dist: .venv-dist/ready
+	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
+
 # The slow parts last, the closing line of the test runner at the very end.
-test: venv lint unit
+test: venv lint python unit
+
+# The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
+python: wheel .venv-frames/ready
+	PYTHON="$(PYTHON)" sh scripts/test_wheel.sh "$(FRAMES_PYTHON)" dist/dupsift-*.whl
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
@@ -69,10 +88,12 @@ unit:
 lint: fmt clippy doc
 
 fmt:
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 
+# The library alone too, without what its faces need.
 clippy:
-	$(CARGO) clippy --release --all-targets -- -D warnings
+	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --release --lib --no-default-features -- -D warnings
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --release --no-deps --document-private-items
@@ -129,6 +150,10 @@ hostile: venv
 book: $(MDBOOK)
 	@"$(MDBOOK)" build docs
 
+recording:
+	$(CARGO) build --release --bin dupsift
+	@$(PYTHON) scripts/recording.py --dupsift "$(PROGRAM)" --write docs/recording.svg
+
 $(CURDIR)/.mdbook/bin/mdbook:
 	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2
 	$(CARGO) install mdbook --version $(MDBOOK_VERSION) --locked --no-default-features --features search --root "$(CURDIR)/.mdbook"
@@ -141,9 +166,18 @@ venv: .venv/ready
 .venv/ready: scripts/requirements.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv scripts/requirements.txt
 
+.venv-frames/ready: scripts/requirements-frames.txt scripts/requirements.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-frames scripts/requirements-frames.txt
+
+.venv-wheel/ready: scripts/requirements-wheel.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-wheel scripts/requirements-wheel.txt
+
+.venv-dist/ready: scripts/requirements-dist.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-dist scripts/requirements-dist.txt
+
 .venv-peers/ready: scripts/requirements-peers.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-peers scripts/requirements-peers.txt
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-peers .mdbook
+	rm -rf .venv .venv-dist .venv-frames .venv-peers .venv-wheel .mdbook dist

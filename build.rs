@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::{env, error, fs};
 
 #[allow(dead_code)]
+#[path = "src/text/tokenizer/dict/best_path.rs"]
+mod best_path;
+#[allow(dead_code)]
 #[path = "src/cpu.rs"]
 mod cpu;
 #[allow(dead_code)]
@@ -15,14 +18,11 @@ mod float;
 #[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/letters.rs"]
 mod letters;
-#[path = "src/text/tokenizer/dict/plant.rs"]
-mod plant;
-#[allow(dead_code)]
-#[path = "src/text/tokenizer/dict/route.rs"]
-mod route;
 #[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/tables.rs"]
 mod tables;
+#[path = "src/text/tokenizer/dict/trie.rs"]
+mod trie;
 #[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/unknown.rs"]
 mod unknown;
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     }
     let dictionary = unpacked(&folder.join("data/dict.txt.zst"))?;
     let model = unpacked(&folder.join("data/hmm.model.zst"))?;
-    let cutter = route::Cutter::new(&vocabulary::Vocabulary::new(&dictionary), &model);
+    let cutter = best_path::Cutter::new(&vocabulary::Vocabulary::new(&dictionary), &model);
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dict.tables"), cutter.write())?;
     Ok(())
 }

@@ -66,7 +66,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 
 fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize) -> Result<()> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
-    // The Chinese dictionary is loaded by the first who wants it; that is nobody's cost here.
+    // The Chinese dictionary is loaded at its first use; that is no cost of a kernel.
     let _ = pipeline.analyse("中文分词").words();
     let nothing = |_: &Analysis<'_>| 0;
     let text = |analysis: &Analysis<'_>| analysis.text().len();
@@ -93,10 +93,10 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     ];
     for bound in &bound {
         kernels.push((format!("sign {}", bound.label), Box::new(all), Box::new(signer(bound))));
-        if let Some(confirm) = bound.confirm() {
+        if let Some(verify) = bound.verify() {
             let evidence = move |analysis: &Analysis<'_>| {
                 let mut numbers = Vec::new();
-                confirm.evidence(analysis, &mut numbers);
+                verify.evidence(analysis, &mut numbers);
                 numbers.len()
             };
             kernels.push((format!("evidence for {}", bound.label), Box::new(all), Box::new(evidence)));

@@ -23,7 +23,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 type Pairs = BTreeSet<(u64, u64)>;
 
 fn main() -> Result<()> {
-    // cargo adds --bench to whatever was typed.
+    // cargo adds --bench to what was typed.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [corpus, out, rest @ ..] = &arguments[..] else {
         bail!("expected two folders: the corpus, and the output of a run with simhash");
@@ -66,7 +66,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
         for batch in builder.with_projection(text).build()? {
             let batch = batch?;
-            // Whatever kind of string the file holds.
+            // Any kind of string that the file holds.
             let texts = arrow_cast::cast(batch.column(0), &DataType::LargeUtf8)?;
             for text in texts.as_string::<i64>() {
                 out.clear();

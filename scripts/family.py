@@ -148,7 +148,7 @@ def quality(family):
 
 
 def article(family):
-    """The three texts of the article on shingles (S3), where they are at hand."""
+    """The three texts of the article on shingles, where they are at hand."""
     if not (family.corpora / "spun-zh" / "docs").is_dir():
         return
     out, record = family.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")

@@ -44,7 +44,7 @@ def check_threshold(one, table, threshold):
     if lowest == 1.0:
         print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold changes nothing")
     elif own is None and lowest is not None and threshold < lowest:
-        print(f"note: the least similarity of these pairs is {lowest:.3f}; whether there are pairs below it nobody looked")
+        print(f"note: the least similarity of these pairs is {lowest:.3f}; pairs below it were not looked for")
     if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
         print("note: the margin was held at the run's own threshold; these are the pairs that it left")
     if one["relations"]:

@@ -7,7 +7,7 @@ requirements=$2
 python=${PYTHON:-python3}
 
 if ! command -v "$python" >/dev/null 2>&1; then
-  echo "Python 3 is missing: expected a program named $python; install Python 3.10 or later, or set PYTHON" >&2
+  echo "Python 3 is missing: expected a program named $python; install Python 3.11 or later, or set PYTHON" >&2
   exit 1
 fi
 

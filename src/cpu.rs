@@ -33,7 +33,8 @@ impl Level {
         Level::Plain
     }
 
-    /// All levels that this processor has, the plain one first: what laws and benchmarks run through.
+    /// All levels that this processor has, the plain one first: what laws run through.
+    #[cfg(test)]
     pub fn all() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
         let levels = [Level::Plain, Level::Avx2, Level::Avx512];
@@ -44,7 +45,7 @@ impl Level {
     }
 }
 
-/// Asks for an entry of a list that is looked at later, so that nobody waits for memory then.
+/// Asks for an entry of a list that is looked at later, so that there is no wait for memory then.
 #[inline]
 #[allow(unsafe_code)]
 pub fn ask_for<T>(list: &[T], at: usize) {

@@ -3,28 +3,79 @@
 //! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is
 //! counted and set aside (see `batch::rejected`), unless `--strict` asks for an end.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+use crate::spelling::{Opt, opt};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The result of every fallible function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where the way out is to be looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// In what was asked for: another option, parameter or name would do.
+    Usage,
+    /// In what is read.
+    Input,
+    /// In where results and work files are written.
+    Output,
+    /// In the disk of the work files: it gave back other bytes than were written.
+    Damaged,
+    /// Nowhere: the run was asked to stop.
+    Interrupted,
+    /// In the program.
+    Internal,
+}
 
 /// What went wrong.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The user asked for something that cannot be: a wrong parameter, an unknown name, a missing column.
-    #[error("{0}")]
-    Usage(String),
+    #[error("{said}")]
+    Usage {
+        /// The option that it is about, where it is about one.
+        option: Option<Opt>,
+        /// What was expected and what came.
+        said: String,
+    },
+
+    /// A file or folder that was named is not there.
+    #[error("{said}")]
+    Missing {
+        /// What is not there.
+        path: PathBuf,
+        /// What was expected.
+        said: String,
+    },
+
+    /// The program contradicts itself.
+    #[error("{0}; this is a defect of dupsift {version}: please report this line, and what was run", version = VERSION)]
+    Internal(String),
 
     /// An operating-system call on a file or folder failed.
     #[error("cannot {action} {}: {}", path.display(), system_said(source))]
     Io {
+        /// Whether it is something that is read, or where something is written.
+        kind: Kind,
         /// What was tried, as a verb phrase: "read", "create the folder".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
+    },
+
+    /// A disk is full, or files may not grow beyond a limit.
+    #[error("{source}; {said}")]
+    Full {
+        /// What could not be written.
+        source: Box<Error>,
+        /// How much more is needed, and what is kept.
+        said: String,
     },
 
     /// An input file that cannot be used as a whole; without `--strict` it is set aside and the rest is done.
@@ -37,7 +88,7 @@ pub enum Error {
     },
 
     /// A bad row under `--strict`.
-    #[error("{}, row {row}: {why} (--strict stops at the first bad row)", path.display())]
+    #[error("{}, row {row}: {why} ({} stops at the first bad row)", path.display(), opt("strict"))]
     BadRow {
         /// The input file.
         path: PathBuf,
@@ -48,7 +99,7 @@ pub enum Error {
     },
 
     /// The memory budget is below what the work needs.
-    #[error("--memory {asked} is too small for this work; the least that would do is {least}")]
+    #[error("{} is too small for this work; the least that would do is {least}", opt("memory").with(asked))]
     Memory {
         /// What was asked for, as the user reads sizes.
         asked: String,
@@ -58,9 +109,10 @@ pub enum Error {
 
     /// A page of a file is more than what may be read at a time.
     #[error(
-        "{}: a page of column {column:?} takes {bytes} while it is read, more than --memory {asked} allows; the least that \
+        "{}: a page of column {column:?} takes {bytes} while it is read, more than {} allows; the least that \
          would do is {least}, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)",
-        path.display()
+        path.display(),
+        opt("memory").with(asked)
     )]
     LargePage {
         /// The input file.
@@ -77,9 +129,11 @@ pub enum Error {
 
     /// A row of a file is more than what may be written at a time.
     #[error(
-        "{}: a row has {bytes} in the columns beside its page, more than --memory {asked} allows to write; the least that \
-         would do is {least}, or leave the longest column out (--columns)",
-        path.display()
+        "{}: a row has {bytes} in the columns beside its page, more than {} allows to write; the least that \
+         would do is {least}, or leave the longest column out ({})",
+        path.display(),
+        opt("memory").with(asked),
+        opt("columns")
     )]
     LongRow {
         /// The input file.
@@ -93,7 +147,7 @@ pub enum Error {
     },
 
     /// A work file does not hold what was written to it.
-    #[error("work file {} is damaged: {why}; is the disk of --work sound? Start the run again", path.display())]
+    #[error("work file {} is damaged: {why}; is the disk of {} sound? Start the run again", path.display(), opt("work"))]
     Damaged {
         /// The work file.
         path: PathBuf,
@@ -101,7 +155,16 @@ pub enum Error {
         why: String,
     },
 
-    /// Reading or writing Arrow or Parquet data failed in a place that is not an input file.
+    /// Columns that were read could not be put together, but for damage of a file.
+    #[error("cannot {action}: {source}")]
+    Columns {
+        /// What was tried.
+        action: String,
+        /// What the library said.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
+    /// Arrow, Parquet or JSON data could not be written.
     #[error("cannot {action}: {source}")]
     Table {
         /// What was tried.
@@ -116,16 +179,82 @@ pub enum Error {
 }
 
 impl Error {
-    /// An [`Error::Io`], for `map_err`.
+    /// An [`Error::Usage`] that is about no single option.
+    pub fn usage(said: impl Into<String>) -> Error {
+        Error::Usage { option: None, said: said.into() }
+    }
+
+    /// An [`Error::Usage`]: what is wrong with this option.
+    pub fn wrong(option: Opt, why: impl fmt::Display) -> Error {
+        Error::Usage { option: Some(option), said: format!("{option:#}: {why}") }
+    }
+
+    /// An [`Error::Usage`]: what is wrong with this value of the option.
+    pub fn wrong_value(option: Opt, value: impl fmt::Display, why: impl fmt::Display) -> Error {
+        Error::Usage { option: Some(option), said: format!("{}: {why}", option.with(value)) }
+    }
+
+    /// This error of what was asked for, with the option by which it was asked.
+    pub fn of(self, option: Opt) -> Error {
+        match self {
+            Error::Usage { said, .. } => Error::wrong(option, said),
+            Error::Missing { path, said } => Error::Missing { path, said: format!("{option:#}: {said}") },
+            other => other,
+        }
+    }
+
+    /// Where the way out is to be looked for.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Usage { .. } | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Kind::Usage,
+            Error::Missing { .. } | Error::BadFile { .. } | Error::BadRow { .. } | Error::Columns { .. } => Kind::Input,
+            Error::Io { kind, .. } => *kind,
+            Error::Table { .. } | Error::Full { .. } => Kind::Output,
+            Error::Damaged { .. } => Kind::Damaged,
+            Error::Interrupted => Kind::Interrupted,
+            Error::Internal(_) => Kind::Internal,
+        }
+    }
+
+    /// The option that another value of would do.
+    pub fn option(&self) -> Option<Opt> {
+        match self {
+            Error::Usage { option, .. } => *option,
+            Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Some(opt("memory")),
+            _ => None,
+        }
+    }
+
+    /// An [`Error::Io`] of a place that is written to, for `map_err`.
     pub fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.to_path_buf();
-        move |source| Error::Io { action, path, source }
+        move |source| Error::Io { kind: Kind::Output, action, path, source }
+    }
+
+    /// An [`Error::Io`] of something that is read, for `map_err`.
+    pub fn reading(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |source| Error::Io { kind: Kind::Input, action, path, source }
     }
 
     /// An [`Error::Table`], for `map_err`.
     pub fn table<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
         let action = action.into();
         move |source| Error::Table { action, source: Box::new(source) }
+    }
+
+    /// An [`Error::Columns`], for `map_err`.
+    pub fn columns<E: std::error::Error + Send + Sync + 'static>(action: impl Into<String>) -> impl FnOnce(E) -> Error {
+        let action = action.into();
+        move |source| Error::Columns { action, source: Box::new(source) }
+    }
+
+    /// The code of the system, where this is said of a full disk, a quota or a limit of file sizes. Libraries put errors of their own
+    /// around that of the system, of which only the words are left.
+    pub fn full(&self) -> Option<i32> {
+        let is_written = matches!(self, Error::Io { .. } | Error::Table { .. }) && self.kind() == Kind::Output;
+        let said = if is_written { self.to_string() } else { String::new() };
+        [libc::ENOSPC, libc::EDQUOT, libc::EFBIG].into_iter().find(|code| said.contains(&format!("(os error {code})")))
     }
 }
 
@@ -143,7 +272,8 @@ pub fn system_said(error: &std::io::Error) -> String {
         Some(libc::EMFILE) => {
             let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
             said + &format!(
-                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower --threads"
+                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower {}",
+                opt("threads")
             )
         }
         Some(_) => {
@@ -197,6 +327,18 @@ mod tests {
         assert!(system_said(&std::io::Error::from_raw_os_error(libc::ENFILE)).contains("fs.file-max"));
         let other = std::io::Error::from_raw_os_error(libc::ENOENT);
         assert!(too_many_open(&other.to_string()).is_none() && system_said(&other) == other.to_string());
+    }
+
+    #[test]
+    fn what_is_read_is_input_and_what_is_written_output() {
+        let other = || std::io::Error::other("x");
+        let (path, full) = (Path::new("a"), std::io::Error::from_raw_os_error(libc::ENOSPC));
+        assert_eq!(Error::columns("read a")(other()).kind(), Kind::Input);
+        assert_eq!(Error::table("write a")(other()).kind(), Kind::Output);
+        assert_eq!(Error::reading("read", path)(other()).kind(), Kind::Input);
+        assert_eq!(Error::io("write", path)(other()).full(), None);
+        let full = Error::Full { source: Box::new(Error::io("write", path)(full)), said: "more".into() };
+        assert!(full.kind() == Kind::Output && full.to_string().ends_with("(os error 28); more"), "{full}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the call; if it panics, says what the panic said. Whatever the call changes must not be used after a panic.
+/// Makes the call; if it panics, says what the panic said. What the call changes must not be used after a panic.
 ///
 /// # Errors
 /// What the panic said.

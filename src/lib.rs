@@ -1,26 +1,126 @@
-//! dupsift sifts duplicates out of document corpora; ARCHITECTURE.md tells the story, this crate is the house.
+//! dupsift sifts duplicates out of document corpora: Parquet, JSON lines or web archives in, pairs, clusters and a removal list
+//! out. Thirty algorithms, from exact copies to shingles, bit vectors and trained models, for Chinese, Russian and English texts.
 //!
-//! Floors import downward only: `allocator cpu encoding error float guard row hash` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` /
-//! `job` / `cli report`. A test reads the `use` lines and holds that.
+//! The program is one face of this library, the Python package another. What stands here is for Rust programs.
+//!
+//! # Run a job
+//!
+//! [`run`] does what `dupsift run` does, within a budget of memory, and goes on where an earlier run was ended. Options are those of
+//! the command line, by name. The output folder appears whole or not at all. The threads, the budget and the work folder of a run are
+//! options too (`threads`, `memory`, `work`): no value of the library has to be made for them.
+//!
+//! ```
+#![doc = include_str!("../examples/run.rs")]
+//! ```
+//!
+//! # Sign a text
+//!
+//! [`sign`] gives the signature of one text, [`similarity`] says how alike two texts are: for algorithms and measures that ask for
+//! no corpus.
+//!
+//! ```
+#![doc = include_str!("../examples/sign.rs")]
+//! ```
+//!
+//! # Add a member
+//!
+//! A member of the family is a file of [`algorithm`]: facts and parameters, and the method. One more file and two lines in
+//! `algorithm/mod.rs`, and all that loops over the members knows it: runs, help, checks of parameters, tests. The whole file of one
+//! with a key a document:
+//!
+//! ```
+#![doc = include_str!("algorithm/skeleton.rs")]
+//! ```
+//!
+//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard row
+//! hash spelling` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` / `options engine` / `reading` /
+//! `job` / `study pages stream` / `cli report`. A test reads the `use` lines and holds that.
+
+use std::sync::atomic::AtomicBool;
+
+use options::{Settings, Verb, resolve};
+
+pub use error::{Error, Result};
+pub use job::RunReport;
+pub use stage::alone::{Signature, SignatureRow, sign, similarity};
+pub use stage::recipe::Recipe;
 
 pub mod algorithm;
+#[doc(hidden)]
 pub mod allocator;
+#[doc(hidden)]
 pub mod batch;
-pub mod bloom;
+mod bloom;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod corpus;
-pub mod cpu;
+mod cpu;
+#[doc(hidden)]
 pub mod encoding;
+#[doc(hidden)]
+pub mod engine;
 pub mod error;
-pub mod float;
+mod float;
+#[doc(hidden)]
 pub mod guard;
+#[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
+pub mod index;
 pub mod io;
+#[doc(hidden)]
 pub mod job;
+#[doc(hidden)]
 pub mod measure;
+#[doc(hidden)]
+pub mod nights;
+#[doc(hidden)]
+pub mod options;
+#[doc(hidden)]
+pub mod pages;
+#[doc(hidden)]
 pub mod purify;
+#[doc(hidden)]
+pub mod reading;
+#[cfg(feature = "report")]
+#[doc(hidden)]
 pub mod report;
+#[doc(hidden)]
 pub mod row;
+#[doc(hidden)]
 pub mod shuffle;
+pub mod spelling;
+#[doc(hidden)]
 pub mod stage;
+#[doc(hidden)]
+pub mod stream;
+#[doc(hidden)]
+pub mod study;
+#[doc(hidden)]
 pub mod text;
+
+/// Finds the duplicates of the inputs (files, folders or globs) and writes the output folder that the option `out` names. Options are
+/// those of `dupsift run` by name, with `_` or `-`, values as they would be typed; what is not named has its default.
+///
+/// Where a guard held the result back, so that it does not replace an earlier one, the report's `guards` say so.
+///
+/// # Errors
+/// [`error::Kind`] says where the way out is; then nothing stands under the name of the output.
+pub fn run(inputs: &[&str], options: &[(&str, &str)]) -> Result<RunReport> {
+    let mut settings = Settings::default();
+    for (name, value) in options {
+        settings.give_by_name(Verb::Run, name, &(*value).into())?;
+    }
+    let inputs = inputs.iter().map(|input| (*input).to_owned()).collect();
+    let options = resolve(inputs, &settings.with_defaults(Verb::Run)?)?;
+    let cancel = AtomicBool::new(false);
+    job::check(&options)?;
+    let inputs = reading::look(&options, &cancel)?;
+    #[cfg(feature = "report")]
+    let finish: &job::Finish<'_> = &study::with_page(&report::page);
+    #[cfg(not(feature = "report"))]
+    let finish: &job::Finish<'_> = &|_, _, _, report| Ok(report);
+    nights::run(&options, inputs, &engine::Progress::hidden(), &cancel, finish)
+}

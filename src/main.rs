@@ -1,69 +1,8 @@
-//! The program: parse, do the verb, say what went wrong, and end with a number that means something.
+//! The program: `dupsift::cli` as a process that ends with a number.
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
-use dupsift::cli::args::{Arguments, Verb};
-use dupsift::cli::escape::escaped;
-use dupsift::cli::{
-    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, log, purify, report, run, say,
-    signals, stream, version,
-};
-
 fn main() -> ExitCode {
     dupsift::allocator::set_up();
-    log::listen(std::env::args_os());
-    dupsift::guard::quiet();
-    let ended = match Arguments::try_parse() {
-        Ok(arguments) => verb(arguments.verb),
-        Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),
-        Err(told) => {
-            answer(&told);
-            return if told.use_stderr() { Exit::Usage } else { Exit::Done }.into();
-        }
-    };
-    signals::over(&ended);
-    ended.unwrap_or_else(|error| fail(&error)).into()
-}
-
-/// Help, or what is wrong with the command line. A terminal that is gone is no reason to fail.
-fn answer(told: &clap::Error) {
-    let message = told.render().to_string();
-    if told.use_stderr() && log::is_json() {
-        let message = message.trim().trim_start_matches("error: ");
-        tracing::error!(exit_code = Exit::Usage.code(), "{message}");
-    } else if message != escaped(&message) {
-        // Colours are lost on such a command line.
-        complain(message.trim_end());
-    } else {
-        let _ = told.print();
-    }
-}
-
-fn verb(verb: Verb) -> Result<Exit> {
-    match verb {
-        Verb::Run(arguments) => run::run(*arguments),
-        Verb::Compare(arguments) => compare::compare(*arguments),
-        Verb::Purify(arguments) => purify::purify(*arguments),
-        Verb::Stream(arguments) => stream::stream(*arguments),
-        Verb::Accept(arguments) => accept::accept(arguments),
-        Verb::Clean(arguments) => clean::clean(&arguments),
-        Verb::Evaluate(arguments) => evaluate::evaluate(&arguments),
-        Verb::Explain(arguments) => explain::explain(*arguments),
-        Verb::Report(arguments) => report::report(arguments),
-        Verb::Algorithms(arguments) => algorithms::algorithms(&arguments),
-        Verb::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "dupsift", &mut script);
-            say(&String::from_utf8_lossy(&script)).context("cannot print the completions")?;
-            Ok(Exit::Done)
-        }
-    }
-}
-
-fn tell_version() -> Result<Exit> {
-    say(&version::version()?).context("cannot print the version")?;
-    Ok(Exit::Done)
+    dupsift::cli::program(std::env::args_os().collect()).into()
 }

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 ID = object()
 
-# Column -> Arrow type, as README.md documents them.
+# Column -> Arrow type, as docs/outputs.md documents them.
 TABLES = {
     "pairs": {
         "id_a": ID, "id_b": ID, "similarity": "float", "distance": "float", "matched_by": "string", "verified": "bool",

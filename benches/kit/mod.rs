@@ -150,7 +150,7 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// The texts of a batch, whatever kind of string the file holds.
+/// The texts of a batch, of any kind of string that the file holds.
 pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
     Ok(arrow_cast::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }

@@ -19,7 +19,7 @@
 
 use std::cmp::Reverse;
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Decided, Describe, Facts, Match, Sign, Signer, Stats, Verify};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
@@ -120,12 +120,12 @@ impl Sign for DecompositionSigner<'_> {
         let common = (length as f64 * self.ratio).ceil().max(1.0) as usize;
         let last = length - common.min(length);
         let order = u32::try_from(length).unwrap_or(u32::MAX);
-        let counted = self.stats.documents() > 0;
+        let covered = self.stats.covers();
         let (mut before, mut pushed) = (0, false);
         for (at, (df, Reverse(number), word)) in occurrences(document).into_iter().enumerate().take(last + 1) {
             let key = combine(word, number.into());
-            // Nobody else has a word of one document; exact copies are known by any row.
-            if !counted || df > 1 || (at == last && !pushed) {
+            // No other document has a word of one document; exact copies are known by any row.
+            if !covered || df > 1 || (at == last && !pushed) {
                 let mut sketch = [0; 12];
                 sketch[..4].copy_from_slice(&(at as u32).to_le_bytes());
                 sketch[4..].copy_from_slice(&u64::to_le_bytes(before));
@@ -195,14 +195,14 @@ impl Match for DecompositionSigner<'_> {
         out.left_out += all - compared;
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
 
 impl Describe for DecompositionSigner<'_> {}
 
-impl Confirm for DecompositionSigner<'_> {
+impl Verify for DecompositionSigner<'_> {
     fn name(&self) -> String {
         format!("lcs:{} of words", self.tau)
     }
@@ -216,7 +216,7 @@ impl Confirm for DecompositionSigner<'_> {
         pack(&words, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let (Some((a, a_sorted)), Some((b, b_sorted))) = (unpack(a), unpack(b)) else { return Ok(None) };
         // What is common in order is common in any order, which is much sooner counted.
         let common = common(a_sorted, b_sorted);

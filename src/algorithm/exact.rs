@@ -35,8 +35,8 @@ const FACTS: Facts = Facts {
         },
         ParamSpec {
             name: "digest",
-            kind: Kind::Choice(&["xxh128", "md5"]),
-            default: "xxh128",
+            kind: Kind::Choice(&["xxh3_128", "md5"]),
+            default: "xxh3_128",
             help: "128-bit digest; md5 is the faithful one",
         },
     ],
@@ -54,7 +54,7 @@ impl Algorithm for Exact {
 
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let digest = Digest::by_name(params.word("digest"))
-            .ok_or_else(|| Error::Usage(format!("exact: no digest {:?}", params.word("digest"))))?;
+            .ok_or_else(|| Error::Internal(format!("exact: no digest {:?}", params.word("digest"))))?;
         Ok(Box::new(ExactSigner { digest, canonical: params.word("form") == "canonical" }))
     }
 }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn worked_examples() {
-        // algorithms.md 13: A0 canonical text of d1.
+        // The MD5 of its words joined by spaces.
         assert_eq!(key(&Exact, "form=canonical,digest=md5", D1), Ok(0x8dae8012f694618f23ec90a37d8db238));
         assert_ne!(key(&Exact, "", D1), key(&Exact, "", D2));
         assert_ne!(key(&Exact, "", "Кот."), key(&Exact, "", "кот"));

@@ -89,9 +89,9 @@ impl Algorithm for IdfHash {
             (Some(StringHash::Ap), true) => StringHash::Ap2010,
             (Some(hash), false) => hash,
             (Some(_), true) => {
-                return Err(Error::Usage(format!("idf_hash: ap_2010=true goes with hash=ap; hash={name} came")));
+                return Err(Error::usage(format!("idf_hash: ap_2010=true goes with hash=ap; hash={name} came")));
             }
-            (None, _) => return Err(Error::Usage(format!("idf_hash: no hash {name:?}"))),
+            (None, _) => return Err(Error::Internal(format!("idf_hash: no hash {name:?}"))),
         };
         Ok(Box::new(IdfHashSigner {
             share: params.real("share"),

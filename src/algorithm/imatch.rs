@@ -74,7 +74,7 @@ impl Algorithm for IMatch {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (min_terms, top) = (params.count("min_terms"), params.count("top"));
         if top > 0 && top < min_terms {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "imatch: no document has min_terms={min_terms} of top={top}; expected min_terms at most {top}"
             )));
         }

@@ -44,7 +44,7 @@ fn every_default_and_preset_is_valid_and_every_fact_is_told() {
 }
 
 proptest::proptest! {
-    /// Whatever stands in a text or a title, it is signed or has a reason, and the same way twice.
+    /// A document with any text and title is signed or has a reason, and the same way twice.
     #[test]
     fn any_text_is_signed_or_has_a_reason(
         text in "([a-cа-в网页搜的]{0,3}[ .,!?。，！_|\\n\u{0}\u{301}\u{200d}\u{1f600}-]{0,2}){0,30}",
@@ -138,9 +138,10 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             members += 1;
             // Counts of features, and columns beside the text, are not kept.
             assert!(algorithm.features(&params).is_none() && algorithm.fields(&params).is_empty());
+            let no_fields = vec![Default::default(); texts.len()];
             let place = folder.path().join(members.to_string());
             std::fs::create_dir(&place).expect("a folder");
-            let stats = in_memory::count(*algorithm, typed, &texts, &pipeline, &place);
+            let stats = in_memory::count(*algorithm, typed, &texts, &no_fields, (&pipeline, &place));
             let signer = algorithm.signer(&params, &Corpus::new(texts.len() as u64, &stats)).expect("valid");
             let rows = |out: &Signatures| {
                 let rows = out.rows(0).map(|row| (row.position, row.key, row.order, row.sketch.to_vec()));
@@ -149,7 +150,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
             let mut sign = |document: &crate::text::Analysis<'_>| {
                 let (mut out, mut evidence) = (Signatures::default(), Vec::new());
                 signer.sign(document, &mut out);
-                signer.confirm().iter().for_each(|check| check.evidence(document, &mut evidence));
+                signer.verify().iter().for_each(|check| check.evidence(document, &mut evidence));
                 let signed = (rows(&out), evidence);
                 if let Some(method) = signer.with_evidence() {
                     let (mut out, mut evidence) = (Signatures::default(), Vec::new());
@@ -166,9 +167,9 @@ fn signatures_of_kept_words_are_those_of_the_text() {
                 for times in [1, 3] {
                     let document = pipeline.analyse(text).counted_over(&stats).counted_times(times);
                     let mut again = records.clone();
-                    let recalled = again.next(&words).expect("a document").words;
-                    let recalled = pipeline.recall(recalled).counted_times(times);
-                    assert_eq!(sign(&recalled), sign(&document), "{} {typed}: {text:?}", algorithm.name());
+                    let kept_words = again.next(&words).expect("a document").words;
+                    let kept_words = pipeline.read_back(kept_words).counted_times(times);
+                    assert_eq!(sign(&kept_words), sign(&document), "{} {typed}: {text:?}", algorithm.name());
                     if times == 3 {
                         records = again;
                     }
@@ -198,7 +199,7 @@ fn the_skeleton_of_a_new_member_works() {
     let stats = CorpusStats::none();
     let corpus = Corpus::new(5, &stats);
     let signer = FirstWords.signer(&params(&FirstWords, ""), &corpus).expect("defaults");
-    assert!(signer.is_equivalence() && signer.confirm().is_none());
+    assert!(signer.is_equivalence() && signer.verify().is_none());
     assert_eq!((signer.shape(), signer.signature_bits()), (RowShape { key_bits: 128, ..RowShape::KEY64 }, Some(128)));
     assert_eq!((signer.rows_a_document(), signer.rules(), signer.notes()), (1, &["equal"][..], vec![]));
 }

@@ -91,7 +91,7 @@ impl Algorithm for LexRand {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (random, base) = (params.count("k_random") as u64, params.flag("include_base"));
         if random == 0 && !base {
-            return Err(Error::Usage("lex_rand: k_random=0 with include_base=false leaves no lexicon".into()));
+            return Err(Error::usage("lex_rand: k_random=0 with include_base=false leaves no lexicon"));
         }
         let seed = params.count("seed") as u64;
         Ok(Box::new(LexRandSigner {

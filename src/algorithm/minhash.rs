@@ -17,7 +17,7 @@
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
 
-use super::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats, Verify};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
@@ -71,15 +71,15 @@ impl Algorithm for MinHash {
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (bands, rows) = (params.count("bands"), params.count("rows"));
         let shingling = Shingling::new(params);
-        let confirm = params.verify("verify").and_then(|(name, threshold)| check(name, threshold, shingling));
+        let verify = params.verify("verify").and_then(|(name, threshold)| check(name, threshold, shingling));
         Ok(Box::new(MinHashSigner {
             bands,
             rows,
             shingling,
             min_shingles: params.count("min_shingles"),
             family: Family::new(params.word("family"), bands * rows, params.count("seed") as u64),
-            sketch: if confirm.is_some() { 0 } else { (bands * rows).min(256) },
-            confirm,
+            sketch: if verify.is_some() { 0 } else { (bands * rows).min(256) },
+            verify,
         }))
     }
 }
@@ -92,7 +92,7 @@ struct MinHashSigner {
     family: Family,
     /// Bytes of minima that travel with a row, where no check on the texts will follow.
     sketch: usize,
-    confirm: Option<Box<dyn Confirm>>,
+    verify: Option<Box<dyn Verify>>,
 }
 
 impl Sign for MinHashSigner {
@@ -145,8 +145,8 @@ impl Match for MinHashSigner {
         &["band"]
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
-        self.confirm.as_deref()
+    fn verify(&self) -> Option<&dyn Verify> {
+        self.verify.as_deref()
     }
 }
 
@@ -179,8 +179,7 @@ mod tests {
         assert_eq!(sign(&MinHash, "min_shingles=3", "a b c d e f"), Err("fewer shingles than min_shingles"));
     }
 
-    /// algorithms.md 13: the resemblance of the two texts of the source is measured by quality runs; here the estimate is
-    /// held against the definition on made sets.
+    /// The estimate is held against the definition on made sets.
     #[test]
     fn the_estimate_without_a_check_is_near_the_truth() {
         let text = |from: usize| (from..from + 400).map(|n| format!("слово{n}")).collect::<Vec<_>>().join(" ");

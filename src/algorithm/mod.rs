@@ -45,8 +45,8 @@ mod laws;
 mod skeleton;
 
 pub use contract::{
-    Algorithm, Confirm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
-    SignWithEvidence, Signer, Stats,
+    Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
+    SignWithEvidence, Signer, Stats, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params};
 
@@ -95,7 +95,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|algorithm| algorithm.name()).collect();
         let hint = did_you_mean(name, names.iter().copied());
-        Error::Usage(format!("there is no algorithm {name:?}{hint}; there are: {}", names.join(", ")))
+        Error::usage(format!("there is no algorithm {name:?}{hint}; there are: {}", names.join(", ")))
     })
 }
 

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The optimum of 11.5 is a word of one document in 98,716. In a corpus of fewer documents no word is rarer than that,
-//! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, whatever its size.
+//! so the rarest weigh most; `auto` moves the optimum to words of five documents of this corpus, of any size.
 //! Limits: signatures compare only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Reads, Signer, Stats};
@@ -46,7 +46,7 @@ const FACTS: Facts = Facts {
             name: "auto",
             kind: Kind::Flag,
             default: "false",
-            help: "the optimum is a word of five documents of this corpus, ln(N) - ln(5), whatever idf_opt says",
+            help: "the optimum is a word of five documents of this corpus, ln(N) - ln(5), in place of idf_opt",
         },
         DIGEST,
         VERIFY_STRING,

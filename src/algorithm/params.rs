@@ -96,13 +96,19 @@ impl fmt::Display for Value {
     }
 }
 
+/// Words of a choice that had another name once, with their names now.
+const FORMER_WORDS: &[(&str, &str)] = &[("xxh64", "xxh3_64"), ("xxh128", "xxh3_128")];
+
 impl Kind {
     fn parse(self, typed: &str) -> Option<Value> {
         match self {
             Kind::Int(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Int),
             Kind::Real(low, high) => typed.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Real),
             Kind::Flag => typed.parse().ok().map(Value::Flag),
-            Kind::Choice(words) => words.iter().find(|word| **word == typed).map(|word| Value::Word(word)),
+            Kind::Choice(words) => {
+                let typed = FORMER_WORDS.iter().find(|(former, _)| *former == typed).map_or(typed, |(_, now)| now);
+                words.iter().find(|word| **word == typed).map(|word| Value::Word(word))
+            }
             Kind::Verify(_) if typed == "none" => Some(Value::Verify(None)),
             Kind::Verify(names) => {
                 let (name, threshold) = typed.split_once(':')?;
@@ -156,7 +162,7 @@ impl Params {
             let Some(spec) = specs.iter().find(|spec| spec.name == name) else {
                 let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
                 let hint = did_you_mean(name, names.iter().copied());
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "{owner} has no parameter {name:?}{hint}; it has: {}",
                     names.join(", ")
                 )));
@@ -166,16 +172,16 @@ impl Params {
                     Kind::Choice(words) => did_you_mean(value, words.iter().copied()),
                     _ => String::new(),
                 };
-                return Err(Error::Usage(format!("{owner}: {name}={value} is not {}{hint}", spec.kind)));
+                return Err(Error::usage(format!("{owner}: {name}={value} is not {}{hint}", spec.kind)));
             };
             if values.insert(spec.name, checked).is_some() {
-                return Err(Error::Usage(format!("{owner}: {name} is given twice")));
+                return Err(Error::usage(format!("{owner}: {name} is given twice")));
             }
         }
         for spec in specs {
             if !values.contains_key(spec.name) {
                 let value = spec.kind.parse(spec.default).ok_or_else(|| {
-                    Error::Usage(format!("{owner}: the default {}={} is not {}", spec.name, spec.default, spec.kind))
+                    Error::Internal(format!("{owner}: the default {}={} is not {}", spec.name, spec.default, spec.kind))
                 })?;
                 values.insert(spec.name, value);
             }

@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
         let distance = params.count("max_distance") as u32;
         // Beyond that the keys of the tables are shorter than 16 bits, and unrelated texts come near.
         if distance > bits / 16 {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too much for bits={bits}; expected at most {}, \
                  such as preset=bits256, bits128 or bits64 have",
                 bits / 16

@@ -15,13 +15,14 @@
 //! makes a long list, which `--max-candidates` bounds and counts.
 
 use super::contract::{
-    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features as _, Learner, Match, Notes, Sign, Signer,
+    Algorithm, Corpus, Decided, Describe, Facts, Features as _, Learner, Match, Notes, Sign, Signer, Verify,
 };
 use super::kit::sentences::Sentences;
 use super::params::{Kind, ParamSpec, Params};
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
 use crate::row::{RowShape, Signatures};
+use crate::spelling::opt;
 use crate::text::Analysis;
 use crate::text::shingle::{distinct, shingles};
 
@@ -138,11 +139,12 @@ impl Learner for RepeatsLearner {
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
         let room = notes.memory_bytes() as u64 / AT_ONCE;
         if bytes > room {
-            return Err(Error::Usage(format!(
-                "repeats: a filter of {} MiB for {features} features is more than --memory has room for; expected --memory of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
+            return Err(Error::usage(format!(
+                "repeats: a filter of {} MiB for {features} features is more than {memory} has room for; expected {memory} of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
                 bytes >> 20,
                 ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
-                room >> 20
+                room >> 20,
+                memory = opt("memory")
             )));
         }
         let filter = CountingBloom::new(features, RATE, self.most_bytes);
@@ -192,7 +194,7 @@ impl Sign for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // Whoever shares that many features with this document shares one of the first ones; single ones find nobody.
+        // A document that shares so many features with this one shares one of the first ones; single ones find none.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -210,7 +212,7 @@ impl Match for RepeatsSigner {
         &["common_features"]
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(&self.check)
     }
 }
@@ -223,7 +225,7 @@ struct CommonShare {
     share: f64,
 }
 
-impl Confirm for CommonShare {
+impl Verify for CommonShare {
     fn name(&self) -> String {
         format!("common:{}", self.share)
     }
@@ -232,7 +234,7 @@ impl Confirm for CommonShare {
         self.features.append(document, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let common = a.iter().filter(|feature| b.binary_search(feature).is_ok()).count();
         let similarity = common as f64 / a.len().max(b.len()).max(1) as f64;
         Ok((similarity >= self.share).then_some(similarity as f32))
@@ -266,18 +268,18 @@ mod tests {
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
         let (a, b) = (keys(A).unwrap(), keys(B).unwrap());
-        // Two of five features are indexed; one of them, the single "пять", finds nobody.
+        // Two of five features are indexed; one of them, the single "пять", finds none.
         assert_eq!((a.len(), b.len()), (1, 1));
         assert_eq!(a, b);
         assert_eq!(keys(C), Err("too few repeated features"));
-        let check = signer.confirm().unwrap();
+        let check = signer.verify().unwrap();
         let evidence = |text| {
             let mut numbers = Vec::new();
             check.evidence(&pipeline.analyse(text), &mut numbers);
             numbers
         };
-        assert_eq!(check.confirm(&evidence(A), &evidence(B)), Ok(Some(0.8)));
-        assert_eq!(check.confirm(&evidence(A), &evidence(C)), Ok(None));
+        assert_eq!(check.verify(&evidence(A), &evidence(B)), Ok(Some(0.8)));
+        assert_eq!(check.verify(&evidence(A), &evidence(C)), Ok(None));
     }
 
     #[test]

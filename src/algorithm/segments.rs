@@ -15,7 +15,7 @@
 //! Limits: `equal` shifts all borders after one insertion. Navigation text that many pages share makes false pairs, and
 //! its lists cost the square of their length: `max_df` drops such segments.
 
-use super::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer};
+use super::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
 use super::kit::passages::{Passage, lines, paragraphs};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
@@ -40,7 +40,7 @@ const FACTS: Facts = Facts {
             name: "segment",
             kind: Kind::Choice(&["paragraph", "lines", "equal", "words"]),
             default: "paragraph",
-            help: "paragraph: between blank lines (in a text without any, each line); lines: size lines; equal: size parts of equal word count; words: size words",
+            help: "paragraph: between blank lines (in a text without any, each line); lines: size lines; equal: size parts of equal word count, the first ones a word longer where they do not come out even; words: size words",
         },
         ParamSpec {
             name: "size",
@@ -52,7 +52,7 @@ const FACTS: Facts = Facts {
             name: "min_seg_words",
             kind: Kind::Int(1, 10_000),
             default: "5",
-            help: "shorter segments are dropped; of paragraphs and lines two Chinese characters are a word",
+            help: "shorter segments are dropped; of paragraphs and lines a word is a run of letters and digits, or two characters of a script without spaces",
         },
         ParamSpec {
             name: "min_common",
@@ -88,7 +88,7 @@ impl Algorithm for Segments {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let cutter = Cutter::new(params);
         if cutter.mode == "words" && cutter.size < cutter.least {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "segments: no segment of size={} words has min_seg_words={}; raise size or lower min_seg_words",
                 cutter.size, cutter.least
             )));
@@ -233,9 +233,9 @@ impl Sign for SegmentsSigner<'_> {
         }
         counted.sort_unstable();
         let enough = (counted.len() + 1).saturating_sub(self.min_common).max(1);
-        // In a corpus that was counted, one that stands in this document alone finds no pair. One row there must be: a
+        // Where the counts cover the corpus, one that stands in this document alone finds no pair. One row there must be: a
         // document without any would have no signature, and its exact copies no pairs.
-        let alone = |df: u64| df <= 1 && self.stats.documents() > 0;
+        let alone = |df: u64| df <= 1 && self.stats.covers();
         let useless = counted[..enough].iter().take_while(|one| alone(one.0)).count();
         for (_, fingerprint) in &counted[useless.min(enough - 1)..enough] {
             out.push(0, (*fingerprint).into(), 0, &[]);
@@ -252,14 +252,14 @@ impl Match for SegmentsSigner<'_> {
         &["segments"]
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
 
 impl Describe for SegmentsSigner<'_> {}
 
-impl Confirm for SegmentsSigner<'_> {
+impl Verify for SegmentsSigner<'_> {
     fn name(&self) -> String {
         format!("common segments:{}", self.min_common)
     }
@@ -272,7 +272,7 @@ impl Confirm for SegmentsSigner<'_> {
     }
 
     /// Common fingerprints over those of the document that has fewer.
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
             return Ok((fewer > 0 && a == b).then_some(1.0));

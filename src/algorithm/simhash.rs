@@ -93,13 +93,13 @@ impl Algorithm for SimHash {
         let features = params.word("features");
         let weight = params.word("weight");
         if weight == "tf_idf" && features != "words" {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "simhash: weight=tf_idf needs features=words, for only words are counted over the corpus; features={features} came"
             )));
         }
         let s3 = params.word("hash") == "s3";
         if s3 && (weight == "tf_idf" || !["words", "chars"].contains(&features)) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; \
                  features={features} and weight={weight} came"
             )));
@@ -107,14 +107,14 @@ impl Algorithm for SimHash {
         let bits = if params.word("bits") == "128" { 128 } else { 64 };
         let (distance, blocks) = (params.count("distance") as u32, params.count("blocks") as u32);
         if blocks > 0 && blocks <= distance {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "simhash: blocks={blocks} cannot find distance={distance}; it takes at least {} blocks, or 0 to choose",
                 distance + 1
             )));
         }
         let tables = if blocks > 0 { table_count(blocks, distance) } else { 0 };
         if tables > MOST_TABLES {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each a row a document; \
                  expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
             )));
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// algorithms.md 13: the features a, b and c, under both rules for even votes.
+    /// The features a, b and c, under both rules for even votes.
     #[test]
     fn the_fingerprint_of_the_article() {
         for zero in ["0", "1"] {

@@ -54,8 +54,8 @@ const FACTS: Facts = Facts {
         MAX_SENTENCE_DF,
         ParamSpec {
             name: "digest",
-            kind: Kind::Choice(&["xxh64", "crc32"]),
-            default: "xxh64",
+            kind: Kind::Choice(&["xxh3_64", "crc32"]),
+            default: "xxh3_64",
             help: "hash of a sentence; crc32 is the faithful one",
         },
     ],
@@ -73,7 +73,7 @@ impl Algorithm for ThreePlusFive {
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let digest = Digest::by_name(params.word("digest"))
-            .ok_or_else(|| Error::Usage(format!("three_plus_five: no digest {:?}", params.word("digest"))))?;
+            .ok_or_else(|| Error::Internal(format!("three_plus_five: no digest {:?}", params.word("digest"))))?;
         let chain = match params.word("chain") {
             "pairwise" => Chain::Pairwise,
             "off" => Chain::Off,

@@ -1,7 +1,7 @@
 //! A batch of documents: consecutive rows of one file (or the chosen ones among them), of which only the columns asked
 //! for were decoded.
 //!
-//! Whatever string type the file has, the text column stands here as a view array (Utf8View, or BinaryView where the
+//! For any string type of the file the text column stands here as a view array (Utf8View, or BinaryView where the
 //! file says binary), so that a text is borrowed from the decoded page and never copied, and no 32-bit offset can
 //! overflow. A row whose text cannot be used keeps its number; [`Cell`] says why.
 
@@ -118,7 +118,7 @@ impl Documents {
         let options = RecordBatchOptions::new().with_row_count(Some(docs.len()));
         let columns = columns.into_iter().map(|(_, column)| column).collect();
         let rows = RecordBatch::try_new_with_options(schema, columns, &options)
-            .map_err(Error::table("put together a batch of documents"))?;
+            .map_err(Error::columns("put together a batch of documents"))?;
         let first_doc = docs.first().copied().unwrap_or(0);
         Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
     }
@@ -325,7 +325,7 @@ fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if column.data_type() == to {
         return Ok(column.clone());
     }
-    arrow_cast::cast(column, to).map_err(Error::table(format!("read {} as {to}", column.data_type())))
+    arrow_cast::cast(column, to).map_err(Error::columns(format!("read {} as {to}", column.data_type())))
 }
 
 fn cell(strings: &Strings, row: usize) -> Cell<'_> {
@@ -354,7 +354,7 @@ fn checked(text: &str) -> Cell<'_> {
 }
 
 fn wrong_type(name: &str, column: &ArrayRef, expected: &str) -> Error {
-    Error::Usage(format!("column {name:?} is {}; expected {expected} column", column.data_type()))
+    Error::usage(format!("column {name:?} is {}; expected {expected} column", column.data_type()))
 }
 
 #[cfg(test)]

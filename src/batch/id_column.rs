@@ -1,10 +1,11 @@
 //! An id column of an output table, in the type that the whole corpus gets.
 //!
-//! Whatever was read is turned into that type: numbers into decimal text, text into bytes. What cannot be (a text in an
+//! All that was read is turned into that type: numbers into decimal text, text into bytes. What cannot be (a text in an
 //! Int64 column) means that the type was chosen from another corpus, and is an error, never a null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, BinaryArray, StringArray};
 use arrow_buffer::OffsetBuffer;
@@ -162,8 +163,9 @@ impl IdBytes {
 
 fn check_length(length: usize) -> Result<()> {
     if length > MAX_ID_BYTES {
-        return Err(Error::Usage(format!(
-            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is --id-column the right column?"
+        return Err(Error::usage(format!(
+            "an id of {length} bytes came; at most {MAX_ID_BYTES} are written: is {id_column} the right column?",
+            id_column = opt("id-column")
         )));
     }
     Ok(())
@@ -181,7 +183,7 @@ fn integer<N: TryFrom<i64> + TryFrom<u64>>(id: IdRef<'_>) -> Result<N> {
 
 fn unfit(id: IdRef<'_>, column: &str) -> Error {
     let shown: String = id.to_string().chars().take(100).collect();
-    Error::Usage(format!("the id {shown:?} does not fit {column} column; did the input change during the run?"))
+    Error::usage(format!("the id {shown:?} does not fit {column} column; did the input change during the run?"))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Going in, [`document::Documents`] is a batch of the user's rows. Coming out, each output table has its schema and its
 //! builder here, so that a column has one name, one type and one place. No file is opened in this room.
 
+pub mod attribute;
 pub mod category;
 pub mod cell;
 pub mod cluster;
@@ -12,6 +13,7 @@ pub mod flag;
 pub mod id;
 pub mod id_column;
 pub mod judged;
+pub mod look_up;
 pub mod model;
 pub mod page;
 pub mod pair;
@@ -20,9 +22,10 @@ pub mod reason;
 pub mod rejected;
 pub mod removal;
 pub mod term;
-pub mod told;
 mod views;
+pub mod weighed;
 
+pub use attribute::{AttributeBuilder, AttributeRow, attribute_schema};
 pub use category::{CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, categories_found, category_schema};
 pub use cluster::{CLUSTER_COLUMNS, ClusterBuilder, ClusterRow, Clustered, cluster_schema, clustered};
 pub use document::{Cell, Documents, TextColumn};
@@ -31,6 +34,10 @@ pub use flag::{FlagBuilder, flag_schema};
 pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::{IdBuilder, IdBytes};
 pub use judged::{JudgedBuilder, judged_schema};
+pub use look_up::{
+    COPY, COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PairSearch, REMOVAL_LOOK_UP_COLUMNS,
+    copies_of, pair_of, removals_of,
+};
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
@@ -38,11 +45,8 @@ pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
 pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
-pub use told::{
-    COPY, COPY_TOLD_COLUMNS, PAIR_TOLD_COLUMNS, PairSearch, PairTold, REMOVAL_TOLD_COLUMNS, RemovalTold, copies_told,
-    pair_told, removals_told,
-};
 pub use views::apart;
+pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};
 
 use crate::error::{Error, Result};
 use arrow_array::{ArrayRef, RecordBatch};

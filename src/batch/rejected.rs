@@ -2,7 +2,7 @@
 //!
 //! The reason is one of a few that can be counted; `detail` holds what differs from row to row.
 //!
-//! Ids are text here whatever the corpus has: the table is read by people, and a whole file has none.
+//! Ids are text here, of any type in the corpus: the table is read by people, and a whole file has none.
 
 use super::id::IdRef;
 use super::reason::RejectReason;

@@ -10,6 +10,7 @@ use super::args::AlgorithmsArguments;
 use super::{Exit, handbook, say};
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use crate::report::table;
+use crate::spelling::Spelling;
 use crate::stage::recipe::{DEFAULT_PRESET, PRESETS};
 
 /// The width of tables whose last column is prose.
@@ -25,11 +26,19 @@ pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
         (Some(name), false) if arguments.markdown => handbook::one(by_name(name)?),
         (None, false) => list(),
         (Some(name), false) => one(by_name(name)?),
-        (None, true) => json(&ALGORITHMS.iter().map(|algorithm| Facts::of(*algorithm)).collect::<Vec<_>>())?,
+        (None, true) => json_of_all()?,
         (Some(name), true) => json(&Facts::of(by_name(name)?))?,
     };
     say(&text).context("cannot print the algorithms")?;
     Ok(Exit::Done)
+}
+
+/// All that is known of all of them.
+///
+/// # Errors
+/// Too little memory.
+pub fn json_of_all() -> Result<String> {
+    json(&ALGORITHMS.iter().map(|algorithm| Facts::of(*algorithm)).collect::<Vec<_>>())
 }
 
 fn json(facts: &impl Serialize) -> Result<String> {
@@ -60,9 +69,9 @@ fn one(algorithm: &dyn Algorithm) -> String {
     let aliases = if aliases.is_empty() { aliases } else { format!(" ({aliases})") };
     let mut text = format!("{}{aliases}\n\n{}\n\n", algorithm.name(), algorithm.facts().summary);
     let facts = [
-        ("inputs", algorithm.facts().inputs),
-        ("source", algorithm.facts().source),
-        ("when not to use", algorithm.facts().when_not_to_use),
+        ("inputs", algorithm.facts().inputs.to_owned()),
+        ("source", algorithm.facts().source.to_owned()),
+        ("when not to use", Spelling::Flags.fill(algorithm.facts().when_not_to_use)),
     ];
     for (fact, value) in facts {
         text += &format!("{:<17}{value}\n", format!("{fact}:"));
@@ -91,7 +100,7 @@ struct Facts {
     aliases: &'static [&'static str],
     summary: &'static str,
     source: &'static str,
-    when_not_to_use: &'static str,
+    when_not_to_use: String,
     inputs: &'static str,
     parameters: Vec<Parameter>,
     presets: Vec<Preset>,
@@ -141,7 +150,7 @@ impl Facts {
             aliases: algorithm.facts().aliases,
             summary: algorithm.facts().summary,
             source: algorithm.facts().source,
-            when_not_to_use: algorithm.facts().when_not_to_use,
+            when_not_to_use: Spelling::Flags.fill(algorithm.facts().when_not_to_use),
             inputs: algorithm.facts().inputs,
             parameters: parameters.collect(),
             presets: presets.collect(),
@@ -161,7 +170,7 @@ mod tests {
             for fact in [
                 algorithm.facts().source,
                 algorithm.facts().summary,
-                algorithm.facts().when_not_to_use,
+                &Spelling::Flags.fill(algorithm.facts().when_not_to_use),
                 algorithm.facts().inputs,
             ] {
                 assert!(joined.contains(fact), "{}: {fact}", algorithm.name());

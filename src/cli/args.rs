@@ -1,13 +1,18 @@
 //! What was typed, and nothing of what it means: the arguments of each verb, and those of its options that stand in the table
 //! ([`super::options`]).
+//!
+//! The table holds what a configuration file may say, what `run.json` records and what Python has as keywords: what can be asked of a
+//! corpus. Flags that stand here and not there are about one call alone: what it looks at (`--truth`, `--docs`), in which form it prints
+//! (`--json`, `--markdown`, `--full`), what a person says to it (`--reason`), and where the rest is read (`--config`). A test
+//! below lists all of them.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
 use super::options::Options;
-use crate::job::input_endings;
-use crate::job::options::Verb as Of;
+use crate::options::Verb as Of;
+use crate::reading::input_endings;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -49,6 +54,9 @@ pub enum Verb {
     Accept(AcceptArguments),
     /// Remove what runs that were killed left of an output that was never finished
     Clean(CleanArguments),
+    /// Look after the index of run --index: what it holds, whether its files are whole, fewer of them, documents to forget
+    #[command(subcommand)]
+    Index(IndexVerb),
     /// Measure a finished run against labelled pairs or clusters: precision, recall, F1, B-cubed, ARI of each algorithm
     Evaluate(EvaluateArguments),
     /// Write report.html of a finished run again
@@ -57,6 +65,13 @@ pub enum Verb {
     Algorithms(AlgorithmsArguments),
     /// Tell why two documents of a finished run are a pair, or none: signatures, scores, a side-by-side difference
     Explain(Box<ExplainArguments>),
+    /// Write the manual as pages for man, a file a verb
+    #[command(hide = true)]
+    Manual {
+        /// The folder, which is there
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// Which shell
@@ -134,6 +149,44 @@ pub struct AcceptArguments {
     pub reason: Option<String>,
 }
 
+/// `dupsift index`.
+#[derive(Debug, Subcommand)]
+pub enum IndexVerb {
+    /// Say what an index holds: its recipe, its nights, its size
+    Info {
+        /// The folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+        /// Print the manifest as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compare all files with what was written
+    Verify {
+        /// The folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+    },
+    /// Merge files of rows, eight of about one size into one; texts are never written anew
+    Compact {
+        /// The folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+    },
+    /// Forget documents: no later night meets them, and a text that comes again is new. Statistics keep their counts, and the bytes stay
+    Forget {
+        /// The folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+        /// The id of a document that brought its text first; may be given several times
+        #[arg(long, value_name = "ID", required_unless_present = "batch", conflicts_with = "batch")]
+        id: Vec<String>,
+        /// All documents of this night
+        #[arg(long, value_name = "NAME")]
+        batch: Option<String>,
+    },
+}
+
 /// `dupsift clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
@@ -176,6 +229,40 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::options::options_of;
+
+    /// Flags that stand in no table, by verb.
+    const OF_ONE_CALL: &[(&str, &[&str])] = &[
+        ("run", &["config"]),
+        ("compare", &["config"]),
+        ("purify", &["config"]),
+        ("stream", &["config"]),
+        ("accept", &["reason"]),
+        ("clean", &[]),
+        ("index", &[]),
+        ("evaluate", &["json", "truth"]),
+        ("report", &[]),
+        ("algorithms", &["json", "markdown"]),
+        ("explain", &["docs", "full", "json"]),
+        ("manual", &[]),
+        ("completions", &[]),
+    ];
+
+    #[test]
+    fn every_flag_stands_in_the_table_or_is_of_one_call() {
+        let command = Arguments::command();
+        let flags = command.get_subcommands().map(|verb| {
+            let of = Of::ALL.into_iter().find(|of| of.name() == verb.get_name());
+            let in_table = |name: &str| of.is_some_and(|of| options_of(of).any(|option| option.name == name));
+            let mut others: Vec<&str> =
+                verb.get_arguments().filter_map(|flag| flag.get_long()).filter(|name| !in_table(name)).collect();
+            others.sort_unstable();
+            (verb.get_name(), others)
+        });
+        let expected: Vec<(&str, Vec<&str>)> =
+            OF_ONE_CALL.iter().map(|(verb, flags)| (*verb, flags.to_vec())).collect();
+        assert_eq!(flags.collect::<Vec<_>>(), expected);
+    }
 
     #[test]
     fn clap_finds_no_contradiction() {

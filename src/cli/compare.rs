@@ -1,16 +1,19 @@
 //! `dupsift compare`: a run of many algorithms, and the table of how good each of them is.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::args::CompareArguments;
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::run::{tell_end, tell_plan};
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, tell};
-use crate::job::options::resolve;
-use crate::job::{self, CompareOptions, Contest, Judge, Progress, RunOptions};
-use crate::report::{comparison, page};
+use super::{Exit, log, say, tell};
+use crate::engine::Progress;
+use crate::job;
+use crate::options::{RunOptions, resolve};
+use crate::reading;
+use crate::report::{comparison, page, plan};
+use crate::study::{self, CompareOptions, Contest, Judge};
 
 /// Runs the verb.
 ///
@@ -31,21 +34,22 @@ pub fn compare(arguments: CompareArguments) -> Result<Exit> {
         oracle_sample: number("oracle-sample"),
         seed: number("seed"),
     };
-    let (format, progress) = log::start(&settings);
+    let (format, progress) = log::start_long(&settings);
     work(&options, &progress, format, settings.switch("dry-run"))
 }
 
 fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    job::check_compare(options)?;
+    study::check_compare(options)?;
     job::check(&options.run)?;
-    let inputs = job::look(&options.run, &cancel)?;
-    tell_plan(&options.run, &inputs, format)?;
+    let inputs = reading::look(&options.run, &cancel)?;
+    let passes = tell_plan(&options.run, &inputs, format)?;
     if dry_run {
+        say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
-    let compared = job::compare(options, inputs, progress, &cancel, &page)?;
+    let compared = study::compare(options, inputs, progress, &cancel, &page)?;
     let exit = Exit::of_report(&compared.run);
     ends_with(exit);
     if format == LogFormat::Json {

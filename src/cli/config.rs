@@ -16,14 +16,15 @@ use toml::Spanned;
 
 use super::log;
 use crate::error::{Error, Result, did_you_mean};
-use crate::job::options::{Settings, Value, Verb, options_of, read_text};
+use crate::options::{Settings, Value, Verb, options_of, read_text};
+use crate::spelling::opt;
 
 /// Reads a configuration file and checks what can be checked of it alone. `listens`: it may say the form of log lines.
 ///
 /// # Errors
 /// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
 pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Settings> {
-    let text = read_text("config", path)?;
+    let text = read_text(opt("config"), path)?;
     if listens {
         log::listen_to_config(&text);
     }
@@ -37,22 +38,23 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
     };
     let keys: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text).map_err(|error| {
         let message = error.message().trim().replace('\n', "; ");
-        Error::Usage(format!("{}: {message}; lines read key = value", at(error.span())))
+        Error::usage(format!("{}: {message}; lines read key = value", at(error.span())))
     })?;
     let mut settings = Settings::default();
     for (key, value) in &keys {
         let Some(option) = options_of(verb).find(|option| option.name == key.get_ref()) else {
             let hint = did_you_mean(key.get_ref(), options_of(verb).map(|option| option.name));
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{}: there is no option {:?}{hint}; keys are the long flags of `dupsift {}` without --",
                 at(Some(key.span())),
                 key.get_ref(),
                 verb.name()
             )));
         };
-        let wrong = |why: String| Error::Usage(format!("{}: {why}", at(Some(key.span()))));
-        let given = of_toml(value.get_ref())
-            .ok_or_else(|| wrong(format!("--{}: expected {}, got {}", option.name, option.kind, value.get_ref())))?;
+        let wrong = |why: String| Error::usage(format!("{}: {why}", at(Some(key.span()))));
+        let given = of_toml(value.get_ref()).ok_or_else(|| {
+            wrong(format!("{:#}: expected {}, got {}", opt(option.name), option.kind, value.get_ref()))
+        })?;
         settings.give(option, &given).map_err(|error| wrong(error.to_string()))?;
     }
     Ok(settings)
@@ -79,7 +81,7 @@ fn of_toml(value: &toml::Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::options::{Kind, OPTIONS};
+    use crate::options::{Kind, OPTIONS};
 
     #[test]
     fn every_option_is_a_key() {
@@ -113,12 +115,12 @@ mod tests {
         );
         assert!(fail("text_column = 'x'").contains("did you mean \"text-column\"?"));
         assert!(fail("[run]\nout = 'x'").starts_with("a.toml, line 1: there is no option \"run\""));
-        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: --out: expected a path, got 3");
-        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: --chain: expected keep or remove, got \"drop\"");
+        assert_eq!(fail("stem = true\nout = 3\n"), "a.toml, line 2: out: expected a path, got 3");
+        assert_eq!(fail("chain = 'drop'"), "a.toml, line 1: chain: expected keep or remove, got \"drop\"");
         let number = fail("memory = 1.5");
-        assert!(number.starts_with("a.toml, line 1: --memory: expected a size") && number.ends_with("got 1.5"));
-        assert!(fail("limit = -1").contains("--limit: expected a whole number of at least 1, got \"-1\""));
-        assert!(fail("limit = { a = 1 }").contains("--limit: expected a whole number"));
+        assert!(number.starts_with("a.toml, line 1: memory: expected a size") && number.ends_with("got 1.5"));
+        assert!(fail("limit = -1").contains("limit: expected a whole number of at least 1, got \"-1\""));
+        assert!(fail("limit = { a = 1 }").contains("limit: expected a whole number"));
         assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
         let broken = fail("a = 1\nout = \n");
         assert!(broken.starts_with("a.toml, line 2: ") && !broken.contains('\n'), "{broken}");
@@ -130,11 +132,8 @@ mod tests {
         let path = folder.path().join("nightly.toml");
         std::fs::write(&path, "threads = 0\n").unwrap();
         let message = read(Verb::Run, &path, false).unwrap_err().to_string();
-        assert!(
-            message.contains("nightly.toml, line 1: --threads: expected a whole number from 1 to 1024"),
-            "{message}"
-        );
+        assert!(message.contains("nightly.toml, line 1: threads: expected a whole number from 1 to 1024"), "{message}");
         let message = read(Verb::Run, &folder.path().join("none.toml"), false).unwrap_err().to_string();
-        assert!(message.contains("none.toml: expected a file"), "{message}");
+        assert!(message.contains("none.toml\": expected a file"), "{message}");
     }
 }

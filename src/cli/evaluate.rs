@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use super::args::EvaluateArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
-use crate::job::{self, Finished};
 use crate::report::evaluation;
+use crate::study::{self, Finished};
 
 /// Runs the verb.
 ///
@@ -19,7 +19,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let (_, progress) = log::start(&settings);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let report = job::evaluate(&finished, &options, &arguments.truth, &progress, &cancel)
+    let report = study::evaluate(&finished, &options, &arguments.truth, &progress, &cancel)
         .with_context(|| format!("cannot evaluate {}", arguments.dir.display()))?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"

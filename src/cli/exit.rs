@@ -12,7 +12,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::job::{Guarded, RunReport};
 
 /// The first signal that asked the process to stop; 0 for none.
@@ -33,7 +33,7 @@ pub enum Exit {
     Failed,
     /// The command line, the configuration or the columns asked for cannot be.
     Usage,
-    /// Done, but some rows or files were set aside or a guard fired: somebody should look.
+    /// Done, but some rows or files were set aside or a guard fired: a person should look.
     DoneWithLosses,
     /// Finished, but a guard keeps the result from replacing an earlier one.
     Held,
@@ -78,11 +78,9 @@ impl Exit {
 
     /// The end of a run that was not finished.
     pub fn of_error(error: &anyhow::Error) -> Exit {
-        match error.downcast_ref::<Error>() {
-            Some(Error::Usage(_) | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. }) => {
-                Exit::Usage
-            }
-            Some(Error::Interrupted) => Exit::of_stop(),
+        match error.downcast_ref::<Error>().map(|error| (error.kind(), error)) {
+            Some((Kind::Usage, _) | (_, Error::Missing { .. })) => Exit::Usage,
+            Some((Kind::Interrupted, _)) => Exit::of_stop(),
             _ => Exit::Failed,
         }
     }
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn any_loss_is_told() {
+    fn any_loss_is_said() {
         let clean = RunReport { warnings: vec!["two ids are equal".into()], ..RunReport::default() };
         assert_eq!(Exit::of_report(&clean), Exit::Done);
         let mut documents = DocumentsReport::default();
@@ -148,12 +146,14 @@ mod tests {
     #[test]
     fn what_another_command_line_would_mend_is_wrong_usage() {
         let of = |error: Error| Exit::of_error(&anyhow::Error::from(error));
-        assert_eq!(of(Error::Usage("no column".into())), Exit::Usage);
+        assert_eq!(of(Error::usage("no column")), Exit::Usage);
         assert_eq!(of(Error::Memory { asked: "1 MiB".into(), least: "64 MiB".into() }), Exit::Usage);
+        assert_eq!(of(Error::Missing { path: "a".into(), said: "b".into() }), Exit::Usage);
         assert_eq!(of(Error::Interrupted), Exit::Failed);
+        assert_eq!(of(Error::Internal("a".into())), Exit::Failed);
         assert_eq!(of(Error::BadFile { path: "a".into(), why: "b".into() }), Exit::Failed);
         assert_eq!(Exit::of_error(&anyhow::anyhow!("anything else")), Exit::Failed);
-        let wrapped = Err::<(), _>(Error::Usage("x".into())).context("while reading").unwrap_err();
+        let wrapped = Err::<(), _>(Error::usage("x")).context("while reading").unwrap_err();
         assert_eq!(Exit::of_error(&wrapped), Exit::Usage);
     }
 }

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use super::args::ExplainArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, say_styled};
-use crate::job::{self, Finished};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
+use crate::study::{self, Finished};
 
 /// Columns where there is no terminal to ask.
 const WIDTH: usize = 100;
@@ -24,7 +24,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?;
     let options = finished.options(&settings)?;
     let asked = [arguments.a, arguments.b];
-    let explained = job::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
+    let explained = study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
     let screen = screen(arguments.full);
     let printed = if arguments.json {
         say(&(serde_json::to_string_pretty(&explained).context("cannot write JSON")? + "\n"))

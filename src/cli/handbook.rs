@@ -1,13 +1,15 @@
-//! docs/algorithms.md: the family as Markdown, made from the static facts of the members; and the options in README, made from
-//! their table. Tests hold the files to it.
+//! docs/algorithms.md: the family as Markdown, made from the static facts of the members; and docs/options.md, made from the table
+//! of options. Tests hold the files to it.
 
 use crate::algorithm::{ALGORITHMS, Algorithm, specs};
+use crate::spelling::Spelling;
 
 const HEAD: &str = "# The algorithms
 
 Made from the registry by `dupsift algorithms --markdown`; do not edit. Every algorithm takes `verify=none|jaccard:T|lcs:T|cosine:T`,
 which checks its pairs on the texts, and `as=NAME`, which names its output folder. A document that an algorithm cannot sign has
-no pair there but with its exact copies; `run.json` counts such documents by reason.
+no pair there but with its exact copies; `run.json` counts such documents by reason. The steps of each stand on a page of their own,
+exactly enough to write it again; [what all of them share](methods/common.md) stands on one more.
 ";
 
 /// The whole page.
@@ -19,7 +21,10 @@ pub fn all() -> String {
         let cells = [format!("[{name}](#{name})"), facts.aliases.join(", "), facts.inputs.into(), facts.summary.into()];
         page += &row(&cells);
     }
-    ALGORITHMS.iter().for_each(|algorithm| page += &format!("\n{}", one(*algorithm)));
+    for algorithm in ALGORITHMS {
+        let name = algorithm.name();
+        page += &format!("\n{}\nThe steps: [methods/{name}.md](methods/{name}.md)\n", one(*algorithm));
+    }
     page
 }
 
@@ -34,7 +39,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
         facts.summary,
         facts.source,
         facts.inputs,
-        facts.when_not_to_use
+        Spelling::Flags.fill(facts.when_not_to_use)
     );
     section += "\n| parameter | default | value | meaning |\n| --- | --- | --- | --- |\n";
     for spec in specs(algorithm) {
@@ -50,14 +55,15 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
-/// The options of `run`, then those of other verbs, as README has them.
+/// The options of `run`, then those of other verbs, as docs/options.md has them.
 #[cfg(test)]
 fn options() -> String {
-    use crate::job::options::{OPTIONS, OptionSpec, Verb};
+    use crate::options::{OPTIONS, OptionSpec, Verb};
 
     let cells = |option: &OptionSpec, verb: Verb| {
-        let default = option.default_of(verb).shown.unwrap_or(if option.is_plain_switch() { "off" } else { "none" });
-        [format!("`--{}`", option.name), default.into(), option.help_of(verb).into()]
+        let none = if option.is_plain_switch() { "off" } else { "none" };
+        let default = option.shown_of(verb, Spelling::Flags).unwrap_or_else(|| none.into());
+        [format!("`--{}`", option.name), default, option.help_of(verb, Spelling::Flags)]
     };
     let mut page = "| option | default | meaning |\n| --- | --- | --- |\n".to_string();
     for option in OPTIONS.iter().filter(|option| option.verbs.contains(&Verb::Run)) {
@@ -92,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_says_when_to_take_each_member() {
-        let readme = include_str!("../../README.md");
-        let table = readme.split("| if you want | take |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    fn the_page_of_the_family_says_when_to_take_each_member() {
+        let page = include_str!("../../docs/family.md");
+        let table = page.split("| if you want | take |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
         for algorithm in ALGORITHMS {
             assert!(table.contains(&format!("`{}", algorithm.name())), "{} is not in the table", algorithm.name());
         }
@@ -102,15 +108,15 @@ mod tests {
 
     /// Run the tests with UPDATE_EXPECT=1 to write the tables anew.
     #[test]
-    fn the_options_in_the_readme_are_those_of_the_table() {
+    fn the_options_in_docs_are_those_of_the_table() {
         const BEGIN: &str =
-            "<!-- The tables of options, made from src/job/options/table.rs by `make golden`; do not edit. -->\n";
+            "<!-- The tables of options, made from src/options/table.rs by `make golden`; do not edit. -->\n";
         const END: &str = "<!-- The end of the tables of options. -->\n";
-        let readme = include_str!("../../README.md");
-        let (before, rest) = readme.split_once(BEGIN).expect("README says where the tables of options begin");
-        let (_, after) = rest.split_once(END).expect("README says where the tables of options end");
+        let page = include_str!("../../docs/options.md");
+        let (before, rest) = page.split_once(BEGIN).expect("the page says where the tables of options begin");
+        let (_, after) = rest.split_once(END).expect("the page says where the tables of options end");
         let wanted = format!("{before}{BEGIN}\n{}\n{END}{after}", options());
-        expect_test::expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")].assert_eq(&wanted);
+        expect_test::expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/docs/options.md")].assert_eq(&wanted);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Log lines on stderr, as text for people or as JSON for machines, written so that they and the bars do not tear each other.
 //!
-//! A line goes through [`Progress::suspend`]: the bars step aside, the line is written whole, the bars come back. Stderr that
+//! A line goes through [`Bars::suspend`]: the bars step aside, the line is written whole, the bars come back. Stderr that
 //! is closed is no reason to end a run.
 //!
 //! With `--log-format json` every line of stderr is JSON, also of errors of the command line and of the configuration file. So
@@ -9,13 +9,15 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
+use tracing::Level;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::escape::{escaped, one_line};
-use crate::job::Progress;
-use crate::job::options::Settings;
+use super::progress::{Bars, Lines};
+use crate::engine::{Progress, tell_stages};
+use crate::options::Settings;
 
 /// The form of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +30,19 @@ pub enum LogFormat {
 
 /// Whether lines are JSON in this process.
 static JSON: AtomicBool = AtomicBool::new(false);
+/// Whether no more than warnings and errors is wanted.
+static QUIET: AtomicBool = AtomicBool::new(false);
 /// The bars that step aside.
-static BARS: RwLock<Option<Progress>> = RwLock::new(None);
+static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
 /// Whether lines are JSON, as far as is known by now.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
+}
+
+/// Whether no more than warnings and errors is wanted.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
 }
 
 /// Looks for the form among the words of the command line, and sees to it that a panic is told in it.
@@ -80,27 +89,52 @@ pub fn listen_to_config(text: &str) {
 fn progress(wanted: bool, format: LogFormat) -> Progress {
     match (wanted, io::stderr().is_terminal(), format) {
         (false, ..) | (true, false, LogFormat::Text) => Progress::hidden(),
-        (true, true, _) => Progress::bars(),
-        (true, false, LogFormat::Json) => Progress::lines(),
+        (true, true, _) => {
+            let bars = Arc::new(Bars::default());
+            *BARS.write().unwrap_or_else(PoisonError::into_inner) = Some(bars.clone());
+            Progress::to(bars)
+        }
+        (true, false, LogFormat::Json) => Progress::to(Arc::new(Lines::default())),
     }
 }
 
 /// Sends log lines of this process to stderr in the form that was asked for, beside what shows the progress.
 pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     let format = if settings.text("log-format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
-    let progress = progress(!settings.switch("no-progress"), format);
-    *BARS.write().unwrap_or_else(PoisonError::into_inner) = Some(progress.clone());
-    send(format);
+    let (quiet, verbose) = (settings.switch("quiet"), settings.switch("verbose"));
+    QUIET.store(quiet, Ordering::Relaxed);
+    let progress = progress(!quiet && !settings.switch("no-progress"), format);
+    let level = match (quiet, verbose) {
+        (true, _) => Level::WARN,
+        (false, true) => Level::DEBUG,
+        (false, false) => usual(format),
+    };
+    send_from(format, level);
     (format, progress)
+}
+
+/// The same for a verb that may work for hours: where there are no bars, each stage that ends is a line.
+pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
+    if settings.switch("verbose") || !io::stderr().is_terminal() {
+        tell_stages();
+    }
+    start(settings)
+}
+
+/// A machine gets a line for each stage; a person gets bars and the summary.
+fn usual(format: LogFormat) -> Level {
+    if format == LogFormat::Json { Level::DEBUG } else { Level::INFO }
 }
 
 /// Sends log lines to stderr. Only the first call has an effect.
 pub fn send(format: LogFormat) {
+    send_from(format, usual(format));
+}
+
+fn send_from(format: LogFormat, level: Level) {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = terminal && !plain && format == LogFormat::Text;
-    // A machine gets a line for each stage; a person gets bars and the summary.
-    let level = if format == LogFormat::Json { tracing::Level::DEBUG } else { tracing::Level::INFO };
     let lines = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(BesideBars { format, colours })

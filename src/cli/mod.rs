@@ -1,7 +1,7 @@
 //! The command line: what was typed ([`args`], [`options`], [`config`]), and one file a verb.
 //!
 //! ```text
-//! argv --options--> Settings --config--> Settings --job::options::resolve--> RunOptions --> job::run --> report::summary --> Exit
+//! argv --options--> Settings --config--> Settings --options::resolve--> RunOptions --> job::run --> report::summary --> Exit
 //! ```
 //!
 //! What a person reads of a result goes to stdout, everything about the way there to stderr.
@@ -17,9 +17,12 @@ pub mod evaluate;
 pub mod exit;
 pub mod explain;
 mod handbook;
+pub mod index;
 pub mod log;
 pub mod options;
 pub mod output;
+mod program;
+pub mod progress;
 pub mod purify;
 pub mod report;
 pub mod run;
@@ -29,3 +32,4 @@ pub mod version;
 
 pub use exit::Exit;
 pub use output::{complain, fail, say, say_styled, tell, whole_story};
+pub use program::program;

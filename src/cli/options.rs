@@ -8,11 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 
 use super::config;
 use crate::error::Result;
-use crate::job::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
+use crate::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
+use crate::spelling::Spelling;
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 const CONFIG: &str = "config";
+/// Options that have a letter, too.
+const LETTERS: [(&str, char); 2] = [("quiet", 'q'), ("verbose", 'v')];
 
 /// What was typed of the options of a verb, given by its place in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,14 +47,16 @@ impl<const VERB: usize> Options<VERB> {
 
 /// What help says of an option.
 fn help(option: &OptionSpec, verb: Verb) -> String {
-    let default = option.default_of(verb).shown.map(|shown| format!(" [default: {shown}]"));
-    format!("{}{}", option.help_of(verb), default.unwrap_or_default())
+    let default = option.shown_of(verb, Spelling::Flags).map(|shown| format!(" [default: {shown}]"));
+    format!("{}{}", option.help_of(verb, Spelling::Flags), default.unwrap_or_default())
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
     // A handful of options needs no headings.
     let heading = MAKING.contains(&verb).then_some(option.heading);
     let argument = Arg::new(option.name).long(option.name).help(help(option, verb)).help_heading(heading);
+    let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
+    let argument = argument.short(letter);
     match option.kind {
         Kind::Switch => {
             let argument =
@@ -118,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::cli::args::{Arguments, RunArguments};
-    use crate::job::options::OPTIONS;
+    use crate::options::OPTIONS;
 
     fn run(line: &str) -> RunArguments {
         match Arguments::try_parse_from(line.split(' ')).unwrap().verb {
@@ -152,7 +157,9 @@ mod tests {
             let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
             for option in OPTIONS {
                 let flag = format!("--{}", option.name);
-                let is_there = words.split([' ', '[']).any(|word| word == flag && words.contains(option.help_of(verb)));
+                let is_there = words
+                    .split([' ', '['])
+                    .any(|word| word == flag && words.contains(&option.help_of(verb, Spelling::Flags)));
                 assert_eq!(is_there, option.verbs.contains(&verb), "{} {flag}", verb.name());
             }
         }

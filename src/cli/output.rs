@@ -7,8 +7,8 @@ use super::escape::{escaped, one_line};
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::{Exit, log};
+use crate::engine::{self, Kept};
 use crate::error::Error;
-use crate::job;
 
 /// Prints to stdout. A reader that has gone away (`dupsift algorithms | head -1`) has seen enough: that is success.
 ///
@@ -31,9 +31,12 @@ pub fn say_styled(text: &str) -> io::Result<()> {
 }
 
 /// Prints what there is to say of a result that stands, and gives the exit code. That tells of the result: where stdout takes nothing, that is a
-/// warning.
+/// warning. Nothing is printed where that is not wanted.
 pub fn tell(text: &str, exit: Exit) -> Exit {
     ends_with(exit);
+    if log::is_quiet() {
+        return exit;
+    }
     if let Err(error) = say(text) {
         log::send(LogFormat::Text);
         tracing::warn!("the result is complete; what was to be printed about it is lost: {error}");
@@ -45,7 +48,7 @@ pub fn tell(text: &str, exit: Exit) -> Exit {
 pub fn fail(error: &anyhow::Error) -> Exit {
     let exit = Exit::of_error(error);
     let story = match error.downcast_ref() {
-        Some(Error::Interrupted) => stopped(job::stage_at_hand(), job::kept()),
+        Some(Error::Interrupted) => stopped(engine::stage_at_hand(), engine::goes_on()),
         _ => whole_story(error),
     };
     if log::is_json() {
@@ -57,15 +60,9 @@ pub fn fail(error: &anyhow::Error) -> Exit {
 }
 
 /// What is said of a request to stop that was obeyed in this stage.
-fn stopped(stage: Option<String>, kept: Option<(f64, u64)>) -> String {
+fn stopped(stage: Option<String>, kept: Option<Kept>) -> String {
     let place = stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"));
-    let next = kept.map_or_else(
-        || "nothing was written under the final name".to_owned(),
-        |(seconds, bytes)| {
-            let size = bytesize::ByteSize(bytes);
-            format!("the same command goes on from there ({seconds:.1} CPU s of work are kept, {size})")
-        },
-    );
+    let next = kept.map_or_else(|| "nothing was written under the final name".to_owned(), |kept| kept.to_string());
     format!("stopped {place}; {next}")
 }
 
@@ -110,7 +107,7 @@ mod tests {
         let nothing = "nothing was written under the final name";
         assert_eq!(stopped(Some("sign".into()), None), format!("stopped in \"sign\"; {nothing}"));
         assert_eq!(stopped(None, None), format!("stopped before the first stage; {nothing}"));
-        let kept = Some((41.26, 1 << 30));
+        let kept = Some(Kept { cpu_seconds: 41.26, bytes: 1 << 30 });
         assert_eq!(
             stopped(Some("sign".into()), kept),
             "stopped in \"sign\"; the same command goes on from there (41.3 CPU s of work are kept, 1.0 GiB)"

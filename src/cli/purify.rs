@@ -7,8 +7,9 @@ use anyhow::Result;
 use super::args::PurifyArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
-use crate::job::options::resolve;
-use crate::job::{self, PagesOptions, Progress};
+use crate::engine::Progress;
+use crate::options::resolve;
+use crate::pages::{self, PagesOptions};
 use crate::report::{pages, training};
 
 /// Runs the verb.
@@ -39,11 +40,11 @@ fn work(options: PagesOptions, train: Option<&str>, progress: &Progress) -> Resu
     let cancel = cancel_on_signal()?;
     let out = options.run.out.clone();
     if let Some(column) = train {
-        let report = job::train(options.run, column, progress, &cancel)?;
+        let report = pages::train(options.run, column, progress, &cancel)?;
         let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
         return Ok(tell(&training(&report, &out), exit));
     }
-    let report = job::purify(options, progress, &cancel)?;
+    let report = pages::purify(options, progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
     Ok(tell(&pages(&report, &out), exit))
 }

@@ -5,8 +5,9 @@ use anyhow::Result;
 use super::args::ReportArguments;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, tell};
-use crate::job::{self, Finished, PAGE, RunOptions};
+use crate::options::RunOptions;
 use crate::report::page;
+use crate::study::{self, Finished, PAGE};
 
 /// Runs the verb.
 ///
@@ -19,7 +20,7 @@ pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;
-    let no_texts = job::write_again(&finished, options, &progress, &cancel, &page)?;
+    let no_texts = study::write_again(&finished, options, &progress, &cancel, &page)?;
     if let Some(why) = no_texts {
         tracing::warn!("the page shows no texts: {why}");
     }

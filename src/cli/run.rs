@@ -1,15 +1,19 @@
 //! `dupsift run`: settings become options, the estimate is told, the driver works, the summary is printed.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::args::RunArguments;
 use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
-use super::{Exit, log, tell};
-use crate::job::options::resolve;
-use crate::job::{self, Estimate, Guarded, Inputs, Progress, RunOptions, RunReport};
-use crate::report::{page, summary};
+use super::{Exit, log, say, tell};
+use crate::engine::Progress;
+use crate::job::{self, Estimate, Guarded, Pass, RunReport};
+use crate::nights;
+use crate::options::{RunOptions, resolve};
+use crate::reading::{self, Inputs};
+use crate::report::{page, plan, summary};
+use crate::study::with_page;
 
 /// Runs the verb.
 ///
@@ -18,7 +22,7 @@ use crate::report::{page, summary};
 pub fn run(arguments: RunArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let options = resolve(arguments.inputs, &settings)?;
-    let (format, progress) = log::start(&settings);
+    let (format, progress) = log::start_long(&settings);
     work(&options, &progress, format, settings.switch("dry-run"))
 }
 
@@ -26,12 +30,13 @@ fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: b
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     job::check(options)?;
-    let inputs = job::look(options, &cancel)?;
-    tell_plan(options, &inputs, format)?;
+    let inputs = reading::look(options, &cancel)?;
+    let passes = tell_plan(options, &inputs, format)?;
     if dry_run {
+        say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
-    let report = job::run(options, inputs, progress, &cancel, &page)?.report;
+    let report = nights::run(options, inputs, progress, &cancel, &with_page(&page))?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
     if format == LogFormat::Json {
@@ -40,18 +45,18 @@ fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: b
     Ok(tell(&summary(&report, &options.out), exit))
 }
 
-/// Tells which algorithms there are, as they could be typed, and what the run will take.
-pub(super) fn tell_plan(options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<()> {
+/// Tells which algorithms there are, as they could be typed, and what the run will take. Returns its passes.
+pub(super) fn tell_plan(options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<Vec<Pass>> {
     let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
     tracing::info!("--algorithms {}", algorithms.join(","));
-    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, ref lines } = job::estimate(options, inputs)?;
-    for line in lines {
+    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes } = job::estimate(options, inputs)?;
+    for line in &lines {
         tracing::info!("{line}");
     }
     if format == LogFormat::Json {
         tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate");
     }
-    Ok(())
+    Ok(passes)
 }
 
 pub(super) fn tell_end(report: &RunReport, exit: Exit) {

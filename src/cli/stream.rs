@@ -8,9 +8,12 @@ use bytesize::ByteSize;
 use super::args::StreamArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::job::options::resolve;
-use crate::job::{self, Progress, RunOptions, StreamOptions, StreamReport};
+use crate::engine::Progress;
+use crate::job;
+use crate::options::{RunOptions, resolve};
+use crate::reading;
 use crate::report::{counted, guarded, once_accepted, rejections, thousands};
+use crate::stream::{self, StreamOptions, StreamReport};
 
 /// Runs the verb.
 ///
@@ -31,17 +34,17 @@ pub fn stream(arguments: StreamArguments) -> Result<Exit> {
 fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    job::check_stream(options, &forget, &cancel)?;
+    stream::check(options, &forget, &cancel)?;
     job::check(&options.run)?;
-    let inputs = job::look(&options.run, &cancel)?;
+    let inputs = reading::look(&options.run, &cancel)?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
-    let old = if old.inputs.is_empty() { None } else { Some(job::look(&old, &cancel)?) };
+    let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
     if dry_run {
-        job::check_filter(options, &inputs)?;
+        stream::check_filter(options, &inputs)?;
         say("nothing stands against this run; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }
-    let report = job::stream(options, inputs, old.as_ref(), progress, &cancel)?;
+    let report = stream::stream(options, inputs, old.as_ref(), progress, &cancel)?;
     let exit = Exit::of(&report, report.rejections.rows, report.bad_inputs.len());
     Ok(tell(&summary(&report, options), exit))
 }

@@ -19,7 +19,7 @@ use std::mem::{replace, take};
 
 use crate::cpu::ask_for;
 use crate::hash::hash64;
-use crate::text::{Analysis, Counted, Frequencies, Frequency, Recalled, Word};
+use crate::text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
 
 /// Marks words of Han characters in the number that says how many bytes of letters a word has.
 const HAN: u32 = 1 << 31;
@@ -160,7 +160,7 @@ pub struct Record<'v> {
     /// Bytes of its text.
     pub text_bytes: u64,
     /// Its words.
-    pub words: Recalled<'v>,
+    pub words: KeptWords<'v>,
 }
 
 impl<'r> Records<'r> {
@@ -191,13 +191,13 @@ impl<'r> Records<'r> {
         Some(Record { doc, text_bytes, words: text })
     }
 
-    fn words<'v>(&mut self, known: &Words<'v>) -> Option<Recalled<'v>> {
+    fn words<'v>(&mut self, known: &Words<'v>) -> Option<KeptWords<'v>> {
         let (count, distinct) = (self.number()? as usize, self.number()? as usize);
         // A word takes a byte at the least.
         if distinct > self.rest.len() {
             return None;
         }
-        let mut words = Recalled::new(count, distinct, known.letters);
+        let mut words = KeptWords::new(count, distinct, known.letters);
         let mut left = distinct;
         while left > 0 {
             self.numbers.clear();
@@ -328,12 +328,12 @@ pub mod tests {
             for (doc, text) in texts.iter().enumerate() {
                 let record = read.next(&words).expect("a document");
                 assert_eq!((record.doc, record.text_bytes), (doc as u64 * 1000, text.len() as u64));
-                let (recalled, document) =
-                    (pipeline.recall(record.words), pipeline.analyse(text).counted_over(&ByHash));
-                assert_eq!(said(&recalled), said(&document), "{text:?}");
-                assert_eq!(recalled.word_count(), document.words().len());
+                let (kept_words, document) =
+                    (pipeline.read_back(record.words), pipeline.analyse(text).counted_over(&ByHash));
+                assert_eq!(said(&kept_words), said(&document), "{text:?}");
+                assert_eq!(kept_words.word_count(), document.words().len());
                 for _ in 0..2 {
-                    let lines = (recalled.first_line(), document.first_line().filter(|_| first_lines));
+                    let lines = (kept_words.first_line(), document.first_line().filter(|_| first_lines));
                     assert_eq!(lines.0.map(said), lines.1.map(said), "{text:?}");
                     assert_eq!(lines.0.map(|line| line.word_count()), lines.1.map(|line| line.words().len()));
                 }
@@ -360,7 +360,7 @@ pub mod tests {
                 for bytes in [&records, &noise] {
                     let mut read = Records::new(bytes, at % 2 == 0);
                     while let Some(record) = read.next(&words) {
-                        let document = pipeline.recall(record.words);
+                        let document = pipeline.read_back(record.words);
                         document.counted().iter().for_each(|one| _ = document.word(&one.word));
                     }
                 }

@@ -1,7 +1,7 @@
 //! What algorithms ask of the whole corpus: N, df, cf, mean length, and the weights that follow from them.
 //!
 //! Every document with at least one word counts, exact copies too, so that the statistics depend on nothing but the corpus
-//! (algorithms.md 1.4). Signatures are comparable only within one snapshot.
+//! (docs/methods/common.md). Signatures are comparable only within one snapshot.
 
 use std::sync::OnceLock;
 
@@ -15,6 +15,7 @@ pub struct CorpusStats {
     documents: u64,
     tokens: u64,
     snapshot: u64,
+    covers: bool,
     /// [`CorpusStats::idf_bm25`] of these document frequencies, from 0 on.
     idf: Vec<f64>,
     /// Words with their document and collection frequencies.
@@ -33,7 +34,27 @@ impl CorpusStats {
     /// `documents`: those with at least one word; `tokens`: the words of all of them; `snapshot`: see [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
-        CorpusStats { documents, tokens, snapshot, idf, words, features, df_range: OnceLock::new() }
+        CorpusStats {
+            documents,
+            tokens,
+            snapshot,
+            covers: documents > 0,
+            idf,
+            words,
+            features,
+            df_range: OnceLock::new(),
+        }
+    }
+
+    /// The same counts for documents that are not among the counted ones: they cover these no longer.
+    pub fn frozen(self) -> CorpusStats {
+        CorpusStats { covers: false, ..self }
+    }
+
+    /// Whether every document that is signed was counted. Only then does a count say that a term stands in this document alone,
+    /// or in its copies; by frozen counts a term that is not known may stand in many.
+    pub fn covers(&self) -> bool {
+        self.covers
     }
 
     /// N: documents with at least one word.
@@ -95,7 +116,7 @@ impl CorpusStats {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Names these counts: equal for equal corpora under the same tokenizer, whatever the order of documents.
+    /// Names these counts: equal for equal corpora under the same tokenizer, in any order of documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }
@@ -147,6 +168,9 @@ mod tests {
         assert!((stats.idf_bm25(stats.df(10)) - (1.5f64 / 3.5).ln()).abs() < 1e-15);
         assert!(stats.idf_bm25(stats.df(10)) < 0.0 && stats.idf_bm25(stats.df(20)) > 0.0);
         assert_ne!(id, snapshot(2, 4, 20, &stats.words, &stats.features));
+        assert!(stats.covers() && !CorpusStats::none().covers());
+        let frozen = stats.frozen();
+        assert!(!frozen.covers() && (frozen.documents(), frozen.df(10), frozen.snapshot()) == (4, 3, id));
         assert_eq!(CorpusStats::none().mean_length(), 0.0);
     }
 }

@@ -3,6 +3,7 @@
 pub mod detect;
 
 use crate::error::{Error, Result, did_you_mean};
+use crate::spelling::opt;
 
 /// The encoding of files that do not say it themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,11 +46,14 @@ impl Encoding {
         match encoding_rs::Encoding::for_label_no_replacement(label.as_bytes()) {
             Some(encoding) if encoding == encoding_rs::UTF_8 => Ok(Encoding::Utf8),
             Some(encoding) => Ok(Encoding::Named(encoding)),
-            None => Err(Error::Usage(format!(
-                "--encoding: there is no encoding {typed:?}{}; expected utf-8, auto, or a label of the WHATWG Encoding \
+            None => Err(Error::wrong(
+                opt("encoding"),
+                format_args!(
+                    "there is no encoding {typed:?}{}; expected utf-8, auto, or a label of the WHATWG Encoding \
                  Standard such as gbk, big5 or windows-1251",
-                did_you_mean(&label, USUAL)
-            ))),
+                    did_you_mean(&label, USUAL)
+                ),
+            )),
         }
     }
 }

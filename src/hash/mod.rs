@@ -51,6 +51,22 @@ pub fn hash128(bytes: &[u8]) -> u128 {
     xxh3::xxh3_128(bytes)
 }
 
+/// [`hash128`] of bytes that come one stretch after the other.
+#[derive(Clone, Default)]
+pub struct Hash128(xxh3::Xxh3);
+
+impl Hash128 {
+    /// Adds a stretch.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The hash of all of them.
+    pub fn value(&self) -> u128 {
+        self.0.digest128()
+    }
+}
+
 /// CRC32 (IEEE, reflected polynomial EDB88320, initial and final xor FFFFFFFF).
 pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -104,14 +120,14 @@ pub enum Digest {
 
 impl Digest {
     /// The names that the parameter takes where the method's source names no digest beyond these.
-    pub const NAMES: &'static [&'static str] = &["xxh64", "xxh128", "md5", "crc32"];
+    pub const NAMES: &'static [&'static str] = &["xxh3_64", "xxh3_128", "md5", "crc32"];
 
     /// The digest of that name: `sha1`, or one of [`Digest::NAMES`].
     pub fn by_name(name: &str) -> Option<Digest> {
         Some(match name {
             "crc32" => Digest::Crc32,
-            "xxh64" => Digest::Xxh64,
-            "xxh128" => Digest::Xxh128,
+            "xxh3_64" => Digest::Xxh64,
+            "xxh3_128" => Digest::Xxh128,
             "md5" => Digest::Md5,
             "sha1" => Digest::Sha1,
             _ => return None,

@@ -2,19 +2,20 @@
 //!
 //! Of Parquet the footers tell, of JSON lines the first 1,000 lines of each file. No more files are looked at than are needed.
 
+use super::damaged::damaged;
 use super::find::FoundFile;
-use super::format::damaged;
 use super::parallel;
-use super::schema::{self, Shown, Told};
+use super::schema::{self, KnownColumns, Shown};
 use crate::error::{Error, Result, did_you_mean};
+use crate::spelling::Opt;
 use std::collections::BTreeSet;
 use std::fs::File;
 
 /// A column that the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// The option that names it, with its dashes.
-    pub option: String,
+    /// The option that names it.
+    pub option: Opt,
     /// The column.
     pub column: String,
     /// Whether lists of JSON lines will not do.
@@ -44,7 +45,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
             return Ok(());
         }
         for (file, columns) in files.iter().zip(parallel::map(files, threads, |file| columns_of(file, &names))) {
-            let Told { columns, lists, may_have_more } = match columns {
+            let KnownColumns { columns, lists, may_have_more } = match columns {
                 Ok(Some(columns)) => columns,
                 Ok(None) => continue,
                 Err(why) => match damaged(&file.path, why) {
@@ -70,7 +71,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
         }
     }
     match missing.first() {
-        Some(asked) if any => Err(Error::Usage(said(asked, &there))),
+        Some(asked) if any => Err(Error::usage(said(asked, &there))),
         _ => Ok(()),
     }
 }
@@ -79,7 +80,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
 ///
 /// # Errors
 /// Why the file cannot be read.
-pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<Told>, String> {
+pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.format.columns(opened, file.coding, asked)
 }
@@ -87,14 +88,14 @@ pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Resul
 fn said(asked: &Asked, there: &[Shown]) -> String {
     let Asked { option, column, .. } = asked;
     if let Some(known) = there.iter().find(|known| known.name == *column) {
-        return format!("{option} names the column {column:?}, which is {}; expected a plain column", known.says);
+        return format!("{option:#} names the column {column:?}, which is {}; expected a plain column", known.says);
     }
     let plain = || there.iter().filter(|known| known.is_plain()).map(|known| known.name.as_str());
     let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    let hint = schema::likely_of(option, column, there).filter(|hint| !hint.is_empty());
+    let hint = schema::likely_of(*option, column, there).filter(|hint| !hint.is_empty());
     let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));
     let hint = hint.unwrap_or_else(|| did_you_mean(column, plain()));
-    format!("{option} names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
+    format!("{option:#} names the column {column:?}, which no input file has; {}{hint}", schema::list(there))
 }
 
 #[cfg(test)]
@@ -102,6 +103,7 @@ mod tests {
     use super::super::lines::LOOKED_AT_BYTES;
     use super::super::testkit::{batch, write_parquet};
     use super::*;
+    use crate::spelling::opt;
     use ::parquet::file::properties::WriterProperties;
     use arrow_array::{ArrayRef, Int32Array, ListArray, StringArray, types::Int32Type};
     use std::sync::Arc;
@@ -112,7 +114,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let check = |column: &str| {
             let found = super::super::find(&[folder.path().to_string_lossy().into_owned()])?;
-            check_asked(&found, &[Asked { option: "--url-column".into(), column: column.into(), plain: true }], 2)
+            check_asked(&found, &[Asked { option: opt("url-column"), column: column.into(), plain: true }], 2)
         };
         let message = |column: &str| check(column).expect_err("not there").to_string();
         std::fs::write(at("none.jsonl"), "\n").expect("written");
@@ -122,7 +124,7 @@ mod tests {
             .expect("written");
         assert_eq!(
             message("url"),
-            "--url-column names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
+            "url_column names the column \"url\", which no input file has; there are uri; did you mean \"uri\"?"
         );
         assert!(message("late").contains("which no input file has"), "beyond the first lines");
         let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)])]));
@@ -137,10 +139,7 @@ mod tests {
             assert!(check(column).is_ok(), "{column}");
         }
         std::fs::write(at("b.jsonl"), "{\"votes\": null}\n{\"votes\": [1]}\n").expect("written");
-        assert_eq!(
-            message("votes"),
-            "--url-column names the column \"votes\", which is a list; expected a plain column"
-        );
+        assert_eq!(message("votes"), "url_column names the column \"votes\", which is a list; expected a plain column");
         std::fs::write(at("c.jsonl"), "{\"votes\": [1]}\n{\"votes\": 1}\n").expect("written");
         assert!(check("votes").is_ok());
         let said = message("lnag");
@@ -151,17 +150,17 @@ mod tests {
         std::fs::write(at("long.jsonl"), long).expect("written");
         assert!(check("raw").is_ok());
         std::fs::remove_file(at("long.jsonl")).expect("it is there");
-        assert_eq!(message("tags"), "--url-column names the column \"tags\", which is a list; expected a plain column");
+        assert_eq!(message("tags"), "url_column names the column \"tags\", which is a list; expected a plain column");
     }
 
     #[test]
     fn the_usual_names_of_texts_and_ids_are_tried() {
-        let named = |option: &str, column: &str| {
-            let asked = Asked { option: option.into(), column: column.into(), plain: false };
+        let named = |option: &'static str, column: &str| {
+            let asked = Asked { option: opt(option), column: column.into(), plain: false };
             said(&asked, &["uid", "raw_content"].map(Shown::named))
         };
-        assert!(named("--text-column", "text").ends_with("there are uid, raw_content; try --text-column raw_content"));
-        assert!(named("--id-column", "id").ends_with("; try --id-column uid"));
-        assert!(named("--keep", "text").ends_with("there are uid, raw_content"));
+        assert!(named("text-column", "text").ends_with("there are uid, raw_content; try text_column=\"raw_content\""));
+        assert!(named("id-column", "id").ends_with("; try id_column=\"uid\""));
+        assert!(named("keep", "text").ends_with("there are uid, raw_content"));
     }
 }

@@ -149,7 +149,7 @@ fn a_file_of_no_objects_says_what_it_is() {
     ] {
         std::fs::write(&path, text).expect("written");
         match open(&[&path], Taking::default()) {
-            Err(Error::Usage(why)) => assert!(why.contains(said), "{why}"),
+            Err(Error::Usage { said: why, .. }) => assert!(why.contains(said), "{why}"),
             other => panic!("expected wrong usage, got {other:?}"),
         }
     }

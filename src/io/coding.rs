@@ -90,6 +90,11 @@ impl Coding {
         }
     }
 
+    /// Whether lines end at the bytes of the file, unpacked, that end lines in ASCII.
+    pub(super) fn has_lines_of_ascii(&self) -> bool {
+        self.of_stream().is_none()
+    }
+
     /// Whether a line of the file begins at a byte of it that a reading can go to.
     pub(super) fn can_be_cut(&self) -> bool {
         self.packing == Packing::Plain && self.of_stream().is_none()

@@ -202,7 +202,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Whatever a byte is changed to: an error that names the file, or the rows (perhaps others), but never a panic.
+/// A byte is changed to any other: an error that names the file, or the rows (perhaps others), but never a panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -224,7 +224,7 @@ fn no_flipped_byte_stops_the_process() {
                 Err(Error::BadFile { .. }) => failed += 1,
                 Err(other) => panic!("byte {at}: {other:?}"),
             },
-            Ok(_) | Err(Error::Usage(_)) => refused += 1,
+            Ok(_) | Err(Error::Usage { .. }) => refused += 1,
             Err(other) => panic!("byte {at}: {other:?}"),
         }
     }

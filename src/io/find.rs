@@ -11,6 +11,7 @@ use super::formats;
 use super::hive;
 use super::unread::{Unread, special};
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,11 +86,11 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
 /// The files that the inputs name, and what else is there.
 ///
 /// # Errors
-/// [`Error::Usage`] where an input is not there, has an ending that is not read, is no regular file, or holds no file that
+/// [`Error::Missing`]; [`Error::Usage`] where an input has an ending that is not read, is no regular file, or holds no file that
 /// is read.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
-        return Err(Error::Usage("no input; expected files, folders or globs".to_owned()));
+        return Err(Error::usage("no input; expected files, folders or globs"));
     }
     // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
     // links to one content remain two files.
@@ -126,12 +127,12 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     let hint = if there.whole_files_would_be_read() && !taking.whole_files {
-        "; --whole-files takes each text and page file as one document"
+        format!("; {} takes each text and page file as one document", opt("whole-files"))
     } else {
-        ""
+        String::new()
     };
     let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
-    Error::Usage(format!(
+    Error::usage(format!(
         "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}",
         formats::endings()
     ))
@@ -140,10 +141,13 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
 /// What is said of a file that was named itself.
 fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
-    Error::Usage(match special {
+    Error::usage(match special {
         Some(kind) => format!("{shown} is {kind}; expected a regular file, a folder or a glob"),
         None if formats::of(path, true).is_some() => {
-            format!("{shown} is not read as a table of documents; --whole-files takes each such file as one document")
+            format!(
+                "{shown} is not read as a table of documents; {whole_files} takes each such file as one document",
+                whole_files = opt("whole-files")
+            )
         }
         None => format!("{shown} has an unknown ending; expected {}", formats::endings()),
     })
@@ -187,12 +191,15 @@ fn expand(input: &str, taking: Taking) -> Result<Listed> {
         return Ok(Listed { named: special(path), is_file: true, found, unread: Vec::new() });
     }
     if !input.contains(['*', '?', '[', '{']) {
-        return Err(Error::Usage(format!("{input:?} is not there; expected a file, a folder or a glob")));
+        return Err(Error::Missing {
+            path: path.to_path_buf(),
+            said: format!("{input:?} is not there; expected a file, a folder or a glob"),
+        });
     }
     let (base, pattern) = glob_parts(input);
     let matcher = glob(&pattern)?;
     if !base.is_dir() {
-        return Err(Error::Usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
+        return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
     }
     // A folder that matches stands for its files, as it would had the shell expanded the glob.
     walk(&base, &mut |file| {
@@ -222,7 +229,7 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .literal_separator(true)
         .build()
         .map(|glob| glob.compile_matcher())
-        .map_err(|error| Error::Usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
+        .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
 /// Calls `each` for every file below the folder whose name does not hide it; links are followed, loops are not.
@@ -232,13 +239,13 @@ fn walk(folder: &Path, each: &mut dyn FnMut(&Path)) -> Result<()> {
 }
 
 fn walk_into(folder: &Path, above: &mut Vec<PathBuf>, each: &mut dyn FnMut(&Path)) -> Result<()> {
-    let real = folder.canonicalize().map_err(Error::io("list the folder", folder))?;
+    let real = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
     if above.contains(&real) {
         return Ok(());
     }
     above.push(real);
-    for entry in std::fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
-        let entry = entry.map_err(Error::io("list the folder", folder))?;
+    for entry in std::fs::read_dir(folder).map_err(Error::reading("list the folder", folder))? {
+        let entry = entry.map_err(Error::reading("list the folder", folder))?;
         let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
             continue;
@@ -357,9 +364,9 @@ mod tests {
         let folder = tree(&["a.txt", "d/b.htm", "d/c.csv"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
-        assert!(message(at("a.txt")).contains("--whole-files"), "{}", message(at("a.txt")));
+        assert!(message(at("a.txt")).contains("whole_files="), "{}", message(at("a.txt")));
         let said = message(at("d"));
-        assert!(said.contains(".csv 1, .htm 1") && said.contains("--whole-files"), "{said}");
+        assert!(said.contains(".csv 1, .htm 1") && said.contains("whole_files="), "{said}");
     }
 
     #[cfg(unix)]

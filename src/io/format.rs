@@ -1,12 +1,14 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
 use super::coding::Coding;
+use super::copying::{Copying, Fits};
+use super::damaged::damaged;
 use super::rest::Lost;
-use super::schema::{Columns, Told};
+use super::schema::{Columns, KnownColumns};
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
-use crate::error::{Error, Result, too_many_open};
+use crate::error::{Error, Result};
 use arrow_schema::DataType;
 use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};
@@ -90,7 +92,7 @@ pub trait Format: Debug + Sync {
     ///
     /// # Errors
     /// Why the file cannot be read.
-    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<Told>, String>;
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String>;
 
     /// The columns that the file has, and their types as a reading hands them on; no type for what is nested. Nothing of a
     /// file that cannot be read: opening it will tell why.
@@ -132,6 +134,31 @@ pub trait Format: Debug + Sync {
         _each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         Err(Failed::Bad(self.without_ids()))
+    }
+
+    /// Whether a file so coded can be copied without some of its rows.
+    ///
+    /// # Errors
+    /// Why not, with the way out.
+    fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
+        // One document is there as a whole or not at all.
+        Ok(())
+    }
+
+    /// What a copy that leaves rows out would have to read at a time and that does not fit.
+    ///
+    /// # Errors
+    /// Why the file cannot be read.
+    fn check_copying(&self, _file: File, _fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
+        Ok(None)
+    }
+
+    /// Copies some rows of a file, neither none nor all.
+    ///
+    /// # Errors
+    /// What says that the file is damaged; what the system says of the copy.
+    fn copy_rows(&self, _file: File, copying: &Copying<'_>) -> Result<()> {
+        Err(copying.bad(format!("{} cannot be copied in part", self.name())))
     }
 
     /// What is said where such a file is to have ids.
@@ -276,14 +303,6 @@ impl Reading<'_> {
     /// The error that sets the file aside, or ends the run where no file can be opened any more.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
-    }
-}
-
-/// The error of a file that cannot be read: its own fault, or that of a limit of open files.
-pub(super) fn damaged(path: &Path, why: String) -> Error {
-    match too_many_open(&why) {
-        Some(error) => Error::io("read", path)(error),
-        None => Error::BadFile { path: path.to_path_buf(), why },
     }
 }
 

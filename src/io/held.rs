@@ -12,6 +12,7 @@ use super::overwrite;
 use super::place::{Place, sync_folder, write_durably};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,7 @@ impl Held {
     /// [`Error::Usage`] where it is none, or a run is writing the output.
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
-            Error::Usage(format!(
+            Error::usage(format!(
                 "{} holds no result that was held back: {what}; expected the folder NAME{HELD_ENDING} that a run with exit code 4 named",
                 folder.display()
             ))
@@ -129,10 +130,12 @@ pub(super) fn check(output: &Place) -> Result<()> {
     if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {
         return Ok(());
     }
-    Err(Error::Usage(format!(
-        "{} is where a result would be held back that must not replace {}, and it is no such result; move it away, give another --out, or --accept",
+    Err(Error::usage(format!(
+        "{} is where a result would be held back that must not replace {}, and it is no such result; move it away, give another {out}, or {accept}",
         folder.path.display(),
-        output.path.display()
+        output.path.display(),
+        out = opt("out"),
+        accept = opt("accept")
     )))
 }
 

@@ -3,8 +3,9 @@
 //! Ids are handed on as text, as they are written: the number 7 and the string "7" are one id, for a file of labels often
 //! has another type than the corpus. A value that is no id ends the reading: labels have to be right.
 
+use super::damaged::damaged;
 use super::find;
-use super::format::{EachIds, Failed, damaged};
+use super::format::{EachIds, Failed};
 use crate::error::{Error, Result};
 use std::fs::File;
 
@@ -14,7 +15,7 @@ use std::fs::File;
 /// # Errors
 /// [`Error::Io`], or [`Error::BadFile`] for a file that is not what its name says.
 pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
-    let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
+    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     let names = file.format.column_names(opened, file.coding);
     names.map_err(|why| damaged(&file.path, why))
 }
@@ -23,10 +24,10 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
 /// is none.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::BadFile`] where the file is damaged or a value is neither a string nor an integer; whatever
+/// [`Error::Io`]; [`Error::BadFile`] where the file is damaged or a value is neither a string nor an integer; what
 /// `each` returns.
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
-    let opened = File::open(&file.path).map_err(Error::io("open", &file.path))?;
+    let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     file.format.read_ids(opened, file.coding, names, each).map_err(|failed| match failed {
         Failed::Bad(why) => damaged(&file.path, why),
         Failed::Passed(error) => error,

@@ -5,13 +5,15 @@
 //! ```
 //!
 //! The checksum is a CRC-32 of the text of the inner object. The file is written under another name and then renamed: it is always
-//! that of some moment, and files that it does not list are of no use.
+//! that of some moment, and files that it does not list are of no use. The disk space of the next one is set aside under that name,
+//! so that a product for which the disk had just room enough is listed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +21,9 @@ use serde_json::value::RawValue;
 
 use super::work_files::LEDGER;
 use crate::error::{Error, Result};
+
+/// Bytes that are set aside for a ledger at least.
+const SPACE: u64 = 64 << 10;
 
 /// What a run has put down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,24 +99,51 @@ impl Ledger {
         serde_json::from_str(signed.ledger.get()).map(Some).map_err(|error| damaged(error.to_string()))
     }
 
-    /// Writes the ledger; until that is done, the earlier one stands.
+    /// Sets aside the disk space of the next ledger: twice that of the one that is there. Where that cannot be, the space is asked for
+    /// when it is needed.
+    pub fn set_aside(folder: &Path) {
+        let (path, half) = paths(folder);
+        let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
+        #[cfg(target_os = "linux")]
+        if let Ok(file) = open(&half) {
+            let _ = rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = (half, bytes);
+    }
+
+    /// Writes the ledger, and sets aside the space of the next one; until it is written, the earlier one stands.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn write(&self, folder: &Path) -> Result<()> {
-        let (path, half) = (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")));
+        let (path, half) = paths(folder);
         let text = serde_json::to_string(self).map_err(Error::table("write the ledger"))?;
         let crc = crc32fast::hash(text.as_bytes());
         let ledger = RawValue::from_string(text).map_err(Error::table("write the ledger"))?;
         let bytes = serde_json::to_vec(&Signed { crc, ledger }).map_err(Error::table("write the ledger"))?;
-        fs::write(&half, bytes).map_err(Error::io("write", &half))?;
-        fs::rename(&half, &path).map_err(Error::io("replace", &path))
+        let written =
+            open(&half).and_then(|file| file.write_all_at(&bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)));
+        written.map_err(Error::io("write", &half))?;
+        fs::rename(&half, &path).map_err(Error::io("replace", &path))?;
+        Ledger::set_aside(folder);
+        Ok(())
     }
 
     /// Whether a file of the work folder belongs to a product.
     pub fn lists(&self, name: &str) -> bool {
         self.products.values().flat_map(|product| &product.files).any(|file| file.name == name)
     }
+}
+
+/// The ledger of a work folder, and the file that becomes the next one.
+fn paths(folder: &Path) -> (PathBuf, PathBuf) {
+    (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
+}
+
+/// Opens the file that becomes the next ledger, with the space that it has.
+fn open(half: &Path) -> std::io::Result<File> {
+    File::options().write(true).create(true).truncate(false).open(half)
 }
 
 /// A path as text, or as its bytes where it is none.
@@ -173,9 +205,23 @@ mod tests {
         for ledger in [Ledger::default(), made(), Ledger::default()] {
             ledger.write(folder.path()).expect("written");
             assert_eq!(Ledger::read(folder.path()).expect("whole"), Some(ledger));
-            assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+            let half = fs::metadata(paths(folder.path()).1).expect("set aside");
+            assert!(fs::read_dir(folder.path()).expect("a folder").count() == 2 && half.len() == SPACE);
         }
         assert!(made().lists("notes.run") && !made().lists("words.run") && !made().lists("notes"));
+    }
+
+    /// One that is longer than what was set aside, then a short one in its place.
+    #[test]
+    fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
+        let folder = tempfile::tempdir().expect("a folder");
+        Ledger::set_aside(folder.path());
+        let long = Ledger { build: "x".repeat(3 * SPACE as usize), ..made() };
+        for ledger in [&long, &made(), &long] {
+            ledger.write(folder.path()).expect("written");
+            assert_eq!(Ledger::read(folder.path()).expect("whole").as_ref(), Some(ledger));
+        }
+        assert!(fs::metadata(paths(folder.path()).1).expect("set aside").len() > 6 * SPACE);
     }
 
     /// Each flipped bit and each cut: an error that names the file, or the same ledger.

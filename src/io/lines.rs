@@ -82,6 +82,16 @@ impl<R: BufRead> Lines<R> {
         &self.reader
     }
 
+    /// The same, to be changed between two lines.
+    pub fn reader_mut(&mut self) -> &mut R {
+        &mut self.reader
+    }
+
+    /// What the lines were read from.
+    pub fn into_reader(self) -> R {
+        self.reader
+    }
+
     /// The next line that is not blank, with the byte at which it begins; none at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit)? else { return Ok(None) };

@@ -7,6 +7,12 @@
 
 mod asked;
 pub mod coding;
+mod copy_file;
+mod copy_leaf;
+mod copy_lines;
+mod copy_parquet;
+pub mod copying;
+mod damaged;
 pub mod find;
 pub mod format;
 pub(crate) mod formats;
@@ -14,6 +20,7 @@ mod held;
 mod hive;
 pub mod id_rows;
 mod input;
+mod joined;
 mod json_paths;
 mod json_row;
 mod json_value;
@@ -81,6 +88,7 @@ mod work_folder_tests;
 
 pub use asked::{Asked, check_asked};
 pub use coding::Coding;
+pub use copying::Copying;
 pub use find::{Found, FoundFile, Taking, find, find_all};
 pub use format::{Archived, Format};
 pub use held::Held;
@@ -99,5 +107,5 @@ pub use table_read::TableReader;
 pub use unfinished::Unfinished;
 pub use unread::Unread;
 pub use want::{RowFilter, Want};
-pub use work_files::{LEDGER, is_work_file};
+pub use work_files::{GUESTS, LEDGER, is_work_file};
 pub use work_folder::{WorkFolder, clean};

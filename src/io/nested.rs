@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The columns of a batch by name and path. The batch itself where no path is deeper than its name.
 pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Result<RecordBatch> {
-    let failed = || Error::table("take columns out of structs");
+    let failed = || Error::columns("take columns out of structs");
     if columns.iter().all(|(_, path)| path.len() == 1) {
         return Ok(batch);
     }

@@ -2,6 +2,7 @@
 
 use super::work_files;
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,9 @@ const LATER: [&str; 9] = [
     "run.json",
 ];
 
+/// Folders of an output that hold files called as those of the corpus are: the record of the output has to list each.
+const OF_CORPUS: [&str; 3] = ["attributes", "deduped", "dropped"];
+
 /// The entry of a record that lists the files of its output.
 pub const FILES: &str = "files";
 
@@ -79,18 +83,25 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     };
     let shown = out.display();
     if !there.is_dir() {
-        return Err(Error::Usage(format!("{shown} is a file; expected a folder that is not there yet as --out")));
+        return Err(Error::usage(format!(
+            "{shown} is a file; expected a folder that is not there yet as {out}",
+            out = opt("out")
+        )));
     }
     if !overwrite {
-        return Err(Error::Usage(format!(
-            "{shown} is already there; give another --out, or --overwrite to replace it"
+        return Err(Error::usage(format!(
+            "{shown} is already there; give another {out}, or {overwrite} to replace it",
+            out = opt("out"),
+            overwrite = opt("overwrite")
         )));
     }
     match foreign_entry(out)? {
         None => Ok(()),
-        Some(what) => Err(Error::Usage(format!(
-            "{shown} does not look like an earlier result ({what}), so --overwrite does not touch it; \
-             give another --out, or empty the folder yourself"
+        Some(what) => Err(Error::usage(format!(
+            "{shown} does not look like an earlier result ({what}), so {overwrite} does not touch it; \
+             give another {out}, or empty the folder yourself",
+            overwrite = opt("overwrite"),
+            out = opt("out")
         ))),
     }
 }
@@ -119,25 +130,57 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 /// The first path in the folder that no output of ours has there: a file of another name, a link, a folder that none of our
 /// files lies in. Where the record of the output lists its files, a file that it does not list.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
-    foreign_below(folder, &[], listed(folder).as_ref())
+    foreign_below(folder, &[], &listed(folder))
 }
 
 /// The same of a folder in which an output was being made, with folders of work files of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
-        if !is_work && let Some(foreign) = foreign_at(folder, &[], name, None)? {
+        if !is_work && let Some(foreign) = foreign_at(folder, &[], name, &Listed::Unfinished)? {
             return Ok(Some(foreign));
         }
     }
     Ok(None)
 }
 
-/// The files that the record of an output lists; none where it lists none, as those of earlier versions.
-fn listed(folder: &Path) -> Option<BTreeSet<String>> {
-    let record: Value = serde_json::from_slice(&std::fs::read(folder.join("run.json")).ok()?).ok()?;
-    let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
-    Some(files.map(str::to_owned).collect())
+/// The files that the record of an output lists.
+enum Listed {
+    /// These.
+    Files(BTreeSet<String>),
+    /// It lists none, as those of earlier versions.
+    Nothing,
+    /// There is no record yet.
+    Unfinished,
+}
+
+impl Listed {
+    /// Whether a file may stand there that is of ours by its name.
+    fn may_have(&self, file: &str) -> bool {
+        if let Listed::Files(files) = self { files.contains(file) } else { true }
+    }
+
+    /// Whether a file, or a folder of files, may stand there that is called as the corpus calls it.
+    fn has(&self, path: &str, is_folder: bool) -> bool {
+        let below = format!("{path}/");
+        match self {
+            Listed::Files(files) if is_folder => {
+                files.range(below.clone()..).next().is_some_and(|file| file.starts_with(&below))
+            }
+            Listed::Files(files) => files.contains(path),
+            Listed::Nothing => false,
+            Listed::Unfinished => true,
+        }
+    }
+}
+
+fn listed(folder: &Path) -> Listed {
+    let list = || {
+        let record: Value = serde_json::from_slice(&std::fs::read(folder.join("run.json")).ok()?).ok()?;
+        let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
+        Some(Listed::Files(files.map(str::to_owned).collect()))
+    };
+    list().unwrap_or(Listed::Nothing)
 }
 
 /// The files below a folder in which an output is being made, by their paths in it, in order.
@@ -154,7 +197,7 @@ pub(super) fn files_below(folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-fn foreign_below(folder: &Path, above: &[String], listed: Option<&BTreeSet<String>>) -> Result<Option<PathBuf>> {
+fn foreign_below(folder: &Path, above: &[String], listed: &Listed) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         if let Some(foreign) = foreign_at(folder, above, name, listed)? {
             return Ok(Some(foreign));
@@ -163,12 +206,7 @@ fn foreign_below(folder: &Path, above: &[String], listed: Option<&BTreeSet<Strin
     Ok(None)
 }
 
-fn foreign_at(
-    folder: &Path,
-    above: &[String],
-    name: String,
-    listed: Option<&BTreeSet<String>>,
-) -> Result<Option<PathBuf>> {
+fn foreign_at(folder: &Path, above: &[String], name: String, listed: &Listed) -> Result<Option<PathBuf>> {
     let path = folder.join(&name);
     let kind = path.symlink_metadata().map_err(Error::io("look at", &path))?;
     let parts: Vec<String> = above.iter().cloned().chain([name]).collect();
@@ -181,8 +219,10 @@ fn foreign_at(
         known[0] = "evaluation".to_owned();
     }
     let is_later = || LATER.iter().any(|file| is_at(&known, file));
-    let is_listed = || listed.is_none_or(|files| files.contains(&known.join("/")) || is_later());
-    let ours = if kind.is_dir() {
+    let is_listed = || listed.may_have(&known.join("/")) || is_later();
+    let ours = if OF_CORPUS.contains(&known[0].as_str()) {
+        (kind.is_dir() || kind.is_file()) && listed.has(&known.join("/"), kind.is_dir())
+    } else if kind.is_dir() {
         OUTPUT_FILES.iter().any(|file| leads_to(&known, file))
     } else {
         kind.is_file() && OUTPUT_FILES.iter().any(|file| is_at(&known, file)) && is_listed()

@@ -1,10 +1,11 @@
-//! The columns that files bring themselves, whatever they hold: for the verb that writes its own beside them.
+//! The columns that files bring themselves, of any type: for the verb that writes its own beside them.
 
 use super::asked::columns_of;
+use super::damaged::damaged;
 use super::find::FoundFile;
-use super::format::damaged;
 use super::hive;
 use crate::error::{Error, Result, did_you_mean};
+use crate::spelling::opt;
 use arrow_schema::DataType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -85,9 +86,10 @@ fn add(
             continue;
         }
         if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
-            return Err(Error::Usage(format!(
-                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by --columns, or take the files one by one",
-                known.data_type
+            return Err(Error::usage(format!(
+                "column {name:?} is {} in one file and {data_type} in {label}; {strange} cannot be written as text: name the columns to keep by {columns}, or take the files one by one",
+                known.data_type,
+                columns = opt("columns")
             )));
         }
         (known.data_type, known.mixed) = (DataType::Utf8View, true);
@@ -118,12 +120,15 @@ impl OwnColumns {
                 continue;
             }
             if self.nested.contains(name) {
-                return Err(Error::Usage(format!("--columns: {name:?} is nested; expected a plain column")));
+                return Err(Error::wrong(opt("columns"), format_args!("{name:?} is nested; expected a plain column")));
             }
             let there = self.columns.iter().map(|column| column.name.as_str());
             let hint = did_you_mean(name, there.clone());
             let there = there.collect::<Vec<_>>().join(", ");
-            return Err(Error::Usage(format!("--columns: no file has a column {name:?}{hint}; there are: {there}")));
+            return Err(Error::wrong(
+                opt("columns"),
+                format_args!("no file has a column {name:?}{hint}; there are: {there}"),
+            ));
         }
         self.columns.retain(|column| names.contains(&column.name));
         self.nested.clear();

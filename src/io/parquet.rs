@@ -1,6 +1,6 @@
 //! The footer of a Parquet file: which columns, how many rows, and the little of it that a reading needs.
 //!
-//! Before anything else the footer is cut down to the columns asked for. So a column of a type that nobody here knows,
+//! Before anything else the footer is cut down to the columns asked for. So a column of a type that is not known here,
 //! or a deeply nested one, cannot make a file unreadable, and a footer with thousands of columns stays small in memory.
 //! Files are input: nothing they claim is believed before it is checked, and what panics inside the decoder is caught.
 

@@ -45,7 +45,7 @@ impl Plan<'_> {
 /// Calls `each` with batches of the rows, in order.
 ///
 /// # Errors
-/// `bad` of a sentence where the file is damaged; whatever `each` returns.
+/// `bad` of a sentence where the file is damaged; what `each` returns.
 pub(super) fn read(
     file: File,
     footer: &Footer,
@@ -181,14 +181,14 @@ impl Gathered {
         let batches = std::mem::take(&mut self.batches);
         (self.rows, self.bytes) = (0, 0);
         let action = "put together a batch of documents";
-        let first = batches.first().ok_or_else(|| Error::Usage("an empty batch was asked for".to_owned()))?;
+        let first = batches.first().ok_or_else(|| Error::Internal("an empty batch was asked for".to_owned()))?;
         let schema = first.schema();
         let order: Vec<usize> = names.iter().filter_map(|name| schema.index_of(name).ok()).collect();
         let whole = match batches.as_slice() {
             [one] => one.clone(),
-            many => arrow_select::concat::concat_batches(&schema, many).map_err(Error::table(action))?,
+            many => arrow_select::concat::concat_batches(&schema, many).map_err(Error::columns(action))?,
         };
-        whole.project(&order).map_err(Error::table(action))
+        whole.project(&order).map_err(Error::columns(action))
     }
 }
 
@@ -211,5 +211,5 @@ fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     });
     let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     RecordBatch::try_new_with_options(batch.schema(), columns.collect(), &options)
-        .map_err(Error::table("put together a batch of documents"))
+        .map_err(Error::columns("put together a batch of documents"))
 }

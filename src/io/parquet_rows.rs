@@ -50,7 +50,7 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
             let (batch_bytes, batch_rows) = (BATCH_BYTES, MAX_BATCH_ROWS);
             let plan = Plan { row_groups, skip, rows, chosen: None, names: &names, batch_bytes, batch_rows };
             let file = file.try_clone().map_err(|error| error.to_string())?;
-            parquet_read::read(file, &footer, &plan, &Error::Usage, &mut |batch| {
+            parquet_read::read(file, &footer, &plan, &Error::usage, &mut |batch| {
                 longest = longest.max(of_batch(&batch));
                 Ok(())
             })

@@ -6,6 +6,7 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -32,13 +33,14 @@ impl Place {
     /// [`Error::Usage`] where the path has no name of its own, or names the working directory or a folder above it.
     pub fn of(out: &Path) -> Result<Place> {
         let wrong = |what: &str, error: io::Error| {
-            Error::Usage(format!("--out {}: {what} ({error}); expected a path of folders", out.display()))
+            Error::wrong_value(opt("out"), out.display(), format_args!("{what} ({error}); expected a path of folders"))
         };
         let path = behind_link(out).map_err(|error| wrong("it is a link that cannot be followed", error))?;
         let path = std::path::absolute(path).map_err(|error| wrong("it is no path", error))?;
         let refused = |what: &str| {
             let shown = out.display();
-            Error::Usage(format!("{shown} {what}; an output needs a folder of its own, as in --out {shown}/NAME"))
+            let own = opt("out").with(format_args!("{shown}/NAME"));
+            Error::usage(format!("{shown} {what}; an output needs a folder of its own, as in {own}"))
         };
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(refused("has no name of its own"));
@@ -62,13 +64,13 @@ impl Place {
     /// [`Error::Usage`] where a folder above it is a file or may not be written to, a name is too long, or a disk begins at it.
     pub fn can_be(&self) -> Result<()> {
         let shown = self.path.display();
-        let wrong = |what: String| Err(Error::Usage(format!("--out {shown}: {what}")));
+        let wrong = |what: String| Err(Error::wrong_value(opt("out"), &shown, what));
         let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
         if !there.is_dir() {
             return wrong(format!("{} is no folder; expected a path of folders", there.display()));
         }
         if mounts::is_mount_point(&self.path) {
-            let way_out = format!("expected a folder in it, as in --out {shown}/NAME");
+            let way_out = format!("expected a folder in it, as in {}", opt("out").with(format_args!("{shown}/NAME")));
             return wrong(format!(
                 "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
             ));
@@ -281,7 +283,7 @@ mod tests {
     fn refused(out: &Path) -> String {
         let checked = Place::of(out).and_then(|place| place.can_be());
         match checked.expect_err("refused") {
-            Error::Usage(why) => why,
+            Error::Usage { said: why, .. } => why,
             other => panic!("no wrong usage: {other}"),
         }
     }

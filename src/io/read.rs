@@ -13,7 +13,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::BadFile`](crate::error::Error::BadFile) where the file is damaged or not the one that was opened; then
-    /// what `each` got before must not count. Whatever `each` returns.
+    /// what `each` got before must not count. What `each` returns.
     pub fn read(&self, split: &Split, want: &Want, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         let chosen = want.rows.as_ref().map(|filter| filter.within(split.first_doc, split.rows));
         if chosen.as_ref().is_some_and(Vec::is_empty) {

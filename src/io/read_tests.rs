@@ -308,20 +308,20 @@ fn a_missing_column_is_wrong_usage_in_all_files_and_a_bad_file_in_one() {
     let (source, bad) = open(&[folder.path()]).expect("opened");
     assert_eq!((source.documents(), bad.len(), bad[0].path == lacking), (3, 1, true));
     let message = |path: &Path| match open(&[path]) {
-        Err(Error::Usage(message)) => message,
+        Err(Error::Usage { said: message, .. }) => message,
         other => panic!("expected wrong usage, got {other:?}"),
     };
     assert!(
         message(&lacking)
-            .ends_with("lacking.parquet: no column \"text\"; there are content (Utf8); try --text-column content")
+            .ends_with("lacking.parquet: no column \"text\"; there are content (Utf8); try text_column=\"content\"")
     );
     let lines = folder.path().join("l.jsonl");
     std::fs::write(&lines, "{\"body\":\"x\",\"n\":1}\n5\n").expect("written");
-    assert!(message(&lines).ends_with("no column \"text\"; there are body, n; try --text-column body"));
+    assert!(message(&lines).ends_with("no column \"text\"; there are body, n; try text_column=\"body\""));
     let asked = super::source::Columns { id: "key".into(), id_required: true, ..columns() };
     let found = super::find::find(&[good.to_string_lossy().into_owned()]).expect("found");
     let outcome = super::source::open(found, &asked, 1);
     assert!(
-        matches!(outcome, Err(Error::Usage(why)) if why.contains("no column \"key\"; there are text (Utf8), id (Int64)"))
+        matches!(outcome, Err(Error::Usage { said: why, .. }) if why.contains("no column \"key\"; there are text (Utf8), id (Int64)"))
     );
 }

@@ -37,7 +37,7 @@ impl Behind {
     }
 
     /// A note, or what was lost.
-    pub fn told(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
+    pub fn notes(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
         match behind {
             None => (Vec::new(), None),
             Some(Behind { said, lost: 0 }) => (vec![said], None),

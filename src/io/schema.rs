@@ -3,6 +3,7 @@
 use crate::batch::document::{id_kind, is_text};
 use crate::batch::id::IdKind;
 use crate::error::nearest;
+use crate::spelling::{Opt, opt};
 use arrow_schema::DataType;
 
 /// The columns that a job reads; no other is decoded.
@@ -46,7 +47,7 @@ pub struct Shown {
 
 /// What can be told of the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct KnownColumns {
     /// Columns that it has: all that were asked for, and others.
     pub columns: Vec<Shown>,
     /// Which of those that were asked for held nothing but lists, where columns have no types.
@@ -55,10 +56,10 @@ pub struct Told {
     pub may_have_more: bool,
 }
 
-impl From<Vec<Shown>> for Told {
+impl From<Vec<Shown>> for KnownColumns {
     /// All of them.
-    fn from(columns: Vec<Shown>) -> Told {
-        Told { columns, ..Told::default() }
+    fn from(columns: Vec<Shown>) -> KnownColumns {
+        KnownColumns { columns, ..KnownColumns::default() }
     }
 }
 
@@ -90,16 +91,16 @@ const ID_NAMES: [&str; 6] = ["id", "doc_id", "docid", "document_id", "uuid", "ur
 /// The sentence that says what is missing or of a wrong type, what there is, and the likely way out.
 pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
-    let (flag, usual): (&str, &[&str]) =
-        if columns.html { ("--html-column", &HTML_NAMES) } else { ("--text-column", &TEXT_NAMES) };
+    let (option, usual): (Opt, &[&str]) =
+        if columns.html { (opt("html-column"), &HTML_NAMES) } else { (opt("text-column"), &TEXT_NAMES) };
     match named(&columns.text) {
         Some(column) if column.may_be_text() => {}
         Some(column) => {
-            let way_out = likely(&columns.text, flag, usual, there, Shown::may_be_text);
+            let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);
             let expected = if columns.html { "strings or binary" } else { "strings, or binary that holds UTF-8" };
             return Err(format!("column {:?} is {}; expected {expected}{way_out}", column.name, column.says));
         }
-        None => return Err(missing(&columns.text, flag, usual, there, Shown::may_be_text)),
+        None => return Err(missing(&columns.text, option, usual, there, Shown::may_be_text)),
     }
     let (id, id_note) = match named(&columns.id) {
         Some(column) if column.may_be_id() => (column.data_type.as_ref().and_then(id_kind), None),
@@ -107,12 +108,12 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
             let why =
                 format!("column {:?} is {}; expected strings, binary or integers as ids", column.name, column.says);
             if columns.id_required {
-                return Err(why + &likely(&columns.id, "--id-column", &ID_NAMES, there, Shown::may_be_id));
+                return Err(why + &likely(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
             }
             (None, Some(why))
         }
         None if columns.id_required => {
-            return Err(missing(&columns.id, "--id-column", &ID_NAMES, there, Shown::may_be_id));
+            return Err(missing(&columns.id, opt("id-column"), &ID_NAMES, there, Shown::may_be_id));
         }
         None => (None, None),
     };
@@ -132,8 +133,8 @@ impl Shown {
     }
 }
 
-fn missing(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
-    format!("no column {wanted:?}; {}{}", list(there), likely(wanted, flag, usual, there, fits))
+fn missing(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+    format!("no column {wanted:?}; {}{}", list(there), likely(wanted, option, usual, there, fits))
 }
 
 /// `there are id (Int64), doc.text (Utf8)`.
@@ -154,17 +155,17 @@ impl std::fmt::Display for Shown {
 }
 
 /// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
-pub(super) fn likely_of(option: &str, wanted: &str, there: &[Shown]) -> Option<String> {
-    Some(match option {
-        "--text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
-        "--html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
-        "--id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
+pub(super) fn likely_of(option: Opt, wanted: &str, there: &[Shown]) -> Option<String> {
+    Some(match option.name() {
+        "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
+        "html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
+        "id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
         _ => return None,
     })
 }
 
 /// `"; try --text-column content"`, where a column of that file is likely the one.
-fn likely(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
+fn likely(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl Fn(&Shown) -> bool) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
     // In a struct of that name, or of another one.
@@ -176,7 +177,7 @@ fn likely(wanted: &str, flag: &str, usual: &[&str], there: &[Shown], fits: impl 
     same(wanted)
         .or_else(|| usual.iter().find_map(|name| same(name)))
         .or_else(|| nearest(wanted, fitting.iter().copied()))
-        .map_or_else(String::new, |name| format!("; try {flag} {name}"))
+        .map_or_else(String::new, |name| format!("; try {}", option.with(name)))
 }
 
 #[cfg(test)]
@@ -210,14 +211,14 @@ mod tests {
         assert_eq!(
             why,
             "no column \"text\"; there are uid (Int64), raw_content (LargeUtf8), m (a list), n (Float64); \
-             try --text-column raw_content"
+             try text_column=\"raw_content\""
         );
         let why = check(&columns("raw_contnt", "id", false), &there).expect_err("no text");
-        assert!(why.ends_with("try --text-column raw_content"));
+        assert!(why.ends_with("try text_column=\"raw_content\""));
         let why = check(&columns("uid", "id", false), &there).expect_err("no strings");
         assert!(why.starts_with("column \"uid\" is Int64; expected strings"), "{why}");
         let why = check(&columns("raw_content", "id", true), &there).expect_err("no id");
-        assert!(why.ends_with("try --id-column uid"), "{why}");
+        assert!(why.ends_with("try id_column=\"uid\""), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
         assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is a list"));

@@ -14,6 +14,7 @@ use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -73,9 +74,9 @@ impl Stage {
         let inside = |file: &&Path| file.canonicalize().is_ok_and(|file| file.starts_with(&out));
         match files.into_iter().find(inside) {
             None => Ok(()),
-            Some(file) => Err(Error::Usage(format!(
-                "--out {} is to be replaced, but the input {} lies in it; expected another folder",
-                self.place().path.display(),
+            Some(file) => Err(Error::usage(format!(
+                "{} is to be replaced, but the input {} lies in it; expected another folder",
+                opt("out").with(self.place().path.display()),
                 file.display()
             ))),
         }
@@ -121,7 +122,7 @@ impl Stage {
     pub fn file(&self, relative: &str) -> Result<PathBuf> {
         let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside || relative.is_empty() {
-            return Err(Error::Usage(format!("{relative:?} is no path below the output folder")));
+            return Err(Error::Internal(format!("{relative:?} is no path below the output folder")));
         }
         let path = self.path().join(relative);
         if let Some(parent) = path.parent() {

@@ -5,8 +5,9 @@
 
 use super::asked::columns_of;
 use super::coding::Coding;
+use super::damaged::damaged;
 use super::find::{Found, FoundFile};
-use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within, damaged};
+use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
 use super::hive;
 use super::parallel;
 use super::rest::Lost;
@@ -14,6 +15,7 @@ use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result, too_many_open};
+use crate::spelling::opt;
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -152,7 +154,7 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
         let others = unusable - 1;
         let tail =
             if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
-        return Err(Error::Usage(why + &tail));
+        return Err(Error::usage(why + &tail));
     }
     let note = |(name, label)| {
         format!(
@@ -161,7 +163,11 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
     };
     let ids = |(why, files): (String, Vec<String>)| {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-        format!("{}{more}: {why}; documents there are named FILE#ROW, and --id-column names another column", files[0])
+        format!(
+            "{}{more}: {why}; documents there are named FILE#ROW, and {id_column} names another column",
+            files[0],
+            id_column = opt("id-column")
+        )
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     Ok((Source { files, notes, unread, columns: columns.clone(), shared: Shared::default() }, bad))
@@ -347,10 +353,18 @@ impl Source {
     /// # Panics
     /// If the number is not below [`Source::documents`].
     pub fn locate(&self, doc: u64) -> (&InputFile, u64) {
+        let file = &self.files[self.place(doc)];
+        (file, doc - file.first_doc)
+    }
+
+    /// The place of the file of a document among all files.
+    ///
+    /// # Panics
+    /// As [`Source::locate`].
+    pub fn place(&self, doc: u64) -> usize {
         assert!(doc < self.documents(), "there is no document {doc}");
         // Files without rows share their first number with the next one: the last that starts at or before it has it.
-        let file = &self.files[self.files.partition_point(|file| file.first_doc <= doc) - 1];
-        (file, doc - file.first_doc)
+        self.files.partition_point(|file| file.first_doc <= doc) - 1
     }
 
     /// `FILE#ROW`: what a document without an id is called.

@@ -8,7 +8,7 @@
 
 use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -209,10 +209,10 @@ fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
 fn failed(path: &Path, error: ParquetError) -> Error {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-            Ok(source) => Error::Io { action: "write", path: path.to_path_buf(), source: *source },
+            Ok(source) => Error::Io { kind: Kind::Output, action: "write", path: path.to_path_buf(), source: *source },
             Err(source) => Error::Table { action: format!("write {}", path.display()), source },
         },
-        other => Error::Table { action: format!("write {}", path.display()), source: Box::new(other) },
+        other => Error::table(format!("write {}", path.display()))(other),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reading a table of a finished output folder back, a batch at a time, of the asked columns alone.
 
-use super::format;
+use super::damaged;
 use super::parquet::guarded;
 use crate::error::{Error, Result};
 use ::parquet::arrow::ProjectionMask;
@@ -24,7 +24,7 @@ impl TableReader {
     /// # Errors
     /// [`Error::Io`] where the file cannot be opened; [`Error::BadFile`] where it is damaged or lacks one of the columns.
     pub fn open(path: &Path, columns: &[&str]) -> Result<TableReader> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
+        let file = File::open(path).map_err(Error::reading("open", path))?;
         let reader = guarded(|| {
             let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
             let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
@@ -49,5 +49,5 @@ impl Iterator for TableReader {
 }
 
 fn damaged(path: &Path, why: String) -> Error {
-    format::damaged(path, format!("{why}; expected a table as dupsift writes it"))
+    damaged::damaged(path, format!("{why}; expected a table as dupsift writes it"))
 }

@@ -141,6 +141,14 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
+/// Removes every unfinished folder of a process that another program's code ends, such as an interpreter, while threads still work:
+/// from now on no folder is begun and no result gets its name.
+pub fn left() {
+    let known = known();
+    known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));
+    std::mem::forget(known);
+}
+
 /// Removes a folder in which files may be made meanwhile.
 fn remove(folder: &Path, removal: Removal) {
     for _ in 0..ATTEMPTS {

@@ -111,7 +111,7 @@ mod tests {
         let mut unpack = Unpack::new(file_of(bytes), packing, 1 << 30).expect("opened");
         let mut text = String::new();
         let read = unpack.read_to_string(&mut text).map(|_| text);
-        let (notes, lost) = Behind::told(unpack.behind());
+        let (notes, lost) = Behind::notes(unpack.behind());
         (read, notes.into_iter().chain(lost.map(|lost| format!("lost {}: {}", lost.bytes, lost.why))).next())
     }
 

@@ -205,7 +205,7 @@ impl<'b> Batch<'b> {
             "content_type" => content_type.as_deref(),
             "record_id" => head.fields.get("warc-record-id"),
             "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
-            // The address is the id, whatever the column of ids is called.
+            // The address is the id, under any name of the column of ids.
             _ => head
                 .fields
                 .get("warc-target-uri")

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Write as _;
 
 /// A record as a reading told of it: where it begins, whether a reading may begin there, and what it is.
-type Told = (u64, bool, Result<(String, Vec<u8>), String>);
+type Come = (u64, bool, Result<(String, Vec<u8>), String>);
 
 fn file(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().expect("a file");
@@ -16,7 +16,7 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Told> {
+fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Come> {
     let mut records = Records::new(file.try_clone().expect("a handle"), packing, 1 << 27, from).expect("opened");
     let mut all = Vec::new();
     while let Some(found) = records.next().expect("read") {
@@ -35,12 +35,12 @@ fn records(file: &File, packing: Packing, from: u64, hold: bool) -> Vec<Told> {
 }
 
 /// Reads the bytes in every way and holds what must hold; gives what one reading told.
-fn lawful(bytes: &[u8], packing: Packing) -> Vec<Told> {
+fn lawful(bytes: &[u8], packing: Packing) -> Vec<Come> {
     let file = file(bytes);
     let all = records(&file, packing, 0, true);
     // Stepping over blocks goes the same way as holding them.
     let stepped = records(&file, packing, 0, false);
-    let same = |(a, b): (&Told, &Told)| (a.0, a.1, a.2.as_ref().err()) == (b.0, b.1, b.2.as_ref().err());
+    let same = |(a, b): (&Come, &Come)| (a.0, a.1, a.2.as_ref().err()) == (b.0, b.1, b.2.as_ref().err());
     assert!(all.len() == stepped.len() && all.iter().zip(&stepped).all(same), "{all:?} {stepped:?}");
     assert!(all.is_sorted_by_key(|told| told.0), "{all:?}");
     for (at, told) in all.iter().enumerate().filter(|(_, told)| told.1) {
@@ -56,7 +56,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// A frame with a checksum, as the program `zstd` writes it. Without one a changed byte may move the end of a frame and nobody
+/// A frame with a checksum, as the program `zstd` writes it. Without one a changed byte may move the end of a frame and none
 /// can tell, so that the next frame is lost with it.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
@@ -127,7 +127,7 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
             // A reading may no longer begin there, where the damaged member was unpacked beyond its end.
-            let told = |all: &[Told]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
+            let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }
     }

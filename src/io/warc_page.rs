@@ -61,8 +61,8 @@ pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
 
 /// Whether the first bytes of a block, as many as are at hand, tell that it is no page.
 pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
-    let is_told = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
-    is_told && !may_be_page(record, begin)
+    let is_complete = if begin.starts_with(b"HTTP/") { split(begin).is_some() } else { begin.len() >= b"HTTP/".len() };
+    is_complete && !may_be_page(record, begin)
 }
 
 /// The first line of a head, and its fields.

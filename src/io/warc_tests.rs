@@ -249,7 +249,7 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records in one member, as where a file was compressed as a whole: nobody can go back in it, so a length that
+        // Several records in one member, as where a file was compressed as a whole: no reader can go back in it, so a length that
         // is too large takes the head of the next record with it.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 pub(super) const LOCK: &str = "lock";
 /// The file that lists what a run has put down.
 pub const LEDGER: &str = "ledger.json";
+/// How the names of files of documents end that were copied out of an index.
+pub const GUESTS: &str = ".guests.parquet";
 /// How the names of work files end: products, products that are half written, and files that lose their names as soon as they are
 /// open.
-const ENDINGS: [&str; 6] = [".product", ".run", ".half", ".work", ".terms", ".index"];
+const ENDINGS: [&str; 7] = [".product", ".run", ".half", ".work", ".terms", ".index", GUESTS];
 
 /// Whether a file of that name in a work folder is ours.
 pub fn is_work_file(name: &str) -> bool {

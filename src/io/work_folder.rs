@@ -24,6 +24,7 @@ use super::place::{Cleared, Place};
 use super::unfinished;
 use super::work_files::{LEDGER, LOCK, foreign, holds, remove_files};
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 
 /// What follows the output's name in the name of the folder.
 const WORK: &str = "dupsift-work";
@@ -58,10 +59,14 @@ impl WorkFolder {
         taken.clear_other(moved.as_deref())?;
         if let Some(moved) = &moved {
             taken.moved = Some(locked(moved, |owner| {
-                Error::Usage(format!(
-                    "--work: the folder {} is in use by another run, {owner}; give another --work",
-                    moved.display()
-                ))
+                Error::wrong(
+                    opt("work"),
+                    format_args!(
+                        "the folder {} is in use by another run, {owner}; give another {work}",
+                        moved.display(),
+                        work = opt("work")
+                    ),
+                )
             })?);
         }
         for lock in taken.locks() {
@@ -183,7 +188,7 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
     let place = Place::of(out)?;
     if !place.parent.is_dir() {
         let shown = place.parent.display();
-        return Err(Error::Usage(format!("{shown} is no folder, so nothing can lie beside {}", out.display())));
+        return Err(Error::usage(format!("{shown} is no folder, so nothing can lie beside {}", out.display())));
     }
     let folder = WorkFolder::take(out, None)?;
     folder.goes();
@@ -210,9 +215,10 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
 }
 
 fn being_written(out: &Path, owner: &Owner) -> Error {
-    Error::Usage(format!(
-        "another run is writing {}: {owner}; wait until it has ended, or give another --out",
-        out.display()
+    Error::usage(format!(
+        "another run is writing {}: {owner}; wait until it has ended, or give another {out}",
+        out.display(),
+        out = opt("out")
     ))
 }
 

@@ -5,17 +5,23 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::budget::Budget;
-use super::options::{RunOptions, memory_allowed};
+use super::guards;
+use crate::engine::budget::Budget;
 use crate::error::{Error, Result};
 use crate::io::Stage;
+use crate::options::{RunOptions, memory_allowed};
+use crate::spelling::opt;
 
 /// Checks all of it. What is asked for and can be had, but not wisely, is told.
 ///
 /// # Errors
 /// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
 pub fn check(options: &RunOptions) -> Result<()> {
-    Stage::check(&options.out, options.overwrite, !options.accept)?;
+    // With an index an output that stands may be that of the same night, which is done then.
+    Stage::check(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
+    if let Some(previous) = &options.previous {
+        guards::previous_run(previous)?;
+    }
     check_resources(options)
 }
 
@@ -23,15 +29,15 @@ pub fn check(options: &RunOptions) -> Result<()> {
 ///
 /// # Errors
 /// As [`check`].
-pub(super) fn check_resources(options: &RunOptions) -> Result<()> {
+pub(crate) fn check_resources(options: &RunOptions) -> Result<()> {
     Budget::new(options.memory, options.threads)?;
     if let Some(work) = &options.work {
         check_work(work)?;
     }
     if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
         tracing::warn!(
-            "--memory {} is more than the {} that the machine or its cgroup allows; the system may end the run for it",
-            ByteSize(options.memory),
+            "{} is more than the {} that the machine or its cgroup allows; the system may end the run for it",
+            opt("memory").with(ByteSize(options.memory)),
             ByteSize(allowed)
         );
     }
@@ -42,12 +48,17 @@ pub(super) fn check_resources(options: &RunOptions) -> Result<()> {
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {
-        Error::Usage(format!("--work {shown}: {what}; expected a folder that stands and can be written to"))
+        Error::wrong_value(
+            opt("work"),
+            &shown,
+            format_args!("{what}; expected a folder that stands and can be written to"),
+        )
     };
     match work.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::Usage(format!(
-                "--work {shown} is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right"
+            return Err(Error::usage(format!(
+                "{} is not there; expected a folder that stands: mkdir -p {shown} makes it, if the name is right",
+                opt("work").with(&shown)
             )));
         }
         Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),
@@ -74,6 +85,6 @@ mod tests {
         assert!(!at("wrok").exists());
         std::fs::write(at("file"), b"").unwrap();
         assert!(fail(&at("file")).contains("is a file"));
-        assert!(fail(&at("file/in")).contains("--work"));
+        assert!(fail(&at("file/in")).contains("work="));
     }
 }

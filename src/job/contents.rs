@@ -1,4 +1,4 @@
-//! What documents in pairs say (their 3-grams and numbers), taken down so that any two of them can be held against each other:
+//! What documents in pairs say (their 3-grams and numbers), recorded so that any two of them can be held against each other:
 //! for removal, and for the columns of `pairs/` that tell copies with an addition from rewrites.
 //!
 //! Copies say the same, so the first of them stands for all; a document that has no partner but its copies is not read.
@@ -7,14 +7,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::classes::Classes;
-use super::document::{Columns, View};
-use super::evidence::{Evidence, Taking};
-use super::workers::Job;
+use super::products::{Said, Stock};
 use crate::batch::{Cell, Documents};
+use crate::engine::evidence::{Evidence, Taking};
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
 use crate::measure::{Contained, contained, write_contents};
+use crate::reading::classes::Classes;
+use crate::reading::document::{Columns, View};
+use crate::reading::reader::Reader;
 use crate::row::Pair;
 use crate::shuffle::AtomicBits;
 use crate::text::Analysis;
@@ -27,8 +29,8 @@ pub struct Alike {
 
 impl Alike {
     /// None yet.
-    pub fn new(job: &Job<'_>, copies: &Arc<Classes>) -> Result<Alike> {
-        let bits = AtomicBits::new(job.dir, "alike", job.documents() as usize)?;
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, copies: &Arc<Classes>) -> Result<Alike> {
+        let bits = AtomicBits::new(engine.dir, "alike", reader.documents() as usize)?;
         Ok(Alike { copies: copies.clone(), bits })
     }
 
@@ -42,18 +44,15 @@ impl Alike {
         a == b
     }
 
-    /// Whether no two documents are a pair but copies.
-    pub fn is_empty(&self) -> bool {
-        self.bits.count() == 0
-    }
-
-    /// Begins to take down what they say; of some that is known already.
-    pub fn begin(&self, job: &Job<'_>, known: Contents) -> Result<TakingContents> {
-        TakingContents::new(job, known, self.bits.iter())
+    /// Begins to record what they say, of some of which that is known already; none where removal does not ask for it, or no two
+    /// documents are a pair but copies.
+    pub fn begin(&self, engine: &Engine<'_>, reader: &Reader<'_>, known: Contents) -> Result<Option<TakingContents>> {
+        let asks = reader.options.removes && reader.options.remove_if.bounds().is_some() && self.bits.count() > 0;
+        asks.then(|| TakingContents::new(engine, reader, known, self.bits.iter())).transpose()
     }
 }
 
-/// What documents say, while it is taken down, by many threads.
+/// What documents say, while it is recorded, by many threads.
 pub struct TakingContents {
     known: Contents,
     unread: Arc<AtomicBits>,
@@ -62,10 +61,15 @@ pub struct TakingContents {
 
 impl TakingContents {
     /// Of these documents, each class of copies by its first, but for those of which it is known.
-    pub fn new(job: &Job<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
-        let unread = AtomicBits::new(job.dir, "contents-unread", job.documents() as usize)?;
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        known: Contents,
+        docs: impl Iterator<Item = usize>,
+    ) -> Result<TakingContents> {
+        let unread = AtomicBits::new(engine.dir, "contents-unread", reader.documents() as usize)?;
         docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
-        let taking = Taking::new(job.dir, "contents", &unread)?;
+        let taking = Taking::new(engine.dir, "contents", &unread)?;
         Ok(TakingContents { known, unread: Arc::new(unread), taking })
     }
 
@@ -79,20 +83,26 @@ impl TakingContents {
         self.unread.get(doc as usize)
     }
 
-    /// Takes down what one document says; `numbers` is a list to write in, for the thread to keep.
+    /// Records what one document says; `numbers` is a list to write in, for the thread to keep.
     pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
     /// What the documents of a batch say, of those of which it has to be known; returns the characters that were cut into words
     /// for it.
-    pub fn take_batch(&self, job: &Job<'_>, view: &View<'_>, batch: &Documents, numbers: &mut Vec<u64>) -> Result<u64> {
+    pub fn take_batch(
+        &self,
+        engine: &Engine<'_>,
+        view: &View<'_>,
+        batch: &Documents,
+        numbers: &mut Vec<u64>,
+    ) -> Result<u64> {
         let (none, mut segmented) = (Columns::default(), 0);
         for row in 0..batch.len() {
             let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
             if self.wants(doc) {
-                job.go_on()?;
-                let _long = job.long_document(text.len())?;
+                engine.go_on()?;
+                let _long = engine.long_document(text.len())?;
                 let analysis = view.document(doc, text, &none, row);
                 self.take(doc, &analysis, numbers)?;
                 segmented += analysis.segmented();
@@ -101,31 +111,32 @@ impl TakingContents {
         Ok(segmented)
     }
 
-    /// All is taken down.
+    /// All is recorded.
     pub fn end(mut self) -> Result<Contents> {
         self.known.read.push(self.taking.end()?);
         Ok(self.known)
     }
 
     /// Reads the texts of these documents, and nothing else.
-    pub fn read(self, job: &Job<'_>, view: &View<'_>) -> Result<Contents> {
+    pub fn read(self, engine: &Engine<'_>, reader: &Reader<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
         }
-        let running = job.clock.stage("read pairs");
+        let running = engine.clock.stage("read pairs");
         let (unread, count) = (self.unread.clone(), self.unread.count());
         let rows = RowFilter::Where(Arc::new(move |doc| unread.get(doc as usize)));
-        let want = Want { rows: Some(rows), batch_bytes: job.budget.batch, ..Want::default() };
-        job.read(
+        let want = Want { rows: Some(rows), batch_bytes: engine.budget.batch, ..Want::default() };
+        reader.read(
+            engine,
             "read pairs",
             &want,
             || Ok((Vec::new(), 0)),
             |(numbers, segmented), batch| {
-                *segmented += self.take_batch(job, view, batch, numbers)?;
+                *segmented += self.take_batch(engine, view, batch, numbers)?;
                 Ok(())
             },
             |(_, segmented)| {
-                job.segmented.fetch_add(segmented, Relaxed);
+                reader.segmented.fetch_add(segmented, Relaxed);
                 Ok(())
             },
         )?;
@@ -138,7 +149,7 @@ impl TakingContents {
 /// What documents in pairs say.
 pub struct Contents {
     copies: Arc<Classes>,
-    /// Of every reading in which it was taken down.
+    /// Of every reading in which it was recorded.
     read: Vec<Evidence>,
 }
 
@@ -146,6 +157,18 @@ impl Contents {
     /// Of no document.
     pub fn none(copies: &Arc<Classes>) -> Contents {
         Contents { copies: copies.clone(), read: Vec::new() }
+    }
+
+    /// As an earlier process has read them.
+    pub fn taken_up(copies: &Arc<Classes>, Said(read): Said) -> Contents {
+        Contents { copies: copies.clone(), read }
+    }
+
+    /// Puts them down where that is due.
+    pub fn offer(self, stock: &Stock<'_>) -> Result<Contents> {
+        let Contents { copies, read } = self;
+        let Said(read) = stock.offer(stock.due(), |keys| &keys.contained, Said(read))?;
+        Ok(Contents { copies, read })
     }
 
     /// How much of one document stands in another, and the other way round; none for copies.
@@ -199,8 +222,8 @@ pub struct Looking {
 
 impl Looking {
     /// For the documents that stand in pairs.
-    pub fn new(job: &Job<'_>, shown: &AtomicBits) -> Result<Looking> {
-        let taking = Taking::new(job.dir, "looked-at", shown)?;
+    pub fn new(engine: &Engine<'_>, shown: &AtomicBits) -> Result<Looking> {
+        let taking = Taking::new(engine.dir, "looked-at", shown)?;
         Ok(Looking { taking, entries: Vec::new(), out: Vec::new() })
     }
 

@@ -1,17 +1,18 @@
 //! Exact copies (`stage/copies.rs`): the hashes of all texts, a reading of their own for them, and the fold into classes.
 
-use super::classes::{Classes, Link};
-use super::document::View;
-use super::workers::Job;
 use crate::batch::Cell;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::classes::{Classes, Link};
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::copies;
 use crate::text::Analysis;
 
 /// A shuffle for the hashes of all documents.
-pub fn shuffle(job: &Job<'_>) -> Result<Shuffle> {
-    job.shuffle("copies", copies::ROW, copies::GROUP, job.documents())
+pub fn shuffle(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Shuffle> {
+    engine.shuffle("copies", copies::ROW, copies::GROUP, reader.documents())
 }
 
 /// Writes the hash of one text, unless it can have no copies.
@@ -20,18 +21,18 @@ pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Resul
 }
 
 /// The classes of equal texts.
-pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
-    let running = job.clock.stage("fold copies");
-    let link = Link::new(job);
-    let equal = link.shuffle(job, "equal-texts", hashes.rows() / 4)?;
-    let bar = job.bar("fold copies", hashes.partitions());
-    job.work(
+pub fn fold(engine: &Engine<'_>, reader: &Reader<'_>, hashes: &Sorted) -> Result<Classes> {
+    let running = engine.clock.stage("fold copies");
+    let link = Link::new(reader);
+    let equal = link.shuffle(engine, reader, "equal-texts", hashes.rows() / 4)?;
+    let bar = engine.bar("fold copies", hashes.partitions());
+    engine.work(
         hashes.partitions(),
         || Ok(equal.writer()),
         |writer, partition| {
-            let records = hashes.load(partition, job.budget.a_thread)?;
+            let records = hashes.load(partition, engine.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() > 1) {
-                job.go_on()?;
+                engine.go_on()?;
                 let rows = &records.bytes()[group.start * copies::ROW..group.end * copies::ROW];
                 copies::group(rows, |first, doc| link.push(writer, first, doc))?;
             }
@@ -42,17 +43,18 @@ pub fn fold(job: &Job<'_>, hashes: &Sorted) -> Result<Classes> {
         |mut writer| writer.flush(),
     )?;
     let equal = equal.finish()?;
-    let classes = Classes::build(job, "copies", &equal)?;
+    let classes = Classes::build(engine, reader, "copies", &equal)?;
     running.end(hashes.rows(), classes.surplus(), hashes.spilled_bytes() + equal.spilled_bytes());
     Ok(classes)
 }
 
 /// A reading of its own for the copies: for statistics that count each text once.
-pub fn read(job: &Job<'_>) -> Result<Sorted> {
-    let running = job.clock.stage("find copies");
-    let hashes = shuffle(job)?;
-    let view = View::first(job);
-    job.read(
+pub fn read(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Sorted> {
+    let running = engine.clock.stage("find copies");
+    let hashes = shuffle(engine, reader)?;
+    let view = View::first(engine, reader);
+    reader.read(
+        engine,
         "find copies",
         &view.want(),
         || Ok(hashes.writer()),
@@ -69,6 +71,6 @@ pub fn read(job: &Job<'_>) -> Result<Sorted> {
         |mut writer| writer.flush(),
     )?;
     let sorted = hashes.finish()?;
-    running.end(job.documents(), sorted.rows(), sorted.spilled_bytes());
+    running.end(reader.documents(), sorted.rows(), sorted.spilled_bytes());
     Ok(sorted)
 }

@@ -1,14 +1,15 @@
 //! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
 
-use super::cuts::{Cuts, CutsWriter};
-use super::evidence;
 use super::forward::{Forward, ForwardThread, ForwardWriter};
-use super::workers::Job;
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
 use crate::corpus::{encode_count, snapshot};
+use crate::engine::evidence;
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::hash::hash64;
+use crate::reading::cuts::{Cuts, CutsWriter};
+use crate::reading::reader::Reader;
 use crate::shuffle::{Order, Shuffle, Spec, Writer};
 use crate::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use crate::text::Analysis;
@@ -27,7 +28,8 @@ pub struct Counted {
 
 /// The counting, for all threads.
 pub struct Counting<'j> {
-    job: &'j Job<'j>,
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
     stats: Stats,
     kinds: Vec<Box<dyn Features>>,
     words: Option<Shuffle>,
@@ -47,22 +49,28 @@ pub struct CountingThread<'w> {
 
 impl<'j> Counting<'j> {
     /// `first_lines`: whether what is kept of the words is to have those of first lines; none where no words are kept.
-    pub fn new(job: &'j Job<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
+    pub fn new(
+        engine: &'j Engine<'j>,
+        reader: &'j Reader<'j>,
+        stats: Stats,
+        first_lines: Option<bool>,
+    ) -> Result<Counting<'j>> {
         Ok(Counting {
-            job,
+            engine,
+            reader,
             stats,
-            kinds: job.options.recipe.features(),
-            words: stats.words.then(|| terms(job, "words")).transpose()?,
-            features: stats.features.then(|| terms(job, "features")).transpose()?,
-            cuts: CutsWriter::new(job)?,
-            forward: first_lines.map(|first_lines| ForwardWriter::new(job, first_lines)).transpose()?,
+            kinds: reader.options.recipe.features(),
+            words: stats.words.then(|| terms(engine, reader, "words")).transpose()?,
+            features: stats.features.then(|| terms(engine, reader, "features")).transpose()?,
+            cuts: CutsWriter::new(engine, reader)?,
+            forward: first_lines.map(|first_lines| ForwardWriter::new(engine, first_lines)).transpose()?,
         })
     }
 
     /// For one thread.
     pub fn thread(&self) -> CountingThread<'_> {
         // The letters of numbered words take the rest.
-        let memory = self.job.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
+        let memory = self.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
             words: self.words.as_ref().map(Shuffle::writer),
@@ -132,9 +140,9 @@ impl<'j> Counting<'j> {
     /// The statistics, from the documents and words of all threads.
     pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
         let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
-        let (words, words_spilled) = table(self.job, "words", self.words, LEAST_WORDS)?;
-        let (features, features_spilled) = table(self.job, "features", self.features, LEAST_FEATURES)?;
-        let identity = hash64(self.job.pipeline.identity().as_bytes());
+        let (words, words_spilled) = table(self.engine, "words", self.words, LEAST_WORDS)?;
+        let (features, features_spilled) = table(self.engine, "features", self.features, LEAST_FEATURES)?;
+        let identity = hash64(self.reader.pipeline.identity().as_bytes());
         let id = snapshot(identity, counted, tokens, &words, &features);
         let stats = CorpusStats::new(counted, tokens, id, words, features);
         let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
@@ -148,18 +156,18 @@ impl<'j> Counting<'j> {
 }
 
 /// A shuffle for partial counts whose partitions follow the terms.
-fn terms(job: &Job<'_>, name: &str) -> Result<Shuffle> {
+fn terms(engine: &Engine<'_>, reader: &Reader<'_>, name: &str) -> Result<Shuffle> {
     // About one distinct term for each forty bytes of text, by far the most that was seen.
-    let bytes: u64 = job.source.files.iter().map(|file| file.text_bytes).sum();
+    let bytes: u64 = reader.source.files.iter().map(|file| file.text_bytes).sum();
     let spec = Spec {
         name: name.to_string(),
         width: COUNT_WIDTH,
         group_width: COUNT_GROUP,
         order: Order::Range { below: u64::MAX },
         range_width: COUNT_GROUP,
-        partitions: job.budget.partitions(bytes / 40 * COUNT_WIDTH as u64).max(job.pool.current_num_threads()),
+        partitions: engine.budget.partitions(bytes / 40 * COUNT_WIDTH as u64).max(engine.pool.current_num_threads()),
     };
-    Shuffle::new(spec, job.dir, &job.memory)
+    Shuffle::new(spec, engine.dir, &engine.memory)
 }
 
 fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result<()> {
@@ -170,12 +178,12 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
 }
 
 /// Adds up the partial counts into the term table; terms in fewer than `least` documents are left out.
-fn table(job: &Job<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
+fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;
-    let mut writer = TermTableWriter::create(&job.dir.join(format!("{name}.terms")))?;
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
     for partition in 0..partial.partitions() {
-        let records = partial.load(partition, job.budget.a_thread)?;
+        let records = partial.load(partition, engine.budget.a_thread)?;
         for group in records.groups() {
             let rows = &records.bytes()[group.start * COUNT_WIDTH..group.end * COUNT_WIDTH];
             if let Some((term, df, cf)) = sum(rows, least) {

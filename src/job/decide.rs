@@ -2,125 +2,220 @@
 
 use std::collections::BTreeMap;
 
+use super::components::Components;
 use super::contents::{Contents, Looking};
-use super::evidence::Evidence;
 use super::group::Relation;
 use super::keep::KeepOrder;
-use super::linked::Linked;
-use super::numbers::Numbers;
-use super::options::Decide;
-use super::removals::{ROW, push_row};
-use super::workers::Job;
-use crate::error::Result;
-use crate::row::Slots;
-use crate::shuffle::{AtomicBits, Sorted};
+use super::links::Links;
+use super::removals::{Decided, ROW, push_row};
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::measure::Contained;
+use crate::options::Decide;
+use crate::reading::guests::Guests;
+use crate::reading::reader::Reader;
+use crate::row::{Docs, Slots};
+use crate::shuffle::AtomicBits;
 use crate::stage::choose::{Chooser, best};
 use crate::stage::connect::Forest;
 use crate::stage::remove_if::RemoveIf;
-use crate::stage::survive::{Finder, Lists, MOST_LISTED, Removal};
-
-/// What was decided.
-pub struct Decided {
-    /// The removals, as [`push_row`] takes them down.
-    pub rows: Sorted,
-    /// The labels of the algorithms whose pairs decided.
-    pub algorithms: Vec<String>,
-    /// Whether documents were held against the kept ones.
-    pub looks: bool,
-    /// Comparisons left out.
-    pub left_out: u64,
-    /// Documents that stay beside a kept one that they form a pair with, by reason.
-    pub stays: BTreeMap<String, u64>,
-    /// Kept partners of these that were not looked at.
-    pub not_looked_at: u64,
-    /// Which kept documents each one was held against.
-    pub looked_at: Option<Evidence>,
-}
+use crate::stage::survive::{self, Finder, Lists, MOST_LISTED, Removal, Settled};
 
 /// Decides which documents are removed; all that stand in a pair are in `shown`. `contents` is what those say that are
 /// in a pair with others than their copies.
 pub fn decide(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     relations: &[&Relation],
     keep: &KeepOrder,
     shown: &AtomicBits,
     contents: Option<&Contents>,
 ) -> Result<Decided> {
-    let running = job.clock.stage("decide");
-    let chosen: Vec<&Relation> = match &job.options.decide {
-        Decide::Label(label) => relations.iter().copied().filter(|relation| relation.label == *label).collect(),
-        _ => relations.to_vec(),
-    };
-    let needed = match &job.options.decide {
-        Decide::AtLeast(count) => *count,
-        Decide::All => chosen.len(),
-        Decide::Label(_) => 1,
-    };
-    let linked = chosen.iter().map(|relation| Linked::new(job, relation)).collect::<Result<Vec<_>>>()?;
+    let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
+    let deciding = Deciding::new(&reader.options.decide, &labels);
+    let linked = || deciding.chosen.iter().map(|&at| Linked::new(engine, reader, relations[at])).collect();
+    decide_by(engine, reader, &deciding, linked, keep, shown, |doc, kept| {
+        Ok(contents.and_then(|contents| contents.of(doc, kept)))
+    })
+}
+
+/// Whose pairs decide.
+pub struct Deciding {
+    /// The places of these algorithms.
+    pub chosen: Vec<usize>,
+    /// How many of them must agree.
+    pub needed: usize,
+    /// Their labels.
+    pub labels: Vec<String>,
+}
+
+impl Deciding {
+    /// By the rule, among algorithms of these labels.
+    pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
+        let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
+        let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
+        let needed = match decide {
+            Decide::AtLeast(count) => *count,
+            Decide::All => chosen.len(),
+            Decide::Label(_) => 1,
+        };
+        let labels = chosen.iter().map(|&at| labels[at].to_owned()).collect();
+        Deciding { chosen, needed, labels }
+    }
+}
+
+/// The same by any relations of the algorithms that decide. `look`: how much of a document stands in a kept one, and the other
+/// way round; none for copies.
+pub fn decide_by<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    deciding: &Deciding,
+    linked: impl FnOnce() -> Result<Vec<R>>,
+    keep: &KeepOrder,
+    shown: &AtomicBits,
+    look: impl FnMut(u64, u64) -> Result<Option<[Contained; 2]>>,
+) -> Result<Decided> {
+    let running = engine.clock.stage("decide");
+    let (linked, needed) = (linked()?, deciding.needed);
 
     let count = shown.count() as usize;
-    let mut order = Numbers::new(job.dir, "order", count, job.documents())?;
-    let mut slots = order.slots();
-    shown.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
-    keep.sort(job, slots)?;
+    let order = in_order(engine, reader, keep, shown)?;
     let order = order.docs(0..count);
-
-    let out = job.ordered("removed", ROW, 8, 8, count as u64)?;
+    let out = engine.ordered(reader.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let mut push = |removal: Removal| push_row(&mut writer, &removal);
-    let remove_if = job.options.remove_if;
-    let mut memory = Memory::new(job, linked.len(), needed, remove_if)?;
+    let remove_if = reader.options.remove_if;
+    let mut memory = Memory::new(engine, reader, linked.len(), needed, remove_if)?;
     let mut finder = Finder::new(&linked, needed, MOST_LISTED);
-    let better = |a, b| keep.better(a, b);
-    let (mut stays, mut not_looked_at, mut looked_at) = (BTreeMap::new(), 0, None);
-    if job.options.remove_chains {
-        let documents = job.documents();
-        let mut parents = Numbers::new(job.dir, "decide-parents", documents as usize, documents)?;
-        let mut forest = Forest::new(parents.slots());
-        finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
-        // The first of each component in the order of preference represents it.
-        let mut representatives = Numbers::new(job.dir, "decide-best", documents as usize, documents)?;
-        let mut representatives = representatives.slots();
-        for doc in order.iter() {
-            let root = forest.root(doc);
-            match representatives.get(root).checked_sub(1) {
-                None => representatives.set(root, doc + 1),
-                Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
-            }
-        }
+    let mut held = None;
+    if reader.options.remove_chains {
+        chains(engine, reader, order, (&mut finder, &mut memory), &mut push)?;
     } else if let Some(bounds) = remove_if.bounds() {
-        let mut chooser = Chooser::new(bounds, better);
-        let mut looking = Looking::new(job, shown)?;
-        finder.survive(
-            order,
-            &mut memory.lists(),
-            |doc, partners, beyond| {
-                job.go_on()?;
-                let chosen = chooser.choose(doc, partners, beyond, |kept| {
-                    let both = contents.and_then(|contents| contents.of(doc, kept));
-                    both.into_iter().for_each(|both| looking.push(kept, both));
-                    Ok::<_, crate::error::Error>(both)
-                })?;
-                looking.next(doc)?;
-                Ok(chosen)
-            },
-            &mut push,
-        )?;
-        stays = chooser.stays.into_iter().map(|(why, count)| (why.name().to_string(), count)).collect();
-        not_looked_at = chooser.not_looked_at;
-        looked_at = Some(looking.end()?);
+        let mut looking = Looking::new(engine, shown)?;
+        let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
+        let against = (&mut looking, look);
+        held = Some((
+            if_contained(engine, reader, order, (&mut finder, &mut memory), chooser, against, &mut push)?,
+            looking.end()?,
+        ));
     } else {
-        let choose = |doc, partners: &mut [_], _| job.go_on().map(|()| best(doc, partners, better));
-        finder.survive(order, &mut memory.lists(), choose, &mut push)?;
+        let better = |a, b| keep.better(a, b);
+        let choose = |doc, partners: &mut [_], _| engine.go_on().map(|()| best(doc, partners, better));
+        finder.survive(order, settled(reader), &mut memory.lists(), choose, &mut push)?;
     }
+    let clusters = || components(engine, reader, &linked, needed, order);
+    let components = reader.options.corpus.annotate.then(clusters).transpose()?;
     // What a document that stays was not held against is counted, and what another one was not does not matter.
-    let left_out = if looked_at.is_some() { 0 } else { finder.left_out };
+    let left_out = if held.is_some() { 0 } else { finder.left_out };
     writer.flush()?;
     drop(writer);
     let rows = out.finish()?;
     running.end(count as u64, rows.rows(), rows.spilled_bytes());
-    let algorithms = chosen.iter().map(|relation| relation.label.clone()).collect();
-    Ok(Decided { rows, algorithms, looks: looked_at.is_some(), left_out, stays, not_looked_at, looked_at })
+    let algorithms = deciding.labels.clone();
+    let looks = held.is_some();
+    let (staying, looked_at) =
+        held.map_or((Staying::default(), None), |(staying, looked_at)| (staying, Some(looked_at)));
+    let Staying { stays, not_looked_at } = staying;
+    Ok(Decided { rows, algorithms, looks, left_out, stays, not_looked_at, looked_at, components })
+}
+
+/// The documents in pairs, in the order of preference.
+fn in_order(engine: &Engine<'_>, reader: &Reader<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Result<Numbers> {
+    let mut order = Numbers::new(engine.dir, "order", shown.count() as usize, reader.documents())?;
+    let mut slots = order.slots();
+    shown.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
+    keep.sort(engine, slots)?;
+    Ok(order)
+}
+
+/// The clusters of the pairs that decide.
+fn components<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    linked: &[R],
+    needed: usize,
+    order: Docs<'_>,
+) -> Result<Components> {
+    let mut memory = Memory::new(engine, reader, linked.len(), needed, reader.options.remove_if)?;
+    let mut finder = Finder::new(linked, needed, MOST_LISTED);
+    Components::new(engine.dir, reader.documents(), order, |union| finder.connect(order, &mut memory.lists(), union))
+}
+
+/// Who finds kept documents, and its lists.
+type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
+
+/// Of each component of the pairs all documents go but the first one.
+fn chains<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    order: Docs<'_>,
+    (finder, memory): Finding<'_, '_, R>,
+    push: &mut impl FnMut(Removal) -> Result<()>,
+) -> Result<()> {
+    let documents = reader.documents();
+    let mut parents = Numbers::new(engine.dir, "decide-parents", documents as usize, documents)?;
+    let mut forest = Forest::new(parents.slots());
+    finder.connect(order, &mut memory.lists(), |x, y| forest.union(x, y));
+    // The first of each component in the order of preference represents it.
+    let mut representatives = Numbers::new(engine.dir, "decide-best", documents as usize, documents)?;
+    let mut representatives = representatives.slots();
+    for doc in order.iter() {
+        let root = forest.root(doc);
+        match representatives.get(root).checked_sub(1) {
+            // A guest that was removed stands for the one that it was removed for.
+            None => representatives.set(root, stands_for(reader, doc) + 1),
+            Some(_) if doc < reader.base => {}
+            Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
+        }
+    }
+    Ok(())
+}
+
+/// Of a document of an index what became of it; a document of the corpus is decided about.
+fn settled(reader: &Reader<'_>) -> impl Fn(u64) -> Option<Settled> {
+    |doc| {
+        let guests = reader.guests.as_ref().filter(|_| doc < reader.base)?;
+        Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept })
+    }
+}
+
+/// The document that is kept in place of a guest; itself for one that is kept.
+fn stands_for(reader: &Reader<'_>, doc: u64) -> u64 {
+    let kept = |guests: &Guests| guests.removed_for(doc).and_then(|kept| guests.place(kept));
+    reader.guests.as_ref().and_then(kept).unwrap_or(doc)
+}
+
+/// Documents that stay beside a kept one that they form a pair with.
+#[derive(Default)]
+struct Staying {
+    stays: BTreeMap<String, u64>,
+    not_looked_at: u64,
+}
+
+/// A document goes where a kept one that it forms a pair with contains it.
+fn if_contained<R: survive::Relation>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    order: Docs<'_>,
+    (finder, memory): Finding<'_, '_, R>,
+    mut chooser: Chooser<impl Fn(u64, u64) -> bool>,
+    (looking, mut look): (&mut Looking, impl FnMut(u64, u64) -> Result<Option<[Contained; 2]>>),
+    push: &mut impl FnMut(Removal) -> Result<()>,
+) -> Result<Staying> {
+    let choose = |doc, partners: &mut [_], beyond| {
+        engine.go_on()?;
+        let chosen = chooser.choose(doc, partners, beyond, |kept| {
+            let both = look(doc, kept)?;
+            both.into_iter().for_each(|both| looking.push(kept, both));
+            Ok::<_, Error>(both)
+        })?;
+        looking.next(doc)?;
+        Ok(chosen)
+    };
+    finder.survive(order, settled(reader), &mut memory.lists(), choose, push)?;
+    let stays = chooser.stays.into_iter().map(|(why, count)| (why.name().to_string(), count)).collect();
+    Ok(Staying { stays, not_looked_at: chooser.not_looked_at })
 }
 
 /// The lists of kept documents, in work files.
@@ -132,10 +227,16 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(job: &Job<'_>, relations: usize, needed: usize, remove_if: RemoveIf) -> Result<Memory> {
-        let documents = job.documents();
+    fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        relations: usize,
+        needed: usize,
+        remove_if: RemoveIf,
+    ) -> Result<Memory> {
+        let documents = reader.documents();
         let arrays = |name: &str, count: usize| -> Result<Vec<Numbers>> {
-            (0..count).map(|_| Numbers::new(job.dir, name, documents as usize, documents)).collect()
+            (0..count).map(|_| Numbers::new(engine.dir, name, documents as usize, documents)).collect()
         };
         let long = if Lists::are_long(needed, remove_if) { relations } else { 0 };
         Ok(Memory {
@@ -152,5 +253,32 @@ impl Memory {
         }
         let (heads, counts, next) = (slots(&mut self.heads), slots(&mut self.counts), slots(&mut self.next));
         Lists { heads, counts, next, longest: self.longest }
+    }
+}
+
+/// One algorithm's relation with its links as arrays, for random access.
+struct Linked<'r> {
+    relation: &'r Relation,
+    links: Links,
+}
+
+impl<'r> Linked<'r> {
+    /// Of a relation. Forms decide nothing.
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+        Ok(Linked { relation, links: Links::new(engine, reader, &relation.pairs, |pair| !pair.is_form())? })
+    }
+}
+
+impl survive::Relation for Linked<'_> {
+    fn class(&self, doc: u64) -> u64 {
+        self.relation.classes.representative(doc)
+    }
+
+    fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32)) {
+        self.links.of(class).for_each(|(linked, similarity)| each(linked, similarity));
+    }
+
+    fn equal(&self) -> f32 {
+        self.relation.equal.similarity
     }
 }

@@ -1,24 +1,27 @@
 //! From what the stages found to the record of a run, with its warnings.
 
-use super::classes::Classes;
-use super::decide::Decided;
-use super::input_notes;
-use super::inputs::notes;
 use super::intake::Taken;
-use super::options::record;
-use super::removals::Removals;
+use super::removals::{Decided, Removals};
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
-    SCHEMA_VERSION, StageReport, StatisticsReport,
+    SCHEMA_VERSION, StatisticsReport,
 };
-use super::workers::Job;
 use crate::corpus::CorpusStats;
+use crate::engine::threads::Engine;
+use crate::engine::{StageReport, now};
 use crate::io::BadInput;
+use crate::options::record;
+use crate::reading::classes::Classes;
+use crate::reading::input_notes;
+use crate::reading::inputs::notes;
+use crate::reading::purified;
+use crate::reading::reader::Reader;
+use crate::spelling::opt;
 use crate::stage::remove_if::MOST_LOOKED_AT;
 
 /// What was removed, of so many documents.
-pub fn removal(job: &Job<'_>, used: u64, removals: &Removals, decided: &Decided) -> RemovalReport {
-    let options = job.options;
+pub fn removal(reader: &Reader<'_>, used: u64, removals: &Removals, decided: &Decided) -> RemovalReport {
+    let options = reader.options;
     RemovalReport {
         decide: options.decide.to_string(),
         keep: options.keep.to_string(),
@@ -34,7 +37,8 @@ pub fn removal(job: &Job<'_>, used: u64, removals: &Removals, decided: &Decided)
 
 /// The whole record.
 pub fn report(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     taken: &Taken,
     copies: &Classes,
     stats: &CorpusStats,
@@ -43,37 +47,25 @@ pub fn report(
     removals: &Removals,
     bad: &[BadInput],
 ) -> RunReport {
-    let (options, files) = (job.options, &job.source.files);
-    let (seconds, cpu_seconds, peak_memory_bytes) = job.clock.totals();
+    let options = reader.options;
+    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
     let (id_type, id_note) = taken.ids_seen.id_type();
-    let needs = options.recipe.needs_stats();
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
-        purified: job.purified.report(job),
-        segmented_characters: job.segmented.load(std::sync::atomic::Ordering::Relaxed),
-        recipe: RecipeReport {
-            algorithms: options.recipe.algorithms.iter().map(ToString::to_string).collect(),
-            text: job.pipeline.identity(),
-            count_copies: options.recipe.count_copies,
-            identity: format!("{:016x}", options.recipe.identity(job.pipeline, job.has_pages())),
-        },
+        started: engine.clock.began().to_owned(),
+        ended: now(),
+        host: sysinfo::System::host_name().unwrap_or_default(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        purified: purified::report(reader),
+        segmented_characters: reader.segmented.load(std::sync::atomic::Ordering::Relaxed),
+        recipe: recipe(reader),
         options: record(options),
-        inputs: files
-            .iter()
-            .enumerate()
-            .map(|(at, file)| InputReport {
-                file: file.label.clone(),
-                path: file.path.display().to_string(),
-                rows: file.rows,
-                bytes: file.bytes,
-                removed: removals.by_file.get(at).copied().unwrap_or_default(),
-            })
-            .collect(),
+        inputs: inputs(reader, removals),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
-        unread: job.source.unread.by_ending().clone(),
+        unread: reader.source.unread.by_ending().clone(),
         documents: DocumentsReport {
-            rows: job.documents(),
+            rows: reader.rows(),
             used: taken.used,
             rejections: taken.rejected.report(),
             surplus_copies: copies.surplus(),
@@ -85,16 +77,10 @@ pub fn report(
             missing: taken.ids_seen.nulls,
             duplicates: taken.duplicate_ids,
         },
-        statistics: needs.any().then(|| StatisticsReport {
-            documents: stats.documents(),
-            tokens: stats.tokens(),
-            words: stats.words.len() as u64,
-            repeated_features: stats.features.len() as u64,
-            snapshot: format!("{:016x}", stats.snapshot()),
-        }),
+        statistics: options.recipe.needs_stats().any().then(|| statistics(stats)),
         algorithms,
         removal,
-        stages: job.clock.stages(),
+        stages: engine.clock.stages(),
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -104,10 +90,44 @@ pub fn report(
         let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
         one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
     }
-    report.warnings = notes(job, bad);
-    report.warnings.extend(input_notes::other_encoding(job, &report.documents.rejections));
+    report.warnings = notes(reader, bad);
+    report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
     report.warnings.extend(warnings(&report));
     report
+}
+
+fn recipe(reader: &Reader<'_>) -> RecipeReport {
+    let recipe = &reader.options.recipe;
+    RecipeReport {
+        algorithms: recipe.algorithms.iter().map(ToString::to_string).collect(),
+        text: reader.pipeline.identity(),
+        count_copies: recipe.count_copies,
+        identity: format!("{:016x}", recipe.identity(reader.pipeline, reader.has_pages())),
+    }
+}
+
+fn inputs(reader: &Reader<'_>, removals: &Removals) -> Vec<InputReport> {
+    let files = reader.source.files.iter().enumerate().skip(reader.guest_files());
+    let input = files.map(|(at, file)| InputReport {
+        file: file.label.clone(),
+        path: file.path.display().to_string(),
+        rows: file.rows,
+        bytes: file.bytes,
+        removed: removals.by_file.get(at).copied().unwrap_or_default(),
+        seen: removals.seen_by_file.get(at).copied().unwrap_or_default(),
+        rejected: 0,
+    });
+    input.collect()
+}
+
+fn statistics(stats: &CorpusStats) -> StatisticsReport {
+    StatisticsReport {
+        documents: stats.documents(),
+        tokens: stats.tokens(),
+        words: stats.words.len() as u64,
+        repeated_features: stats.features.len() as u64,
+        snapshot: format!("{:016x}", stats.snapshot()),
+    }
 }
 
 fn warnings(report: &RunReport) -> Vec<String> {
@@ -121,7 +141,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} comparisons within large groups were left out; raise --max-candidates to make them{}",
+                "{}: {} comparisons within large groups were left out; raise {max_candidates} to make them{}",
                 one.label,
                 one.left_out,
                 // What was not met is no next best.
@@ -129,7 +149,8 @@ fn warnings(report: &RunReport) -> Vec<String> {
                     ", for without all of them forms may pass for versions and be removed"
                 } else {
                     ""
-                }
+                },
+                max_candidates = opt("max-candidates")
             ));
         }
         if one.undecided > 0 {
@@ -140,9 +161,8 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} groups are larger than --max-group; of these only the pairs with the best document are written ({} pairs in all, {} written)",
-                one.label, one.large_groups, one.pairs, one.pairs_written
-            ));
+                "{}: {} groups are larger than {max_group}; of these only the pairs with the best document are written ({} pairs in all, {} written)",
+                one.label, one.large_groups, one.pairs, one.pairs_written, max_group = opt("max-group")));
         }
     }
     let Some(removal) = &report.removal else { return warnings };

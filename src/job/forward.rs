@@ -1,4 +1,4 @@
-//! What is kept of the words of each document while words are counted (see `corpus/forward.rs`), in a work file: whoever signs by
+//! What is kept of the words of each document while words are counted (see `corpus/forward.rs`), in a work file: an algorithm that signs by
 //! counts alone does so from there, and the corpus is read once.
 //!
 //! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
@@ -9,15 +9,15 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::document::View;
-use super::products::{Found, Putting};
-use super::progress::Unit;
 use super::sign::{SignTally, Signing};
-use super::workers::Job;
 use crate::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
+use crate::engine::products::{Found, Putting};
+use crate::engine::progress::Unit;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::reading::document::View;
 use crate::shuffle::{FrozenHeap, Heap};
-use crate::text::{Analysis, free_spare_lists};
+use crate::text::{Analysis, free_pooled_lists};
 
 /// Bytes of documents that are stored, and read, at a time.
 const BLOCK: usize = 512 << 10;
@@ -38,7 +38,7 @@ struct Part {
     documents: u64,
 }
 
-/// Takes down the words of documents, from many threads at once.
+/// Records the words of documents, from many threads at once.
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
@@ -47,7 +47,7 @@ pub struct ForwardWriter {
     limit: usize,
 }
 
-/// What one thread takes down.
+/// What one thread records.
 pub struct ForwardThread<'w> {
     to: &'w ForwardWriter,
     vocabulary: Vocabulary,
@@ -58,10 +58,10 @@ pub struct ForwardThread<'w> {
 
 impl ForwardWriter {
     /// With the words of first lines or without.
-    pub fn new(job: &Job<'_>, first_lines: bool) -> Result<ForwardWriter> {
+    pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
         // Where letters end is a number of 32 bits.
-        let limit = (job.budget.a_thread / 4).min(1 << 31);
-        Ok(ForwardWriter { heap: Heap::new(job.dir, "forward-index")?, parts: Mutex::default(), first_lines, limit })
+        let limit = (engine.budget.a_thread / 4).min(1 << 31);
+        Ok(ForwardWriter { heap: Heap::new(engine.dir, "forward-index")?, parts: Mutex::default(), first_lines, limit })
     }
 
     /// For one thread.
@@ -79,7 +79,7 @@ impl ForwardWriter {
         Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
     }
 
-    /// Ends the taking down.
+    /// Ends the recording.
     pub fn finish(self) -> Result<Forward> {
         let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines })
@@ -87,7 +87,7 @@ impl ForwardWriter {
 }
 
 impl ForwardThread<'_> {
-    /// Takes down a document whose words were just counted; `known` says where those of Han characters begin.
+    /// Records a document whose words were just counted; `known` says where those of Han characters begin.
     pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
         // A document without words was not counted.
         if document.counted().is_empty() {
@@ -107,7 +107,7 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Takes down a document that is a part of its own, and whose words no table has numbered: they are counted through.
+    /// Records a document that is a part of its own, and whose words no table has numbered: they are counted through.
     pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
@@ -196,17 +196,17 @@ impl Forward {
     /// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one.
     pub fn sign(
         &self,
-        job: &Job<'_>,
+        engine: &Engine<'_>,
         view: &View<'_>,
         stats: &CorpusStats,
         signing: &Signing<'_>,
     ) -> Result<Vec<Vec<SignTally>>> {
         let documents = self.parts.iter().map(|part| part.documents).sum();
-        let bar = job.progress.stage("recall kept words", documents, Unit::Documents);
+        let bar = engine.progress.stage("recall kept words", documents, Unit::Documents);
         let mut tallies = Vec::new();
-        let most = job.budget.a_thread * job.pool.current_num_threads();
-        for parts in together(&self.parts, job.pool.current_num_threads(), most) {
-            let words = job.work(
+        let most = engine.budget.a_thread * engine.pool.current_num_threads();
+        for parts in together(&self.parts, engine.pool.current_num_threads(), most) {
+            let words = engine.work(
                 parts.len(),
                 || Ok(Vec::new()),
                 |words, at| {
@@ -221,27 +221,27 @@ impl Forward {
                 .iter()
                 .flat_map(|(at, words)| parts[*at].blocks.iter().map(move |&block| (words, block)))
                 .collect();
-            tallies.extend(job.work(
+            tallies.extend(engine.work(
                 blocks.len(),
                 || Ok(signing.thread()),
                 |thread, piece| {
                     let (words, block) = blocks[piece];
                     let mut records = Records::new(self.get(block), self.first_lines);
                     while !records.is_empty() {
-                        job.go_on()?;
+                        engine.go_on()?;
                         let text_bytes = records.text_bytes().ok_or_else(damaged)?;
-                        let _long = job.long_document(text_bytes.try_into().unwrap_or(usize::MAX))?;
+                        let _long = engine.long_document(text_bytes.try_into().unwrap_or(usize::MAX))?;
                         let record = records.next(words).ok_or_else(damaged)?;
                         bar.add(1);
                         if !signing.leaves_out(record.doc) {
-                            let document = view.recall(record.doc, record.words);
+                            let document = view.read_back(record.doc, record.words);
                             signing.sign(thread, record.doc, &document, record.text_bytes)?;
                         }
                     }
                     Ok(())
                 },
                 |thread| {
-                    free_spare_lists();
+                    free_pooled_lists();
                     Signing::close(thread)
                 },
             )?);
@@ -268,7 +268,7 @@ fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
     all
 }
 
-/// The work file is ours, and nobody else has its name: only a broken disk gives other bytes back.
+/// The work file is ours, and no other process has its name: only a broken disk gives other bytes back.
 fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
 }

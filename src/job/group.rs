@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::classes::{Classes, Link};
 use super::pair_list::PairList;
-use super::scratch::WorkScratch;
 use super::sign::SignedRows;
-use super::workers::{Job, UNKNOWN};
+use crate::engine::scratch::WorkScratch;
+use crate::engine::threads::{Engine, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
+use crate::reading::classes::{Classes, Link};
+use crate::reading::reader::Reader;
 use crate::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
@@ -35,45 +36,45 @@ pub struct Grouped {
 
 /// Groups the rows of one algorithm; `met` takes the documents of candidate pairs, where a check on the texts follows.
 pub fn group(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     bound: &Bound<'_>,
     signed: &SignedRows,
     copies: &Classes,
     met: Option<&AtomicBits>,
 ) -> Result<Grouped> {
-    let running = job.clock.stage(format!("group {}", bound.label));
-    let layout = PairLayout::new(job.documents());
-    let pairs = job.ordered(
-        &format!("{}-pairs", bound.label),
-        layout.width(),
-        layout.group_width(),
-        layout.group_width() / 2,
-        UNKNOWN,
-    )?;
-    let probe_layout = probe_layout(bound, job.documents());
+    let running = engine.clock.stage(format!("group {}", bound.label));
+    let layout = PairLayout::new(reader.documents());
+    let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
+    let pairs = engine.ordered(reader.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)?;
+    let probe_layout = probe_layout(bound, reader.documents());
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
     let (classes, counts) = if folds(bound) {
-        let equal = Link::new(job).shuffle(job, &format!("{}-equal", bound.label), job.documents())?;
+        let equal = Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?;
         let probes = match &probe_layout {
             Some(layout) => {
                 let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
                 let rows = first.rows() * tables;
-                Some(job.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), rows)?)
+                Some(engine.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), rows)?)
             }
             None => None,
         };
-        fold(job, bound, signed, copies, &equal, probes.as_ref())?;
+        fold(engine, reader, bound, signed, copies, &equal, probes.as_ref())?;
         let equal = equal.finish()?;
-        let classes =
-            if bound.equal_keys_are_pairs() { Some(Classes::build(job, &bound.label, &equal)?) } else { None };
+        let classes = if bound.equal_keys_are_pairs() {
+            Some(Classes::build(engine, reader, &bound.label, &equal)?)
+        } else {
+            None
+        };
         spilled += equal.spilled_bytes();
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
                 // The rows are of representatives already: nothing is left to leave out.
-                let counts = compare(job, bound, &probes, layout, None, None, &pairs, met)?;
+                let fresh = Fresh::new(engine, reader, classes.as_ref())?;
+                let counts = compare(engine, reader, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
                 spilled += probes.spilled_bytes();
                 counts
             }
@@ -82,7 +83,8 @@ pub fn group(
         (classes, counts)
     } else {
         let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
-        (None, compare(job, bound, first, signed.layout, Some(copies), sketches, &pairs, met)?)
+        let fresh = Fresh::new(engine, reader, None)?;
+        (None, compare(engine, reader, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &fresh)?)
     };
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
@@ -92,28 +94,32 @@ pub fn group(
 
 /// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
 fn fold(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     bound: &Bound<'_>,
     signed: &SignedRows,
     copies: &Classes,
     equal: &Shuffle,
     probes: Option<&Shuffle>,
 ) -> Result<()> {
-    let (collapse, link) = (bound.equal_keys_are_pairs(), Link::new(job));
-    let joined = AtomicBits::new(job.dir, "joined", if collapse { job.documents() as usize } else { 0 })?;
-    let bar = job.bar(&format!("group {}", bound.label), signed.rows.partitions());
-    job.work(
+    let (collapse, link, fresh) = (bound.equal_keys_are_pairs(), Link::new(reader), Fresh { reader, classes: None });
+    let joined = AtomicBits::new(engine.dir, "joined", if collapse { reader.documents() as usize } else { 0 })?;
+    let bar = engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
+    engine.work(
         signed.rows.partitions(),
         || {
             let out = EqualRows { link, joined: &joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
-            Ok((out, EqualKeys::new(bound, job.documents(), copies)))
+            Ok((out, EqualKeys::new(bound, reader.documents(), copies)))
         },
         |(out, keys), partition| {
-            let records = signed.rows.load(partition, job.budget.a_thread)?;
+            let records = signed.rows.load(partition, engine.budget.a_thread)?;
             let width = records.width();
             for group in records.groups() {
-                job.go_on()?;
-                keys.group(&records.bytes()[group.start * width..group.end * width], out)?;
+                engine.go_on()?;
+                let rows = &records.bytes()[group.start * width..group.end * width];
+                // Rows of the second round are of one document of a class: the others are found through it.
+                let links = bound.signer.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
+                keys.group(rows, links, out)?;
             }
             signed.rows.remove(partition)?;
             bar.add(1);
@@ -127,13 +133,45 @@ fn fold(
     if collapse {
         // Copies stand in order already.
         let mut writer = equal.writer();
-        for class in copies.of(0..job.documents()) {
-            job.go_on()?;
+        for class in copies.of(0..reader.documents()) {
+            engine.go_on()?;
             link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
         }
         writer.flush()?;
     }
     Ok(())
+}
+
+/// Which documents of an index a document of the corpus stands for, by its text or its key.
+struct Fresh<'f> {
+    reader: &'f Reader<'f>,
+    /// The first documents of classes with one of the corpus; none where there are no guests.
+    classes: Option<AtomicBits>,
+}
+
+impl<'f> Fresh<'f> {
+    /// By the method's own classes, where equal keys are duplicates.
+    fn new(engine: &Engine<'_>, reader: &'f Reader<'f>, classes: Option<&Classes>) -> Result<Fresh<'f>> {
+        let Some(classes) = classes.filter(|_| reader.guests.is_some()) else {
+            return Ok(Fresh { reader, classes: None });
+        };
+        let bits = AtomicBits::new(engine.dir, "fresh-classes", reader.documents() as usize)?;
+        for class in classes.of(0..reader.base).filter(|class| class.iter().any(|doc| reader.is_fresh(doc))) {
+            bits.set(class.get(0) as usize);
+        }
+        Ok(Fresh { reader, classes: Some(bits) })
+    }
+
+    /// Whether pairs with the document are to be told.
+    #[inline]
+    fn is(&self, doc: u64) -> bool {
+        self.reader.is_fresh(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
+    }
+
+    /// Whether rows of one key are not all of documents whose pairs were told before.
+    fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
+        self.reader.guests.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
+    }
 }
 
 /// Where one thread writes what equal keys give.
@@ -172,7 +210,7 @@ impl Met {
         let several = shape.positions > 1 || bound.signer.sketch_words() > 0;
         let documents_alone = several && !shape.ordered && shape.sketch == 0;
         // A check on the texts puts its similarity in the place of the method's score.
-        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.confirm().is_some();
+        let asked = documents_alone && bound.signer.rules().len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }
     }
 
@@ -191,7 +229,8 @@ impl Met {
 
 /// The rows of each key are compared by the method.
 fn compare(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     bound: &Bound<'_>,
     rows: &Sorted,
     layout: RowLayout,
@@ -199,19 +238,20 @@ fn compare(
     sketches: Option<&(dyn Sketches + Sync)>,
     pairs: &Shuffle,
     met: Option<&AtomicBits>,
+    fresh: &Fresh<'_>,
 ) -> Result<Compared> {
-    let pair_layout = PairLayout::new(job.documents());
+    let pair_layout = PairLayout::new(reader.documents());
     let large = Met::new(bound, layout.shape());
-    let bar = job.bar(&format!("compare {}", bound.label), rows.partitions());
-    let counts = job.work(
+    let bar = engine.bar(&format!("compare {}", bound.label), rows.partitions());
+    let counts = engine.work(
         rows.partitions(),
-        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(job.dir), Compared::default())),
+        || Ok((pairs.writer(), Vec::new(), WorkScratch::new(engine.dir), Compared::default())),
         |(writer, record, scratch, counts), partition| {
-            let records = rows.load(partition, job.budget.a_thread)?;
+            let records = rows.load(partition, engine.budget.a_thread)?;
             let width = records.width();
             let mut failed = None;
             let mut sink = |pair: Pair| {
-                if failed.is_some() {
+                if failed.is_some() || !(fresh.is(pair.a) || fresh.is(pair.b)) {
                     return;
                 }
                 if let Some(met) = met {
@@ -223,11 +263,14 @@ fn compare(
                 failed = writer.push(record).err();
             };
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
-            let out = Pairs::new(job.options.max_candidates, &mut sink).with_sketches(sketches);
+            let out = Pairs::new(reader.options.max_candidates, &mut sink).with_sketches(sketches);
             let mut windows = Windows::new(&*bound.signer, layout, copies, out);
             for group in records.groups().filter(|group| group.len() > 1) {
-                job.go_on()?;
+                engine.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
+                if !fresh.is_in(layout, bytes) {
+                    continue;
+                }
                 windows.group(bytes, scratch, |window| large.again(window))?;
             }
             *counts = counts.plus(windows.finish());

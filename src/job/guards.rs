@@ -1,18 +1,18 @@
 //! Guards of a job: what [`crate::stage::guard`] measures, and whether the result is held back for it.
 //!
-//! A result is held back only where an output stands that it would replace: on a first run there is nothing to lose.
+//! A result is held back only where an output stands that it would replace, or an earlier one is named that it follows: on a first
+//! run there is nothing to lose.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
-use super::category::TrainingReport;
-use super::compare::Compared;
-use super::pages_report::PagesReport;
-use super::run_report::{GuardReport, RejectionsReport, RunReport};
-use super::stream::StreamReport;
-use super::workers::Job;
-use crate::error::Result;
+use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
+use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, held_path};
-use crate::stage::guard::{Fired, ReadCounts, holds, reading, removal};
+use crate::reading::RejectionsReport;
+use crate::reading::reader::Reader;
+use crate::spelling::opt;
+use crate::stage::guard::{Fired, PairCounts, ReadCounts, holds, pairs, reading, removal};
 
 /// A record of a job whose guards decide where its result goes.
 pub trait Guarded {
@@ -36,60 +36,74 @@ impl Guarded for RunReport {
     }
 }
 
-impl Guarded for Compared {
-    fn guards(&self) -> &[GuardReport] {
-        &self.run.guards
-    }
-}
-
-impl Guarded for StreamReport {
-    fn guards(&self) -> &[GuardReport] {
-        &self.guards
-    }
-}
-
-impl Guarded for PagesReport {
-    fn guards(&self) -> &[GuardReport] {
-        &self.guards
-    }
-}
-
-impl Guarded for TrainingReport {
-    fn guards(&self) -> &[GuardReport] {
-        &self.guards
-    }
-}
-
 /// Where the result of a job with that `--out` stands: there, or beside it if it is held back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
 
 /// The guards of a run: over what was read, and over what is removed.
-pub(super) fn of_run(job: &Job<'_>, stage: &Stage, bad: &[BadInput], report: &RunReport) -> Result<Vec<GuardReport>> {
+pub(crate) fn of_run(
+    reader: &Reader<'_>,
+    stage: &Stage,
+    bad: &[BadInput],
+    report: &RunReport,
+) -> Result<Vec<GuardReport>> {
     let documents = &report.documents;
-    let mut fired = over_reading(job, bad, documents.used, &documents.rejections);
-    fired.extend(report.inputs.iter().filter_map(|file| removal(&file.file, file.rows, file.removed)));
-    decided(job, stage, fired)
+    let mut fired = over_reading(reader, bad, documents.used, &documents.rejections);
+    let (share, least) = (reader.options.max_removed_share, reader.options.guard_rows);
+    // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
+    let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
+    fired.extend(report.inputs.iter().filter_map(goes));
+    if let Some(previous) = &reader.options.previous {
+        fired.extend(over_pairs(report, &previous_run(previous)?, reader.options.max_pairs_factor));
+    }
+    decided(reader, stage, fired)
+}
+
+/// The record of the earlier run that a job is held against.
+///
+/// # Errors
+/// [`Error::Usage`] where there is none, or it is of another version.
+pub(crate) fn previous_run(folder: &Path) -> Result<RunReport> {
+    let path = folder.join("run.json");
+    let wrong = |why: &dyn Display| {
+        let shown = folder.display();
+        Error::wrong(
+            opt("previous"),
+            format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
+        )
+    };
+    let json = std::fs::read(&path).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
+    serde_json::from_slice(&json).map_err(|error| wrong(&error))
+}
+
+/// The guards over the pairs of algorithms that both runs have.
+fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
+    let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
+    let guard = |one: &AlgorithmReport| {
+        let known = before.algorithms.iter().find(|known| known.label == one.label)?;
+        pairs(&one.label, of(now, one.pairs), of(before, known.pairs), factor)
+    };
+    now.algorithms.iter().filter_map(guard).collect()
 }
 
 /// The guards over what was read.
-pub(super) fn of_reading(
-    job: &Job<'_>,
+pub(crate) fn of_reading(
+    reader: &Reader<'_>,
     stage: &Stage,
     bad: &[BadInput],
     used: u64,
     rejections: &RejectionsReport,
 ) -> Result<Vec<GuardReport>> {
-    decided(job, stage, over_reading(job, bad, used, rejections))
+    decided(reader, stage, over_reading(reader, bad, used, rejections))
 }
 
-fn over_reading(job: &Job<'_>, bad: &[BadInput], used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
-    let (files, bad_bytes) = (&job.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
+fn over_reading(reader: &Reader<'_>, bad: &[BadInput], used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
+    let (files, bad_bytes) = (&reader.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The bytes of a file that takes part hold those that were lost of it.
     let gone = bad.iter().filter(|file| !file.takes_part);
     let read = ReadCounts {
-        rows: job.documents(),
+        rows: reader.rows(),
         used,
         broken: rejections.broken,
         bad_files: bad.len() as u64,
@@ -98,17 +112,17 @@ fn over_reading(job: &Job<'_>, bad: &[BadInput], used: u64, rejections: &Rejecti
         unknown_files: bad.iter().filter(|file| file.bytes == 0).count() as u64,
         files: files.len() as u64 + gone.count() as u64,
     };
-    reading(&read, job.options.max_rejected_share)
+    reading(&read, reader.options.max_rejected_share)
 }
 
-fn decided(job: &Job<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
-    let holding = !job.options.accept && stage.replaces()?;
+fn decided(reader: &Reader<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
+    let holding = !reader.options.accept && (reader.options.previous.is_some() || stage.replaces()?);
     let report = |fired: Fired| GuardReport {
         name: fired.name.to_owned(),
         measured: fired.measured,
         limit: fired.limit,
         sentence: fired.sentence,
-        held: fired.holds && holding,
+        held: holding,
     };
     let guards: Vec<GuardReport> = fired.into_iter().map(report).collect();
     guards.iter().for_each(|guard| tracing::warn!("{}", guard.sentence));

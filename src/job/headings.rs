@@ -1,10 +1,11 @@
-//! The first line of each document, taken down by its hash: two pages with one title are known by it, if few have it.
+//! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
 
-use super::classes::Classes;
-use super::products::{Found, Putting};
-use super::workers::Job;
+use crate::engine::products::{Found, Putting};
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::measure::FirstLine;
+use crate::reading::classes::Classes;
+use crate::reading::reader::Reader;
 use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::stage::{headings, note};
 use crate::text::{Analysis, Heading};
@@ -16,11 +17,11 @@ pub struct Headings {
 
 impl Headings {
     /// None yet.
-    pub fn new(job: &Job<'_>) -> Result<Headings> {
-        Ok(Headings { packed: AtomicCells::new(job.dir, "headings", job.documents() as usize)? })
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<Headings> {
+        Ok(Headings { packed: AtomicCells::new(engine.dir, "headings", reader.documents() as usize)? })
     }
 
-    /// Takes down the one of a document.
+    /// Records the one of a document.
     pub fn take(&self, doc: u64, document: &Analysis<'_>) {
         self.packed.store(doc as usize, note::first_line(document));
     }
@@ -40,15 +41,15 @@ impl Headings {
     }
 
     /// The documents whose first line more than `most` texts have, copies counted once.
-    pub fn common(&self, job: &Job<'_>, copies: &Classes, most: u64) -> Result<AtomicBits> {
-        let running = job.clock.stage("common first lines");
-        let common = AtomicBits::new(job.dir, "common-headings", job.documents() as usize)?;
-        let documents = job.documents();
+    pub fn common(&self, engine: &Engine<'_>, reader: &Reader<'_>, copies: &Classes, most: u64) -> Result<AtomicBits> {
+        let running = engine.clock.stage("common first lines");
+        let common = AtomicBits::new(engine.dir, "common-headings", reader.documents() as usize)?;
+        let documents = reader.documents();
         let width = headings::width(documents);
-        let lines = job.shuffle("headings", width, headings::GROUP, documents)?;
+        let lines = engine.shuffle("headings", width, headings::GROUP, documents)?;
         let mut writer = lines.writer();
-        for doc in 0..job.documents() {
-            job.go_on()?;
+        for doc in 0..reader.documents() {
+            engine.go_on()?;
             if let Some(heading) = self.of(doc).filter(|_| !copies.is_surplus(doc)) {
                 writer.push(&headings::row(documents, heading, doc)[..width])?;
             }
@@ -56,13 +57,13 @@ impl Headings {
         writer.flush()?;
         drop(writer);
         let lines = lines.finish()?;
-        job.work(
+        engine.work(
             lines.partitions(),
             || Ok(()),
             |(), partition| {
-                let records = lines.load(partition, job.budget.a_thread)?;
+                let records = lines.load(partition, engine.budget.a_thread)?;
                 for group in records.groups().filter(|group| group.len() as u64 > most) {
-                    job.go_on()?;
+                    engine.go_on()?;
                     let rows = &records.bytes()[group.start * width..group.end * width];
                     headings::common(documents, rows, most).for_each(|doc| _ = common.set(doc as usize));
                 }

@@ -1,21 +1,23 @@
-//! What the first reading takes down of every row, whatever the algorithms: its id, its length and what else `--keep` asks
+//! What the first reading records of every row, for any algorithms: its id, its length and what else `--keep` asks
 //! for, the hash of its text, or why it cannot be used.
 
 use super::copies;
 use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
-use super::rejected::{Rejected, Rejecter};
-use super::workers::Job;
 use crate::batch::{Documents, IdsSeen};
-use crate::error::Result;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
 use crate::io::Want;
+use crate::reading::reader::Reader;
+use crate::reading::rejected::{Rejected, Rejecter};
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::note;
 use crate::text::Analysis;
 
-/// The takers, for all threads.
+/// The recorders, for all threads.
 pub struct Intake<'j> {
-    job: &'j Job<'j>,
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
     ids: Shuffle,
     keep: Recorder<'j>,
     rejecter: Rejecter,
@@ -23,10 +25,12 @@ pub struct Intake<'j> {
     headings: Option<Headings>,
 }
 
-/// What one thread takes down.
-pub struct Taker<'w> {
+/// What one thread records.
+pub struct RowRecorder<'w> {
     ids: Writer<'w>,
     rejected: Writer<'w>,
+    /// Whether the rows are of guests, which were counted and checked when they came.
+    guests: bool,
     hashes: Option<Writer<'w>>,
     lengths: Vec<u32>,
     took: Took,
@@ -40,7 +44,7 @@ pub struct Took {
     text_bytes: u64,
 }
 
-/// What was taken down.
+/// What was recorded.
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
@@ -64,81 +68,93 @@ pub struct Taken {
 
 impl<'j> Intake<'j> {
     /// Hashes of texts are taken where copies are not known yet.
-    pub fn new(job: &'j Job<'j>, hashes: bool) -> Result<Intake<'j>> {
+    pub fn new(engine: &'j Engine<'j>, reader: &'j Reader<'j>, hashes: bool) -> Result<Intake<'j>> {
         Ok(Intake {
-            job,
-            ids: job.shuffle("ids", 8, 8, job.documents())?,
-            keep: Recorder::new(job)?,
-            rejecter: Rejecter::new(job)?,
-            hashes: hashes.then(|| copies::shuffle(job)).transpose()?,
-            headings: job.options.recipe.relates().then(|| Headings::new(job)).transpose()?,
+            engine,
+            reader,
+            ids: engine.shuffle("ids", 8, 8, reader.documents())?,
+            keep: Recorder::new(engine, reader)?,
+            rejecter: Rejecter::new(engine, reader)?,
+            hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
+            headings: reader.options.recipe.relates().then(|| Headings::new(engine, reader)).transpose()?,
         })
     }
 
-    /// The columns that are taken down beside what `want` asks for.
+    /// The columns that are recorded beside what `want` asks for.
     pub fn want(&self, want: Want) -> Want {
-        let mut want = Want { id: true, ..want };
-        let fields = self.job.field_columns();
-        let keep = self.job.options.keep.columns();
-        want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
-        want.others.extend(keep);
-        want
+        Recorder::want(self.reader, Want { id: true, ..want })
     }
 
     /// For one thread.
-    pub fn taker(&self) -> Taker<'_> {
-        Taker {
+    pub fn recorder(&self) -> RowRecorder<'_> {
+        RowRecorder {
             ids: self.ids.writer(),
             rejected: self.rejecter.writer(),
+            guests: false,
             hashes: self.hashes.as_ref().map(Shuffle::writer),
             lengths: Vec::new(),
             took: Took::default(),
         }
     }
 
+    /// For one thread that reads documents of an index.
+    pub fn recorder_of_guests(&self) -> RowRecorder<'_> {
+        RowRecorder { guests: true, ..self.recorder() }
+    }
+
     /// Takes a row of a batch down but for its text, which is returned where it can be used.
-    pub fn row<'b>(&self, taker: &mut Taker<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
-        if let Some(id) = batch.id(row) {
-            taker.ids.push(&note::id_hash(id).to_be_bytes())?;
+    pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
+        if let Some(id) = batch.id(row).filter(|_| !recorder.guests) {
+            recorder.ids.push(&note::id_hash(id).to_be_bytes())?;
         }
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),
+            Err(why) if recorder.guests => Err(Error::Damaged {
+                path: self.reader.options.index.clone().unwrap_or_default(),
+                why: format!("a text is not what was written: {why}"),
+            }),
             Err(why) => {
-                self.rejecter.push(self.job, &mut taker.rejected, batch, row, &why)?;
-                taker.lengths.push(0);
+                self.rejecter.push(self.reader, &mut recorder.rejected, batch, row, &why)?;
+                recorder.lengths.push(0);
                 Ok(None)
             }
         }
     }
 
-    /// Takes down what a text says of itself.
-    pub fn text(&self, taker: &mut Taker<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
-        taker.took.used += 1;
-        taker.took.text_bytes += document.raw().len() as u64;
-        taker.lengths.push(note::length(document));
+    /// Records what a text says of itself.
+    pub fn text(&self, recorder: &mut RowRecorder<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        if !recorder.guests {
+            recorder.took.used += 1;
+            recorder.took.text_bytes += document.raw().len() as u64;
+        }
+        recorder.lengths.push(note::length(document));
         if let Some(headings) = &self.headings {
             headings.take(doc, document);
         }
-        taker.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
+        recorder.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
     }
 
-    /// Ends a batch, of which every row was taken down.
-    pub fn batch(&self, taker: &mut Taker<'_>, batch: &Documents) -> Result<()> {
-        taker.took.ids_seen.merge(batch.ids_seen());
-        let recorded = self.keep.record(batch, &taker.lengths);
-        taker.lengths.clear();
+    /// Ends a batch, of which every row was recorded.
+    pub fn batch(&self, recorder: &mut RowRecorder<'_>, batch: &Documents) -> Result<()> {
+        let nulls = recorder.took.ids_seen.nulls;
+        recorder.took.ids_seen.merge(batch.ids_seen());
+        if recorder.guests {
+            recorder.took.ids_seen.nulls = nulls;
+        }
+        let recorded = self.keep.record(batch, &recorder.lengths);
+        recorder.lengths.clear();
         recorded
     }
 
     /// Ends the work of a thread.
-    pub fn close(taker: Taker<'_>) -> Result<Took> {
-        for mut writer in [Some(taker.ids), Some(taker.rejected), taker.hashes].into_iter().flatten() {
+    pub fn close(recorder: RowRecorder<'_>) -> Result<Took> {
+        for mut writer in [Some(recorder.ids), Some(recorder.rejected), recorder.hashes].into_iter().flatten() {
             writer.flush()?;
         }
-        Ok(taker.took)
+        Ok(recorder.took)
     }
 
-    /// Ends the taking down.
+    /// Ends the recording.
     pub fn finish(self, threads: Vec<Took>) -> Result<Taken> {
         let mut all = Took::default();
         for one in threads {
@@ -147,7 +163,7 @@ impl<'j> Intake<'j> {
             all.text_bytes += one.text_bytes;
         }
         let ids = self.ids.finish()?;
-        let duplicate_ids = count_repeated(self.job, &ids)?;
+        let duplicate_ids = count_repeated(self.engine, &ids)?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
         Ok(Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
@@ -164,12 +180,12 @@ impl<'j> Intake<'j> {
 }
 
 /// Rows beyond the first of each value.
-fn count_repeated(job: &Job<'_>, values: &Sorted) -> Result<u64> {
-    let surplus = job.work(
+fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
+    let surplus = engine.work(
         values.partitions(),
         || Ok(0),
         |surplus, partition| {
-            let records = values.load(partition, job.budget.a_thread)?;
+            let records = values.load(partition, engine.budget.a_thread)?;
             *surplus += (records.len() - records.groups().count()) as u64;
             values.remove(partition)
         },

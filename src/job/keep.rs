@@ -10,16 +10,19 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::SortOptions;
 use rayon::slice::ParallelSliceMut as _;
 
-use super::keep_column::{Kinds, comparable};
-use super::options::Keep;
-use super::products::{Found, Putting};
-use super::workers::Job;
 use crate::batch::Documents;
+use crate::engine::products::{Found, Putting};
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::io::Want;
+use crate::options::Keep;
+use crate::reading::keep_column::{Kinds, comparable};
+use crate::reading::reader::Reader;
 use crate::row::{Docs, Slots};
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
+use crate::spelling::opt;
 
-/// Takes down what the order needs of each document, from many threads.
+/// Records what the order needs of each document, from many threads.
 pub struct Recorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -39,23 +42,32 @@ impl<'j> Recorder<'j> {
     ///
     /// # Errors
     /// A full disk.
-    pub fn new(job: &'j Job<'_>) -> Result<Recorder<'j>> {
-        let keep = &job.options.keep;
-        let documents = job.documents() as usize;
+    pub fn new(engine: &'j Engine<'_>, reader: &'j Reader<'_>) -> Result<Recorder<'j>> {
+        let keep = &reader.options.keep;
+        let documents = reader.documents() as usize;
         let wanted = keep.columns();
         let columns = if wanted.is_empty() {
             None
         } else {
             Some(Columns {
-                heap: Heap::new(job.dir, "keep-keys")?,
-                begins: AtomicCells::new(job.dir, "keep-begins", documents)?,
+                heap: Heap::new(engine.dir, "keep-keys")?,
+                begins: AtomicCells::new(engine.dir, "keep-begins", documents)?,
                 kinds: keep.keys.iter().map(|_| Kinds::default()).collect(),
             })
         };
-        Ok(Recorder { keep, lengths: AtomicCells::new(job.dir, "lengths", documents)?, columns })
+        Ok(Recorder { keep, lengths: AtomicCells::new(engine.dir, "lengths", documents)?, columns })
     }
 
-    /// Takes down a batch; `lengths` are the characters of its texts, 0 for rejected rows.
+    /// The columns that it needs beside what `want` asks for.
+    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
+        let mut want = want;
+        let (fields, keep) = (reader.field_columns(), reader.options.keep.columns());
+        want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
+        want.others.extend(keep);
+        want
+    }
+
+    /// Records a batch; `lengths` are the characters of its texts, 0 for rejected rows.
     pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         for (row, &length) in lengths.iter().enumerate() {
             self.lengths.store(batch.doc(row) as usize, length);
@@ -75,7 +87,7 @@ impl<'j> Recorder<'j> {
                 arrays.push(array);
             }
         }
-        let failed = || Error::table("put the columns of --keep in order");
+        let failed = || Error::columns(format!("put the columns of {} in order", opt("keep")));
         let converter = RowConverter::new(fields).map_err(failed())?;
         let rows = converter.convert_columns(&arrays).map_err(failed())?;
         let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(batch.len()));
@@ -91,7 +103,7 @@ impl<'j> Recorder<'j> {
         Ok(())
     }
 
-    /// Ends the taking down.
+    /// Ends the recording.
     pub fn finish(self) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
@@ -99,7 +111,7 @@ impl<'j> Recorder<'j> {
         let columns =
             self.columns.map(|columns| columns.heap.freeze().map(|heap| (heap, columns.begins))).transpose()?;
         let length_descending = if doc_first { None } else { descending };
-        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns })
+        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns, nights: Vec::new() })
     }
 }
 
@@ -109,9 +121,17 @@ pub struct KeepOrder {
     length_descending: Option<bool>,
     doc_descending: bool,
     columns: Option<(FrozenHeap, AtomicCells<u64>)>,
+    /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
+    nights: Vec<u64>,
 }
 
 impl KeepOrder {
+    /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
+    /// first document of the corpus.
+    pub fn by_nights(&mut self, nights: Vec<u64>) {
+        self.nights = nights;
+    }
+
     /// Puts it down.
     pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&(self.length_descending, self.doc_descending, self.columns.is_some()))?;
@@ -126,7 +146,7 @@ impl KeepOrder {
         let (length_descending, doc_descending, has_columns) = from.plain()?;
         let lengths = from.cells()?;
         let columns = if has_columns { Some((from.heap()?, from.cells()?)) } else { None };
-        Ok(KeepOrder { lengths, length_descending, doc_descending, columns })
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, nights: Vec::new() })
     }
 
     /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
@@ -136,6 +156,10 @@ impl KeepOrder {
 
     /// The order of preference, the best first.
     pub fn compare(&self, a: u64, b: u64) -> std::cmp::Ordering {
+        let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
+        if !self.nights.is_empty() && night(a) != night(b) {
+            return a.cmp(&b);
+        }
         let order = match &self.columns {
             Some(columns) => key(columns, a).cmp(key(columns, b)),
             None => {
@@ -151,11 +175,11 @@ impl KeepOrder {
     }
 
     /// Sorts documents by preference, the best first, on all threads.
-    pub fn sort(&self, job: &Job<'_>, mut documents: Slots<'_>) -> Result<()> {
-        if let (Slots::Narrow(documents), None) = (&mut documents, &self.columns) {
-            return self.sort_by_length(job, documents);
+    pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
+        if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.nights.is_empty()) {
+            return self.sort_by_length(engine, documents);
         }
-        job.pool.install(|| match documents {
+        engine.pool.install(|| match documents {
             Slots::Narrow(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a.into(), b.into())),
             Slots::Wide(documents) => documents.par_sort_unstable_by(|&a, &b| self.compare(a, b)),
         });
@@ -163,9 +187,9 @@ impl KeepOrder {
     }
 
     /// Length and document side by side are one number that compares like the key: the lengths are looked up once.
-    fn sort_by_length(&self, job: &Job<'_>, documents: &mut [u32]) -> Result<()> {
+    fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
-        let mut keys: Mapped<u64> = Mapped::new(job.dir, "order-keys", documents.len())?;
+        let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;
         for (key, &doc) in keys.iter_mut().zip(documents.iter()) {
             let length = match self.length_descending {
                 Some(descending) => turned(self.lengths.load(doc as usize), descending),
@@ -173,7 +197,7 @@ impl KeepOrder {
             };
             *key = u64::from(length) << 32 | u64::from(turned(doc, self.doc_descending));
         }
-        job.pool.install(|| keys.par_sort_unstable());
+        engine.pool.install(|| keys.par_sort_unstable());
         for (doc, &key) in documents.iter_mut().zip(keys.iter()) {
             *doc = turned(key as u32, self.doc_descending);
         }

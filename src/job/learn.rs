@@ -5,13 +5,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::classes::Classes;
-use super::document::View;
 use super::products::Stock;
-use super::workers::Job;
-use crate::algorithm::{Corpus, Notes};
+use crate::algorithm::{Corpus, Learner, Notes};
 use crate::batch::Cell;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 use crate::stage::learn;
 use crate::text::Analysis;
@@ -27,7 +28,8 @@ struct Pad {
 
 /// The notes of one algorithm, in order.
 struct Pages<'p> {
-    job: &'p Job<'p>,
+    engine: &'p Engine<'p>,
+    reader: &'p Reader<'p>,
     numbers: FrozenHeap,
     begins: Mapped<u64>,
 }
@@ -46,23 +48,24 @@ impl Notes for Pages<'_> {
 
     fn memory_bytes(&self) -> usize {
         // Nothing else of size stands in memory meanwhile, and the promise allows for more than the budget.
-        self.job.options.memory as usize + BESIDES
+        self.reader.options.memory as usize + BESIDES
     }
 
     fn go_on(&self) -> Result<()> {
-        self.job.go_on()
+        self.engine.go_on()
     }
 }
 
 /// The models by algorithm, empty for those that learn nothing.
 pub fn learn(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     view: &View<'_>,
     corpus: &Corpus<'_>,
     copies: Option<&Classes>,
 ) -> Result<Vec<Vec<u64>>> {
-    let recipe = &job.options.recipe;
+    let recipe = &reader.options.recipe;
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
     let mut learners = Vec::new();
     for (at, learner) in recipe.learners(corpus)? {
@@ -74,15 +77,33 @@ pub fn learn(
     if learners.is_empty() {
         return Ok(models);
     }
-    let view = &view.with_copies(copies);
-    let running = job.clock.stage("take notes");
+    let pages = take_notes(engine, reader, &view.with_copies(copies), &learners, copies)?;
+    for ((at, learner), pages) in learners.iter().zip(&pages) {
+        let running = engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
+        let model = learner.learn(pages)?;
+        running.end(pages.len() as u64, model.len() as u64, 0);
+        models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
+    }
+    Ok(models)
+}
+
+/// The notes of each learner, from a reading.
+fn take_notes<'p>(
+    engine: &'p Engine<'p>,
+    reader: &'p Reader<'p>,
+    view: &View<'_>,
+    learners: &[(usize, Box<dyn Learner + '_>)],
+    copies: Option<&Classes>,
+) -> Result<Vec<Pages<'p>>> {
+    let running = engine.clock.stage("take notes");
     let pads = learners.iter().map(|(at, _)| {
-        let label = &recipe.algorithms[*at].label;
-        let order = job.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, job.documents())?;
-        Ok(Pad { numbers: Heap::new(job.dir, &format!("{label}-notes"))?, order })
+        let label = &reader.options.recipe.algorithms[*at].label;
+        let order = engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, reader.documents())?;
+        Ok(Pad { numbers: Heap::new(engine.dir, &format!("{label}-notes"))?, order })
     });
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
-    job.read(
+    reader.read(
+        engine,
         "take notes",
         &view.want(),
         || Ok((pads.iter().map(|pad| pad.order.writer()).collect::<Vec<_>>(), Vec::new(), 0u64)),
@@ -93,7 +114,7 @@ pub fn learn(
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let _long = job.long_document(View::bytes(text, &columns, row))?;
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
                     note.clear();
@@ -106,20 +127,14 @@ pub fn learn(
             Ok(())
         },
         |(writers, _, segmented)| {
-            job.segmented.fetch_add(segmented, Relaxed);
+            reader.segmented.fetch_add(segmented, Relaxed);
             writers.into_iter().try_for_each(|mut writer| writer.flush())
         },
     )?;
-    let pages = pads.into_iter().map(|pad| in_order(job, pad)).collect::<Result<Vec<_>>>()?;
+    let pages = pads.into_iter().map(|pad| in_order(engine, reader, pad)).collect::<Result<Vec<_>>>()?;
     let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
-    running.end(job.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
-    for ((at, learner), pages) in learners.iter().zip(&pages) {
-        let running = job.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
-        let model = learner.learn(pages)?;
-        running.end(pages.len() as u64, model.len() as u64, 0);
-        models[*at] = stock.offer(stock.due(), |keys| &keys.members[*at].model, model)?;
-    }
-    Ok(models)
+    running.end(reader.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
+    Ok(pages)
 }
 
 /// Writes one note, its length in front, unless there is nothing in it; it stands `times` times.
@@ -134,17 +149,17 @@ fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut 
 }
 
 /// The notes ordered by the hash of their texts.
-fn in_order<'p>(job: &'p Job<'p>, pad: Pad) -> Result<Pages<'p>> {
+fn in_order<'p>(engine: &'p Engine<'p>, reader: &'p Reader<'p>, pad: Pad) -> Result<Pages<'p>> {
     let sorted = pad.order.finish()?;
-    let mut begins: Mapped<u64> = Mapped::new(job.dir, "note-begins", sorted.rows() as usize)?;
+    let mut begins: Mapped<u64> = Mapped::new(engine.dir, "note-begins", sorted.rows() as usize)?;
     let mut at = 0;
     for partition in 0..sorted.partitions() {
-        let records = sorted.load(partition, job.budget.a_thread)?;
+        let records = sorted.load(partition, engine.budget.a_thread)?;
         for record in 0..records.len() {
             begins[at] = learn::place(records.record(record));
             at += 1;
         }
         sorted.remove(partition)?;
     }
-    Ok(Pages { job, numbers: pad.numbers.freeze()?, begins })
+    Ok(Pages { engine, reader, numbers: pad.numbers.freeze()?, begins })
 }

@@ -7,10 +7,11 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 
-use super::numbers::Numbers;
 use super::pair_list::PairList;
-use super::workers::Job;
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::reader::Reader;
 use crate::row::Pair;
 use crate::shuffle::Mapped;
 
@@ -24,31 +25,36 @@ pub struct Links {
 
 impl Links {
     /// Of the pairs that pass.
-    pub fn new(job: &Job<'_>, pairs: &PairList, passes: impl Fn(&Pair) -> bool) -> Result<Links> {
+    pub fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        pairs: &PairList,
+        passes: impl Fn(&Pair) -> bool,
+    ) -> Result<Links> {
         let most = 2 * pairs.rows();
         // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
-        let places = if most == 0 { 0 } else { job.documents() + 2 };
-        let mut begins = Numbers::new(job.dir, "link-begins", places as usize, most)?;
+        let places = if most == 0 { 0 } else { reader.documents() + 2 };
+        let mut begins = Numbers::new(engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
         pairs.each(|pair| {
             for doc in [pair.a, pair.b].into_iter().filter(|_| passes(&pair)) {
                 at.set(doc + 2, at.get(doc + 2) + 1);
             }
-            job.go_on()
+            engine.go_on()
         })?;
         let mut count = 0;
         for place in 0..places {
             count += at.get(place);
             at.set(place, count);
         }
-        let mut links = Linked::new(job.dir, count as usize, job.documents())?;
+        let mut links = Linked::new(engine.dir, count as usize, reader.documents())?;
         pairs.each(|pair| {
             for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)].into_iter().filter(|_| passes(&pair)) {
                 let place = at.get(from + 1);
                 links.set(place as usize, linked, pair.score.similarity);
                 at.set(from + 1, place + 1);
             }
-            job.go_on()
+            engine.go_on()
         })?;
         Ok(Links { begins, links })
     }
@@ -73,11 +79,16 @@ impl Links {
     }
 
     /// Puts the links of each document into an order.
-    pub fn sort(&mut self, job: &Job<'_>, order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering) -> Result<()> {
-        for doc in 0..job.documents() {
+    pub fn sort(
+        &mut self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        order: impl Fn(&(u64, f32), &(u64, f32)) -> Ordering,
+    ) -> Result<()> {
+        for doc in 0..reader.documents() {
             let range = self.range(doc);
             if range.len() > 1 {
-                job.go_on()?;
+                engine.go_on()?;
                 self.links.sort(range, &order);
             }
         }

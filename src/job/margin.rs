@@ -1,25 +1,32 @@
 //! The margin rule (`stage/margin.rs`) over the pairs of one algorithm: a fold on all threads, then a filter.
 
-use super::numbers::Numbers;
 use super::pair_list::PairList;
-use super::workers::Job;
 use crate::algorithm::Margin;
+use crate::engine::numbers::Numbers;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::reader::Reader;
 use crate::row::Pair;
 use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::stage::margin::{Whole, best, comes_within};
 
 /// The pairs that stay; all pairs of the algorithm have been judged.
-pub fn apply(job: &Job<'_>, label: &str, pairs: &PairList, margin: Margin) -> Result<PairList> {
-    let running = job.clock.stage(format!("margin {label}"));
-    let documents = job.documents() as usize;
-    let highest: AtomicCells<u32> = AtomicCells::new(job.dir, &format!("{label}-best"), documents)?;
-    job.work(
+pub fn apply(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label: &str,
+    pairs: &PairList,
+    margin: Margin,
+) -> Result<PairList> {
+    let running = engine.clock.stage(format!("margin {label}"));
+    let documents = reader.documents() as usize;
+    let highest: AtomicCells<u32> = AtomicCells::new(engine.dir, &format!("{label}-best"), documents)?;
+    engine.work(
         pairs.parts(),
         || Ok(()),
         |(), part| {
             for pair in pairs.part(part) {
-                job.go_on()?;
+                engine.go_on()?;
                 best(&pair).into_iter().for_each(|(doc, similarity)| highest.raise(doc as usize, similarity));
             }
             Ok(())
@@ -29,23 +36,23 @@ pub fn apply(job: &Job<'_>, label: &str, pairs: &PairList, margin: Margin) -> Re
     let stays = |pair: &Pair| comes_within(margin, pair, |doc| highest.load(doc as usize));
     let what = format!("margin {label}");
     let left = if Whole::is_asked(margin) && pairs.rows() > 0 {
-        let mut parents = Numbers::new(job.dir, &format!("{label}-margin"), documents, job.documents())?;
+        let mut parents = Numbers::new(engine.dir, &format!("{label}-margin"), documents, reader.documents())?;
         let mut whole = Whole::new(margin, parents.slots());
         for pair in pairs.iter().filter(stays) {
-            job.go_on()?;
+            engine.go_on()?;
             whole.join(&pair);
         }
         // Paths are halved by looking, so the looks are made by one thread, and noted a bit a pair.
-        let together = AtomicBits::new(job.dir, &format!("{label}-together"), pairs.rows() as usize)?;
+        let together = AtomicBits::new(engine.dir, &format!("{label}-together"), pairs.rows() as usize)?;
         for (at, pair) in pairs.iter().enumerate() {
-            job.go_on()?;
+            engine.go_on()?;
             if whole.keeps(&pair) {
                 together.set(at);
             }
         }
-        pairs.filter(job, &what, |at, pair| together.get(at) || stays(pair))?
+        pairs.filter(engine, &what, |at, pair| together.get(at) || stays(pair))?
     } else {
-        pairs.filter(job, &what, |_, pair| stays(pair))?
+        pairs.filter(engine, &what, |_, pair| stays(pair))?
     };
     running.end(pairs.rows(), left.rows(), left.bytes());
     Ok(left)

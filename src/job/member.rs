@@ -1,11 +1,16 @@
-//! One algorithm of a run, with what has come of it so far.
+//! One algorithm of a run, with what has come of it so far: rows, then candidates, pairs, and what it says.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::group::Grouped;
+use super::pair_list::PairList;
 use super::run_report::AlgorithmReport;
 use super::sign::SignedRows;
-use super::step::Step;
+use crate::engine::evidence::Evidence;
 use crate::error::Result;
+use crate::reading::classes::Classes;
+use crate::shuffle::AtomicBits;
 use crate::stage::bound::Bound;
 use crate::stage::recipe::Chosen;
 use crate::stage::sift::Sieve;
@@ -43,7 +48,7 @@ impl<'c> Member<'c, Step> {
     /// An algorithm of which something was taken up.
     pub fn taken_up(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
         // What is asked of its pairs may be another thing today.
-        let verify = bound.confirm().map(|check| check.name());
+        let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
         Member { bound, report, now }
     }
@@ -58,11 +63,11 @@ impl<'c> Member<'c, SignedRows> {
         let report = AlgorithmReport {
             label: bound.label.clone(),
             recipe: chosen.to_string(),
-            verify: bound.confirm().map(|check| check.name()),
+            verify: bound.verify().map(|check| check.name()),
             signed: now.tally.documents.signed,
             unsigned: counts(&now.tally.documents.unsigned),
             flagged: counts(&now.tally.documents.flagged),
-            sign_seconds: now.tally.sampled.as_secs_f64() * text_bytes as f64 / now.tally.sampled_bytes.max(1) as f64,
+            sign_seconds: now.tally.timed.seconds(text_bytes),
             rows: now.rows.rows(),
             sifted_rows: now.tally.sifted,
             row_bytes: now.layout.width() as u64,
@@ -81,4 +86,34 @@ impl<'c> Member<'c, SignedRows> {
         let rows = self.report.rows + self.report.sifted_rows;
         self.report.notes.extend(sieve.and_then(|sieve| sieve.note(at, rows)));
     }
+}
+
+/// What the last stage has made of an algorithm.
+pub enum Step {
+    /// It has signed.
+    Rows(SignedRows),
+    /// Its rows have met; what its check needs of documents is still to be read.
+    Met(Met),
+    /// Its pairs are checked.
+    Found(Found),
+    /// The rules over all pairs were applied.
+    Near(Found),
+}
+
+/// Candidates of one algorithm.
+pub struct Met {
+    /// Its classes, and pairs of representatives.
+    pub grouped: Grouped,
+    /// The documents of candidates, of which it is still to be read what the check needs.
+    pub documents: Arc<AtomicBits>,
+}
+
+/// What checks and rules have left of one algorithm's candidates.
+pub struct Found {
+    /// Pairs of representatives.
+    pub pairs: PairList,
+    /// Its own classes, where equal keys are duplicates.
+    pub classes: Option<Classes>,
+    /// By document, where a check took some.
+    pub evidence: Option<Evidence>,
 }

@@ -2,30 +2,35 @@
 
 use std::sync::Arc;
 
-use super::classes::Classes;
+use super::attributes::Known;
 use super::contents::{Alike, Compared, Contents};
+use super::corpus_files;
 use super::decide;
 use super::describe;
-use super::document::View;
 use super::group::Relation;
 use super::guards;
 use super::intake::Taken;
 use super::last_reading;
 use super::member::{Member, each};
 use super::pairs;
+use super::products::Stock;
+use super::removals::Decided;
 use super::run_report::RunReport;
 use super::tables::{Expanded, Tables, Written};
-use super::workers::Job;
+use crate::algorithm::Stats;
 use crate::corpus::CorpusStats;
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{BadInput, Stage};
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
-use crate::stage::plan::Plan;
 
 /// What is known of the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// What was taken down of the rows.
+    /// What was recorded of the rows.
     pub taken: &'c Taken,
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
@@ -33,6 +38,8 @@ pub struct Corpus<'c> {
     pub view: &'c View<'c>,
     /// The counts.
     pub stats: &'c CorpusStats,
+    /// Which of them there are.
+    pub tables: Option<Stats>,
     /// By algorithm: what it has learnt, or nothing.
     pub models: &'c [Vec<u64>],
     /// Files that could not be used.
@@ -41,34 +48,33 @@ pub struct Corpus<'c> {
 
 /// Decides what is removed, writes all tables, and makes the record. `contents` is what is known already of what documents say.
 pub fn write(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stage: &Stage,
-    plan: &Plan,
+    stock: &Stock<'_>,
     members: Vec<Member<'_, Relation>>,
     contents: Contents,
     corpus: Corpus<'_>,
-) -> Result<RunReport> {
-    let Corpus { taken, copies, view, stats, models, bad } = corpus;
-    let shown = Arc::new(AtomicBits::new(job.dir, "shown", job.documents() as usize)?);
-    let alike = Alike::new(job, copies)?;
+) -> Result<(RunReport, Option<Decided>)> {
+    let Corpus { taken, copies, view, stats, tables, models, bad } = corpus;
+    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
+    let alike = Alike::new(engine, reader, copies)?;
     let mut members = each(members, |bound, relation, report| {
-        let pairs = pairs::expand(job, bound, &relation, &alike, &taken.keep, &shown)?;
+        let pairs = pairs::expand(engine, reader, bound, &relation, &alike, &taken.keep, &shown)?;
         (report.pairs, report.forms, report.large_groups) = (pairs.total, pairs.forms, pairs.large_groups);
-        if bound.confirm().is_none() {
+        if bound.verify().is_none() {
             report.candidates = relation.pairs.rows();
         }
         Ok(Expanded { relation, pairs })
     })?;
-    taken.rejected.each(job, |doc, _, _| {
-        shown.set(doc as usize);
-        Ok(())
-    })?;
-    let looks = job.options.removes && job.options.remove_if.bounds().is_some() && !alike.is_empty();
-    let taking = looks.then(|| alike.begin(job, contents)).transpose()?;
-    let (ids, contents) = last_reading::read(job, view, &taken.ids_seen, &shown, taking)?;
+    let rejected = rejected_by_file(engine, reader, taken, &shown)?;
+    let taking = alike.begin(engine, reader, contents)?;
+    let (ids, contents) =
+        last_reading::read(engine, reader, view, &taken.ids_seen, &named(engine, reader, &shown)?, taking)?;
+    let contents = contents.map(|contents| contents.offer(stock)).transpose()?;
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
-    let decide = || decide::decide(job, &relations, &taken.keep, &shown, contents.as_ref());
-    let mut decided = job.options.removes.then(decide).transpose()?;
+    let decide = || decide::decide(engine, reader, &relations, &taken.keep, &shown, contents.as_ref());
+    let mut decided = reader.options.removes.then(decide).transpose()?;
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
     let label = |at: &usize| (members[*at].bound.label.as_str(), models[*at].as_slice());
@@ -82,16 +88,43 @@ pub fn write(
         bad,
         ids: &ids,
         stats,
-        needs: plan.counts.map(|counts| counts.needs).unwrap_or_default(),
-        models: &plan.learns.iter().map(label).collect::<Vec<_>>(),
+        needs: tables.unwrap_or_default(),
+        models: &stock.plan().learns.iter().map(label).collect::<Vec<_>>(),
     };
-    let written = tables.write(job, stage)?;
+    let written = tables.write(engine, reader, stage)?;
     note(&mut members, &written);
-    let removal = decided.as_ref().map(|decided| describe::removal(job, taken.used, &written.removals, decided));
+    let known = |decided| Known { decided, rejected: &taken.rejected, copies, ids: &ids };
+    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none()).map(known);
+    let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
+    let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
-    let mut report = describe::report(job, taken, copies, stats, reports, removal, &written.removals, bad);
-    report.guards = guards::of_run(job, stage, bad, &report)?;
-    Ok(report)
+    let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, bad);
+    let rejected = rejected.into_iter().skip(reader.guest_files());
+    report.inputs.iter_mut().zip(rejected).for_each(|(input, rows)| input.rejected = rows);
+    report.corpus = copied;
+    report.guards = guards::of_run(reader, stage, bad, &report)?;
+    Ok((report, decided))
+}
+
+/// The documents whose ids are read: those that stand in a table.
+fn named(engine: &Engine<'_>, reader: &Reader<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
+    if !reader.options.corpus.annotate {
+        return Ok(shown.clone());
+    }
+    let all = AtomicBits::new(engine.dir, "named", reader.documents() as usize)?;
+    (reader.base as usize..all.len()).chain(shown.iter()).for_each(|doc| _ = all.set(doc));
+    Ok(Arc::new(all))
+}
+
+/// The rejected rows of each file, which are to be shown.
+fn rejected_by_file(engine: &Engine<'_>, reader: &Reader<'_>, taken: &Taken, shown: &AtomicBits) -> Result<Vec<u64>> {
+    let mut rows = vec![0; reader.source.files.len()];
+    taken.rejected.each(engine, |doc, _, _| {
+        shown.set(doc as usize);
+        rows[reader.source.place(doc)] += 1;
+        Ok(())
+    })?;
+    Ok(rows)
 }
 
 /// Notes what the tables hold of each algorithm.

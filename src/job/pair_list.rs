@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::products::{Found, Putting};
-use super::workers::Job;
+use crate::engine::products::{Found, Putting};
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::row::{Pair, PairLayout};
 use crate::shuffle::{FrozenHeap, Heap, Sorted};
@@ -42,28 +42,28 @@ impl<S> Maker<S> {
 }
 
 impl PairList {
-    /// Merges the sightings of each pair and keeps of it what `check` makes of it; `state` is made once a part. The
-    /// sightings are removed. Also returns the number of different pairs.
+    /// Merges the occurrences of each pair and keeps of it what `check` makes of it; `state` is made once a part. The
+    /// occurrences are removed. Also returns the number of different pairs.
     pub fn make<S>(
-        job: &Job<'_>,
+        engine: &Engine<'_>,
         what: &str,
-        sightings: &Sorted,
+        occurrences: &Sorted,
         layout: PairLayout,
         state: impl Fn() -> S + Sync,
         check: impl Fn(&mut S, Pair) -> Option<Pair> + Sync,
     ) -> Result<(PairList, u64)> {
-        let heap = Heap::new(job.dir, what)?;
-        let bar = job.bar(what, sightings.partitions());
-        let makers = job.work(
-            sightings.partitions(),
+        let heap = Heap::new(engine.dir, what)?;
+        let bar = engine.bar(what, occurrences.partitions());
+        let makers = engine.work(
+            occurrences.partitions(),
             || Ok(Maker { state: state(), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
             |maker, part| {
-                if sightings.rows_of(part) > 0 {
+                if occurrences.rows_of(part) > 0 {
                     maker.state = state();
-                    let records = sightings.load(part, job.budget.a_thread)?;
+                    let records = occurrences.load(part, engine.budget.a_thread)?;
                     let width = records.width();
                     for group in records.groups() {
-                        job.go_on()?;
+                        engine.go_on()?;
                         let rows = &records.bytes()[group.start * width..group.end * width];
                         let Some(pair) = merge(layout, rows) else { continue };
                         maker.merged += 1;
@@ -76,7 +76,7 @@ impl PairList {
                     }
                     maker.send(&heap, part)?;
                 }
-                sightings.remove(part)?;
+                occurrences.remove(part)?;
                 bar.add(1);
                 Ok(())
             },
@@ -84,24 +84,29 @@ impl PairList {
         )?;
         let merged = makers.iter().map(|(_, merged)| merged).sum();
         let stretches = makers.into_iter().map(|(stretches, _)| stretches);
-        Ok((PairList::of(layout, heap, sightings.partitions(), stretches)?, merged))
+        Ok((PairList::of(layout, heap, occurrences.partitions(), stretches)?, merged))
     }
 
     /// The pairs for which `keep` says yes; it is also told where the pair stands in [`PairList::iter`].
-    pub fn filter(&self, job: &Job<'_>, what: &str, keep: impl Fn(usize, &Pair) -> bool + Sync) -> Result<PairList> {
-        self.revise(job, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
+    pub fn filter(
+        &self,
+        engine: &Engine<'_>,
+        what: &str,
+        keep: impl Fn(usize, &Pair) -> bool + Sync,
+    ) -> Result<PairList> {
+        self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
     }
 
     /// What `revise` makes of each pair; it is also told where the pair stands in [`PairList::iter`].
     pub fn revise(
         &self,
-        job: &Job<'_>,
+        engine: &Engine<'_>,
         what: &str,
         layout: PairLayout,
         revise: impl Fn(usize, Pair) -> Result<Option<Pair>> + Sync,
     ) -> Result<PairList> {
-        let heap = Heap::new(job.dir, what)?;
-        let bar = job.bar(what, self.parts());
+        let heap = Heap::new(engine.dir, what)?;
+        let bar = engine.bar(what, self.parts());
         let lengths = self.parts.iter().map(|part| part.iter().map(Range::len).sum::<usize>() / self.layout.width());
         let begins: Vec<usize> = lengths
             .scan(0, |begin, length| {
@@ -109,12 +114,12 @@ impl PairList {
                 Some(*begin - length)
             })
             .collect();
-        let makers = job.work(
+        let makers = engine.work(
             self.parts(),
             || Ok(Maker { state: (), gathered: Vec::new(), stretches: Vec::new(), merged: 0 }),
             |maker, part| {
                 for (at, pair) in (begins[part]..).zip(self.part(part)) {
-                    job.go_on()?;
+                    engine.go_on()?;
                     let Some(pair) = revise(at, pair)? else { continue };
                     layout.encode(&pair, &mut maker.gathered);
                     if maker.gathered.len() >= GATHERED_BYTES {
@@ -153,9 +158,9 @@ impl PairList {
     }
 
     /// Takes them up.
-    pub fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<PairList> {
+    pub fn take_up(documents: u64, from: &mut Found<'_>) -> Result<PairList> {
         let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
-        let layout = PairLayout::new(job.documents());
+        let layout = PairLayout::new(documents);
         let parts = parts.into_iter().map(|part| part.into_iter().map(|(start, end)| start..end).collect()).collect();
         let bytes = from.heap()?;
         Ok(PairList { layout: if tells { layout.telling() } else { layout }, bytes, parts, rows })

@@ -11,12 +11,13 @@ use arrow_schema::SchemaRef;
 
 use super::contents::{Alike, Compared, Shares};
 use super::group::Relation;
-use super::ids::Ids;
 use super::keep::KeepOrder;
-use super::workers::{Job, UNKNOWN};
 use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
+use crate::engine::threads::{Engine, UNKNOWN};
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
+use crate::reading::ids::Ids;
+use crate::reading::reader::Reader;
 use crate::row::{Docs, Pair, PairLayout, Related};
 use crate::shuffle::{AtomicBits, Sorted, Writer};
 use crate::stage::bound::Bound;
@@ -44,6 +45,7 @@ struct Expanding<'e> {
     shown: &'e AtomicBits,
     layout: PairLayout,
     max_group: u64,
+    reader: &'e Reader<'e>,
 }
 
 /// What one thread expanded.
@@ -58,15 +60,27 @@ struct Expanded<'s> {
 impl Expanding<'_> {
     /// The pairs within one class.
     fn class(&self, class: Docs<'_>, to: &mut Expanded<'_>) -> Result<()> {
+        let old = self.old(class);
+        if old == class.len() as u64 {
+            return Ok(());
+        }
         to.large_groups += u64::from(class.len() as u64 > self.max_group);
         let best = |members: Docs<'_>| self.keep.best(members);
         let found = within(class, self.max_group, best, |a, b| {
+            if self.reader.are_old(a, b) {
+                return Ok(());
+            }
             let are_copies = |pair: &Pair| self.alike.note(pair);
             let pair = of_class(&*self.bound.signer, self.relation.same, a, b, are_copies);
             self.push((&mut to.writer, &mut to.record), &pair)
         })?;
-        to.total += found;
+        to.total += found - old * old.saturating_sub(1) / 2;
         Ok(())
+    }
+
+    /// How many documents of a class are of an index.
+    fn old(&self, class: Docs<'_>) -> u64 {
+        if self.reader.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.reader.base).count() as u64 }
     }
 
     /// The pairs that one of representatives stands for; it stays where it is if these are alone.
@@ -78,9 +92,13 @@ impl Expanding<'_> {
         } else {
             let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
             let best = |members: Docs<'_>| self.keep.best(members);
-            between(a, b, self.max_group, best, |x, y| {
+            let found = between(a, b, self.max_group, best, |x, y| {
+                if self.reader.are_old(x, y) {
+                    return Ok(());
+                }
                 self.push((&mut to.writer, &mut to.record), &of_both(&*self.bound.signer, pair, x, y))
-            })?
+            })?;
+            found - self.old(a) * self.old(b)
         };
         to.total += found;
         to.forms += if pair.is_form() { found } else { 0 };
@@ -103,31 +121,40 @@ impl Expanding<'_> {
 /// Expands one relation; notes each document that stands in a pair in `shown`, and each that does with another than its
 /// copies in `alike`.
 pub fn expand(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     bound: &Bound<'_>,
     relation: &Relation,
     alike: &Alike,
     keep: &KeepOrder,
     shown: &AtomicBits,
 ) -> Result<DocumentPairs> {
-    let running = job.clock.stage(format!("expand {}", relation.label));
+    let running = engine.clock.stage(format!("expand {}", relation.label));
     let layout = relation.pairs.layout();
-    let expanding = Expanding { bound, relation, alike, keep, shown, layout, max_group: job.options.max_group };
+    let expanding =
+        Expanding { bound, relation, alike, keep, shown, layout, max_group: reader.options.max_group, reader };
     let name = format!("{}-documents", relation.label);
-    let out = job.ordered(&name, layout.width(), layout.group_width(), layout.group_width() / 2, UNKNOWN)?;
+    let out = engine.ordered(
+        reader.documents(),
+        &name,
+        layout.width(),
+        layout.group_width(),
+        layout.group_width() / 2,
+        UNKNOWN,
+    )?;
     let pieces = relation.pairs.parts();
-    let begin = |piece: usize| (job.documents() as u128 * piece as u128 / pieces as u128) as u64;
-    let bar = job.bar(&format!("expand {}", relation.label), pieces);
-    let counts = job.work(
+    let begin = |piece: usize| (reader.documents() as u128 * piece as u128 / pieces as u128) as u64;
+    let bar = engine.bar(&format!("expand {}", relation.label), pieces);
+    let counts = engine.work(
         pieces,
         || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
         |expanded, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
-                job.go_on()?;
+                engine.go_on()?;
                 expanding.class(class, expanded)?;
             }
             relation.pairs.each_of(piece, |pair| {
-                job.go_on()?;
+                engine.go_on()?;
                 expanding.pair(&pair, expanded)
             })?;
             bar.add(1);
@@ -153,11 +180,13 @@ pub struct Shown<'t> {
     pub ids: &'t Ids<'t>,
     /// How much of one document stands in the other, where that was looked at.
     pub compared: Option<&'t Compared>,
+    /// Which numbers documents have in tables.
+    pub reader: &'t Reader<'t>,
 }
 
 /// Writes the table; returns how many pairs it holds, how many of them are forms, and its bytes.
 pub fn write(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
     stage: &Stage,
     bound: &Bound<'_>,
     relation: &Relation,
@@ -169,23 +198,23 @@ pub fn write(
     let writer = TableWriter::create(&path, schema.clone())?;
     let names = MatchedBy::new(bound.signer.rules());
     let rows = Vec::with_capacity(FULL_ROWS);
-    let mut table = Table { writer, schema, shown, verified: bound.confirm().is_some(), names, rows, forms: 0 };
-    let bar = job.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
+    let mut table = Table { writer, schema, shown, verified: bound.verify().is_some(), names, rows, forms: 0 };
+    let bar = engine.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
     for part in 0..pairs.listed.partitions() {
         let records = match pairs.listed.rows_of(part) {
             0 => None,
-            _ => Some(pairs.listed.load(part, job.budget.a_thread)?),
+            _ => Some(pairs.listed.load(part, engine.budget.a_thread)?),
         };
         let bytes = records.as_ref().map_or(&[][..], |records| records.bytes());
         let mut listed = bytes.chunks_exact(pairs.layout.width()).map(|bytes| pairs.layout.decode(bytes)).peekable();
         relation.pairs.each_of(part, |pair| {
             if stays(relation, &pair) {
-                before(&mut listed, &pair, |pair| table.push(job, pair))?;
-                table.push(job, pair)?;
+                before(&mut listed, &pair, |pair| table.push(engine, pair))?;
+                table.push(engine, pair)?;
             }
             Ok(())
         })?;
-        listed.try_for_each(|pair| table.push(job, pair))?;
+        listed.try_for_each(|pair| table.push(engine, pair))?;
         pairs.listed.remove(part)?;
         bar.add(1);
     }
@@ -219,11 +248,11 @@ struct Table<'t> {
 
 impl Table<'_> {
     #[inline]
-    fn push(&mut self, job: &Job<'_>, pair: Pair) -> Result<()> {
+    fn push(&mut self, engine: &Engine<'_>, pair: Pair) -> Result<()> {
         self.forms += u64::from(pair.is_form());
         self.rows.push(pair);
         if self.rows.len() == FULL_ROWS {
-            job.go_on()?;
+            engine.go_on()?;
             self.write()?;
         }
         Ok(())
@@ -238,7 +267,9 @@ impl Table<'_> {
             let id_a = self.shown.ids.column(&a[from..])?;
             let id_b = self.shown.ids.column(&b[from..from + id_a.len()])?;
             let rows = &self.rows[from..from + id_b.len()];
-            let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| doc as i64));
+            let reader = self.shown.reader;
+            let numbers =
+                |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| reader.number(doc) as i64));
             let mut matched_by = StringBuilder::new();
             rows.iter().for_each(|pair| matched_by.append_value(self.names.of(pair.matched)));
             let to = from + rows.len();

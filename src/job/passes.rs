@@ -3,23 +3,26 @@
 
 use std::sync::Arc;
 
-use super::classes::Classes;
 use super::count::{Counted, Counting};
-use super::document::View;
 use super::forward::Forward;
 use super::intake::Taken;
-use super::member::Member;
+use super::member::{Found, Member, Step};
 use super::products::{Counts, Pairs, Rows, Stock};
-use super::purified::KeptPages;
+use super::read_back::{Frozen, digest};
 use super::reading::{self, Asked};
 use super::sign::{SignedRows, Signing, rows, spilled};
-use super::step::{Found, Step};
-use super::workers::Job;
-use super::{copies, recall, sift};
+use super::{copies, sift};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::meeting::{Meeting, Numbered};
+use crate::reading::purified_store::KeptPages;
+use crate::reading::reader::Reader;
 use crate::row::RowLayout;
+use crate::shuffle::Sorted;
 use crate::stage::bound::Bound;
 use crate::stage::plan::{Plan, Signs};
 use crate::stage::sift::Sieve;
@@ -32,7 +35,7 @@ type Waits<'c> = (usize, Bound<'c>);
 
 /// What is known after the first reading.
 pub struct First<'n> {
-    /// What was taken down of the rows.
+    /// What was recorded of the rows.
     pub taken: Taken,
     /// The exact copies.
     pub copies: Arc<Classes>,
@@ -42,40 +45,83 @@ pub struct First<'n> {
     pub words: Option<Forward>,
     /// The algorithms that need no counts.
     pub members: Vec<Placed<'n>>,
+    /// By what documents meet their copies in an index, where there is one.
+    pub copy_keys: Option<Sorted>,
 }
 
-/// The first reading, with what has to come before it. `none` are the statistics of those who need none.
-pub fn first<'n>(job: &Job<'_>, plan: &Plan, stock: &Stock<'_>, none: &'n CorpusStats) -> Result<First<'n>> {
-    if let Some(pages) = stock.take::<KeptPages>(|keys| &keys.pages)? {
-        job.purified.know(pages);
+/// What is known before the first reading.
+pub struct Before<'n> {
+    /// How documents are seen in it.
+    pub view: View<'n>,
+    corpus: Corpus<'n>,
+    models: &'n [Vec<u64>],
+}
+
+impl<'n> Before<'n> {
+    /// What came from another run, or nothing: `none` are the statistics of those who need none, and `documents_planned` the size
+    /// that table schemes are chosen by then.
+    pub fn new(
+        engine: &'n Engine<'n>,
+        reader: &'n Reader<'n>,
+        frozen: Option<&'n Frozen>,
+        none: &'n CorpusStats,
+        documents_planned: u64,
+    ) -> Before<'n> {
+        match frozen {
+            None => {
+                Before { view: View::first(engine, reader), corpus: Corpus::new(documents_planned, none), models: &[] }
+            }
+            Some(Frozen { stats, models, report, .. }) => Before {
+                view: View::after_count(engine, reader, None, stats),
+                corpus: Corpus::new(report.documents_planned, stats),
+                models,
+            },
+        }
     }
-    let bound = job.options.recipe.bind_where(&Corpus::new(job.documents(), none), &[], |at| plan.signs_first(at))?;
+}
+
+/// The first reading, with what has to come before it.
+pub fn first<'n>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    plan: &Plan,
+    stock: &Stock<'_>,
+    before: &Before<'n>,
+    joining: Option<&dyn Meeting>,
+) -> Result<First<'n>> {
+    if let Some(pages) = stock.take::<KeptPages>(|keys| &keys.pages)? {
+        reader.pages.know(pages);
+    }
+    let bound = reader.options.recipe.bind_where(&before.corpus, before.models, |at| plan.signs_first(at))?;
     let places = (0..plan.signs.len()).filter(|&at| plan.signs_first(at));
-    let (mut members, bound) = take_members(job, stock, places.zip(bound).collect())?;
+    let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
 
     let mut notes = stock.take::<Taken>(|keys| &keys.notes)?;
     let mut copies = stock.take::<Classes>(|keys| &keys.copies)?;
     // Statistics and models that count each text once have to know the copies before they count.
     if plan.copies_first && copies.is_none() {
-        let found = copies::fold(job, &copies::read(job)?)?;
+        let found = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
         copies = Some(stock.offer(stock.due(), |keys| &keys.copies, found)?);
     }
-    let (mut counts, mut words) = take_counts(plan, stock)?;
+    let ((mut counts, mut words), mut copy_keys) = (take_counts(plan, stock)?, None);
     let counting = plan.counts.filter(|_| counts.is_none());
     let takes = notes.is_none() || copies.is_none();
     if takes || counting.is_some() || !bound.is_empty() {
         let (places, bound): (Vec<usize>, Vec<Bound<'n>>) = bound.into_iter().unzip();
-        let sieve = if plan.sifts_first() { Some(sift::sift(job, &bound, None, &View::first(job))?) } else { None };
-        let counting = counting.map(|counts| Counting::new(job, counts.needs, counts.keeps)).transpose()?;
+        let sieve =
+            if plan.sifts_first() { Some(sift::sift(engine, reader, &bound, None, &before.view)?) } else { None };
+        let counting = counting.map(|counts| Counting::new(engine, reader, counts.needs, counts.keeps)).transpose()?;
         let early = copies.as_ref().filter(|_| plan.copies_first);
-        let read = reading::first(job, &bound, takes, counting, early, sieve.as_ref())?;
+        let read =
+            reading::first(engine, reader, &before.view, &bound, takes, counting, early, sieve.as_ref(), joining)?;
+        copy_keys = read.copy_keys;
         let due = stock.due();
-        if let Some(pages) = job.purified.kept().filter(|_| due) {
+        if let Some(pages) = reader.pages.kept().filter(|_| due) {
             stock.offer(due, |keys| &keys.pages, pages)?;
         }
         if let Some(mut taken) = read.taken {
             if let Some(hashes) = taken.hashes.take() {
-                copies = Some(stock.offer(due, |keys| &keys.copies, copies::fold(job, &hashes)?)?);
+                copies = Some(stock.offer(due, |keys| &keys.copies, copies::fold(engine, reader, &hashes)?)?);
             }
             notes = Some(stock.offer(due, |keys| &keys.notes, taken)?);
         }
@@ -85,13 +131,20 @@ pub fn first<'n>(job: &Job<'_>, plan: &Plan, stock: &Stock<'_>, none: &'n Corpus
         }
         let text_bytes = notes.as_ref().map_or(0, |notes| notes.text_bytes);
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(read.signed) {
-            members.push((at, signed(job, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?));
+            let mut member = signed(reader, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?;
+            member.report.model = model_of(before.models, at);
+            members.push((at, member));
         }
     }
     match (notes, copies) {
-        (Some(taken), Some(copies)) => Ok(First { taken, copies: Arc::new(copies), counts, words, members }),
-        _ => Err(Error::Usage("nothing was noted of the rows; this is a defect of the program".into())),
+        (Some(taken), Some(copies)) => Ok(First { taken, copies: Arc::new(copies), counts, words, members, copy_keys }),
+        _ => Err(Error::Internal("nothing was noted of the rows".into())),
     }
+}
+
+/// What the record says of a model, where there is one.
+fn model_of(models: &[Vec<u64>], at: usize) -> Option<String> {
+    models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model))
 }
 
 /// Statistics that were put down, with the words that are still needed.
@@ -112,15 +165,15 @@ fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option
 
 /// Takes up what was put down of these algorithms; those of which there is nothing come back to sign.
 fn take_members<'c>(
-    job: &Job<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     bound: Vec<Waits<'c>>,
 ) -> Result<(Vec<Placed<'c>>, Vec<Waits<'c>>)> {
     let (mut members, mut sign) = (Vec::new(), Vec::new());
     for (at, bound) in bound {
-        match take_member(job, stock, &bound, at)? {
+        match take_member(reader, stock, &bound, at)? {
             Some((report, now)) => {
-                members.push((at, Member::taken_up(bound, &job.options.recipe.algorithms[at], report, now)))
+                members.push((at, Member::taken_up(bound, &reader.options.recipe.algorithms[at], report, now)))
             }
             None => sign.push((at, bound)),
         }
@@ -129,7 +182,7 @@ fn take_members<'c>(
 }
 
 fn take_member(
-    job: &Job<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     bound: &Bound<'_>,
     at: usize,
@@ -148,28 +201,28 @@ fn take_member(
     if let Some(Pairs { report, pairs, classes }) = stock.take(|keys| &keys.members[at].pairs)? {
         return Ok(Some((report, Step::Found(Found { pairs, classes, evidence: rows.evidence }))));
     }
-    let layout = RowLayout::new(bound.signer.shape(), job.documents());
+    let layout = RowLayout::new(bound.signer.shape(), reader.documents());
     let Rows { report, rows, evidence, sketches } = rows;
-    let rows = SignedRows { layout, rows, tally: Default::default(), evidence, sketches };
+    let rows = SignedRows { layout, rows, tally: Default::default(), evidence, sketches, keys: None };
     Ok(Some((report, Step::Rows(rows))))
 }
 
 /// An algorithm that has signed; its rows are put down where that is due.
 fn signed<'c>(
-    job: &Job<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     due: bool,
     bound: Bound<'c>,
     at: usize,
     (rows, text_bytes, sieve): (SignedRows, u64, Option<&Sieve>),
 ) -> Result<Member<'c, Step>> {
-    let mut member = Member::signed(bound, &job.options.recipe.algorithms[at], rows, text_bytes);
+    let mut member = Member::signed(bound, &reader.options.recipe.algorithms[at], rows, text_bytes);
     member.sifted(at, sieve);
     member.then(|_, signed, report| {
-        let SignedRows { layout, rows, tally, evidence, sketches } = signed;
+        let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
         let rows = Rows { report: report.clone(), rows, evidence, sketches };
         let Rows { rows, evidence, sketches, .. } = stock.offer(due, |keys| &keys.members[at].rows, rows)?;
-        Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches }))
+        Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys }))
     })
 }
 
@@ -187,32 +240,37 @@ pub struct Waiting<'c> {
     pub models: &'c [Vec<u64>],
     /// Bytes of all texts.
     pub text_bytes: u64,
+    /// The size that table schemes are chosen by.
+    pub documents_planned: u64,
+    /// How documents are numbered in an index, where there is one.
+    pub numbered: Option<Numbered>,
 }
 
 /// Signs with the algorithms that had to wait: from the words that were kept, or in another reading. All algorithms come
 /// back, in the order of the recipe.
 pub fn sign<'c>(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     plan: &Plan,
     stock: &Stock<'_>,
     first: Vec<Placed<'c>>,
     waiting: Waiting<'c>,
 ) -> Result<Vec<Member<'c, Step>>> {
-    let Waiting { view, stats, copies, words, models, text_bytes } = waiting;
-    let corpus = Corpus::new(job.documents(), stats);
-    let bound = job.options.recipe.bind_where(&corpus, models, |at| !plan.signs_first(at))?;
+    let Waiting { view, stats, copies, words, models, text_bytes, documents_planned, numbered } = waiting;
+    let corpus = Corpus::new(documents_planned, stats);
+    let bound = reader.options.recipe.bind_where(&corpus, models, |at| !plan.signs_first(at))?;
     let places = (0..plan.signs.len()).filter(|&at| !plan.signs_first(at));
-    let (mut members, bound) = take_members(job, stock, places.zip(bound).collect())?;
+    let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
     members.extend(first);
     if !bound.is_empty() {
         let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = bound.into_iter().unzip();
         let view = view.with_copies(Some(copies));
-        let sieve = if plan.sifts { Some(sift::sift(job, &bound, Some(copies), &view)?) } else { None };
-        let rows = sign_again(job, &bound, &view, stats, copies, words, sieve.as_ref())?;
+        let sieve = if plan.sifts { Some(sift::sift(engine, reader, &bound, Some(copies), &view)?) } else { None };
+        let rows = sign_again(engine, reader, &bound, &view, stats, copies, words, sieve.as_ref(), numbered)?;
         let due = stock.due();
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(rows) {
-            let mut member = signed(job, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?;
-            member.report.model = models.get(at).filter(|model| !model.is_empty()).map(|model| recall::digest(model));
+            let mut member = signed(reader, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?;
+            member.report.model = model_of(models, at);
             members.push((at, member));
         }
         if due {
@@ -224,24 +282,26 @@ pub fn sign<'c>(
 }
 
 fn sign_again(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     bound: &[Bound<'_>],
     view: &View<'_>,
     stats: &CorpusStats,
     copies: &Classes,
     words: Option<Forward>,
     sieve: Option<&Sieve>,
+    numbered: Option<Numbered>,
 ) -> Result<Vec<SignedRows>> {
-    let running = job.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
-    let signing = Signing::new(job, bound, Some(copies), sieve)?;
+    let running = engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
+    let signing = Signing::new(engine, reader, bound, Some(copies), sieve, numbered)?;
     let tallies = match words {
-        Some(words) => words.sign(job, view, stats, &signing)?,
+        Some(words) => words.sign(engine, view, stats, &signing)?,
         None => {
             let asked = Asked { signing: Some(&signing), copies: Some(copies), ..Asked::default() };
-            reading::read(job, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
+            reading::read(engine, reader, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
         }
     };
     let signed = signing.finish(tallies)?;
-    running.end(job.documents(), rows(&signed), spilled(&signed));
+    running.end(reader.documents(), rows(&signed), spilled(&signed));
     Ok(signed)
 }

@@ -1,23 +1,23 @@
-//! From signature rows to what each algorithm says: classes and confirmed pairs.
+//! From signature rows to what each algorithm says: classes and verified pairs.
 
 use std::sync::Arc;
 
-use super::classes::Classes;
 use super::contents::{Contents, TakingContents};
-use super::document::View;
-use super::evidence::Evidence;
 use super::group::{Grouped, Relation, group};
 use super::headings::Headings;
 use super::margin;
-use super::member::{Member, each};
+use super::member::{Found, Member, Met, Step, each};
 use super::pair_list::PairList;
-use super::products::{Pairs, Stock};
+use super::products::{Pairs, Said, Stock};
 use super::run_report::AlgorithmReport;
-use super::step::{Found, Met, Step};
 use super::tell::{Known, tell};
-use super::verify::{Wanted, confirm, documents_of, take_evidence, verify_last};
-use super::workers::Job;
+use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evidence, verify_last};
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
 use crate::stage::bound::Bound;
 
@@ -35,15 +35,18 @@ pub struct Corpus<'c> {
 /// Groups the rows of each algorithm, checks what met, and applies the rules that look at all pairs. Also returns what documents
 /// say that were read on the way.
 pub fn relate<'c>(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
 ) -> Result<(Vec<Member<'c, Relation>>, Contents)> {
-    let members = group_all(job, members, corpus.copies)?;
-    let (members, contents) = verify(job, stock, members, corpus)?;
-    let (members, contents) = tell_all(job, members, corpus, contents)?;
-    let (members, contents) = verify_last(job, members, (corpus.view, contents))?;
+    let said = if asks_contents(reader) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
+    let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::taken_up(corpus.copies, said));
+    let members = group_all(engine, reader, stock, members, corpus.copies)?;
+    let (members, contents) = verify(engine, reader, stock, members, (corpus.view, known))?;
+    let (members, contents) = tell_all(engine, reader, members, corpus, contents)?;
+    let (members, contents) = verify_last(engine, reader, members, (corpus.view, contents))?;
     let mut place = 0..members.len();
     let members = each(members, |bound, step, report| {
         let at = place.next().unwrap_or_default();
@@ -73,48 +76,57 @@ fn near(stock: &Stock<'_>, at: usize, step: Step, report: &AlgorithmReport) -> R
             }
             Ok(Found { pairs, classes, evidence })
         }
-        Step::Rows(_) | Step::Met(_) => {
-            Err(Error::Usage("an algorithm was not grouped or not checked; this is a defect of the program".into()))
-        }
+        Step::Rows(_) | Step::Met(_) => Err(Error::Internal("an algorithm was not grouped or not checked".into())),
     }
 }
 
-fn group_all<'c>(job: &Job<'_>, members: Vec<Member<'c, Step>>, copies: &Classes) -> Result<Vec<Member<'c, Step>>> {
+/// Groups the rows of each algorithm. What needs no further reading for its check is checked at once, so that it can be put down.
+fn group_all<'c>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stock: &Stock<'_>,
+    members: Vec<Member<'c, Step>>,
+    copies: &Classes,
+) -> Result<Vec<Member<'c, Step>>> {
+    let mut place = 0..members.len();
     each(members, |bound, step, report| {
+        let at = place.next().unwrap_or_default();
         let Step::Rows(signed) = step else { return Ok(step) };
-        let documents = match bound.confirm_candidates() {
-            Some(_) if signed.evidence.is_none() => {
-                Some(Arc::new(AtomicBits::new(job.dir, &format!("{}-met", bound.label), job.documents() as usize)?))
-            }
-            _ => None,
-        };
-        let grouped = group(job, bound, &signed, copies, documents.as_deref())?;
+        let waits = bound.verify_candidates().is_some() && signed.evidence.is_none();
+        let documents = || AtomicBits::new(engine.dir, &format!("{}-met", bound.label), reader.documents() as usize);
+        let documents = waits.then(documents).transpose()?.map(Arc::new);
+        let grouped = group(engine, reader, bound, &signed, copies, documents.as_deref())?;
         (report.compared, report.left_out) = (grouped.compared, grouped.left_out);
         report.spilled_bytes = grouped.spilled_bytes;
-        Ok(Step::Met(Met { grouped, evidence: signed.evidence, documents }))
+        Ok(match documents {
+            Some(documents) => Step::Met(Met { grouped, documents }),
+            None => Step::Found(check(engine, stock, at, bound, grouped, signed.evidence, report)?),
+        })
     })
 }
 
-/// Checks the candidates of every algorithm that has a check, and holds them against each other where it has a margin.
+/// Checks the candidates that had to wait for what is read of their documents, and holds the pairs of each algorithm against each
+/// other where it has a margin.
 fn verify<'c>(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
-    corpus: Corpus<'_>,
+    (view, known): (&View<'_>, Contents),
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let wanted: Vec<Wanted<'_>> = members.iter().map(of_candidates).collect();
-    let (late, contents) = take_evidence(job, &wanted, corpus.view, Contents::none(corpus.copies))?;
+    let (read, contents) = take_evidence(engine, reader, &wanted, view, known)?;
     drop(wanted);
-    let mut late = late.into_iter().enumerate();
+    let mut read = read.into_iter().enumerate();
     let members = each(members, |bound, step, report| {
-        let (at, late) = late.next().unwrap_or_default();
+        let (at, evidence) = read.next().unwrap_or_default();
         let found = match step {
-            Step::Met(met) => check(job, stock, at, bound, met, late, report)?,
+            Step::Met(met) => check(engine, stock, at, bound, met.grouped, evidence, report)?,
             Step::Found(found) => found,
             _ => return Ok(step),
         };
         let Some(margin) = bound.margin else { return Ok(Step::Found(found)) };
-        let left = margin::apply(job, &bound.label, &found.pairs, margin)?;
+        let left = margin::apply(engine, reader, &bound.label, &found.pairs, margin)?;
         report.beyond_margin = found.pairs.rows() - left.rows();
         Ok(Step::Found(Found { pairs: left, ..found }))
     });
@@ -124,7 +136,7 @@ fn verify<'c>(
 /// What the check of an algorithm's candidates is asked about.
 fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<'m> {
     let (check, documents) = match now {
-        Step::Met(met) => (bound.confirm_candidates(), met.documents.clone()),
+        Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
         _ => (None, None),
     };
     Wanted { label: bound.label.clone(), check, documents }
@@ -132,44 +144,44 @@ fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<
 
 /// Checks the candidates of one algorithm; what passes is put down where that is due.
 fn check(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
     stock: &Stock<'_>,
     at: usize,
     bound: &Bound<'_>,
-    met: Met,
-    late: Option<Evidence>,
+    grouped: Grouped,
+    evidence: Option<Evidence>,
     report: &mut AlgorithmReport,
 ) -> Result<Found> {
-    let evidence = met.evidence.or(late);
-    let pairs = match (bound.confirm_candidates(), &evidence) {
+    let pairs = match (bound.verify_candidates(), &evidence) {
         (Some(check), Some(evidence)) => {
-            let verified = confirm(job, &bound.label, check, &met.grouped, evidence)?;
+            let verified = check_pairs(engine, &bound.label, check, &grouped, evidence)?;
             (report.candidates, report.undecided) = (verified.candidates, verified.undecided);
             verified.pairs
         }
         _ => {
-            let merged = merge(job, &bound.label, &met.grouped)?;
-            report.candidates = if bound.confirm().is_some() { merged.rows() } else { 0 };
+            let merged = merge(engine, &bound.label, &grouped)?;
+            report.candidates = if bound.verify().is_some() { merged.rows() } else { 0 };
             merged
         }
     };
-    let found = Pairs { report: report.clone(), pairs, classes: met.grouped.classes };
+    let found = Pairs { report: report.clone(), pairs, classes: grouped.classes };
     let Pairs { pairs, classes, .. } = stock.offer(stock.due(), |keys| &keys.members[at].pairs, found)?;
     Ok(Found { pairs, classes, evidence })
 }
 
 /// The pairs of a method whose candidates nothing checks.
-fn merge(job: &Job<'_>, label: &str, grouped: &Grouped) -> Result<PairList> {
+fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList> {
     let what = format!("merge {label}");
-    let running = job.clock.stage(what.clone());
-    let (pairs, _) = PairList::make(job, &what, &grouped.pairs, grouped.layout, || (), |(), pair| Some(pair))?;
+    let running = engine.clock.stage(what.clone());
+    let (pairs, _) = PairList::make(engine, &what, &grouped.pairs, grouped.layout, || (), |(), pair| Some(pair))?;
     running.end(grouped.pairs.rows(), pairs.rows(), pairs.bytes());
     Ok(pairs)
 }
 
 /// Tells the pairs of each algorithm that asks for it, for which the texts of their documents are read, once for all.
 fn tell_all<'c>(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
     contents: Contents,
@@ -177,14 +189,14 @@ fn tell_all<'c>(
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
         if let (Some(_), Step::Found(found)) = (bound.signer.relating(), now) {
-            wanted.push(documents_of(job, &found.pairs)?);
+            wanted.push(documents_of(engine, reader, &found.pairs)?);
         }
     }
     if wanted.is_empty() {
         return Ok((members, contents));
     }
     let docs = wanted.iter().flat_map(|bits| bits.iter());
-    let contents = TakingContents::new(job, contents, docs)?.read(job, corpus.view)?;
+    let contents = TakingContents::new(engine, reader, contents, docs)?.read(engine, reader, corpus.view)?;
     let members = each(members, |bound, step, report| {
         let Step::Found(found) = step else { return Ok(step) };
         let (Some(relating), Some(headings), Some(evidence)) =
@@ -192,9 +204,9 @@ fn tell_all<'c>(
         else {
             return Ok(Step::Found(found));
         };
-        let common = headings.common(job, corpus.copies, relating.0.titles)?;
+        let common = headings.common(engine, reader, corpus.copies, relating.0.titles)?;
         let known = Known { evidence, contents: &contents, headings, common: &common };
-        let (pairs, relations) = tell(job, &bound.label, relating, &found.pairs, &known)?;
+        let (pairs, relations) = tell(engine, reader, &bound.label, relating, &found.pairs, &known)?;
         report.relations = Some(relations);
         Ok(Step::Found(Found { pairs, ..found }))
     });

@@ -1,23 +1,25 @@
-//! The rows of `removed/`: taken down while it is decided, and written as a table.
+//! The rows of `removed/`: recorded while it is decided, and written as a table.
 
 use std::collections::BTreeMap;
 
-use super::classes::{Classes, number};
+use super::components::Components;
 use super::contents::Shares;
-use super::decide::Decided;
-use super::ids::Ids;
-use super::workers::Job;
 use crate::batch::{RemovalBuilder, RemovalRow, removal_schema};
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::shuffle::Writer;
+use crate::reading::classes::{Classes, number};
+use crate::reading::ids::Ids;
+use crate::reading::reader::Reader;
+use crate::shuffle::{Sorted, Writer};
 use crate::stage::survive::Removal;
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
 /// document is contained, and the two shares.
 pub const ROW: usize = 31;
 
-/// Takes down a removal.
+/// Records a removal.
 pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     let (algorithm, similarity) =
         removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
@@ -34,6 +36,38 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(&row)
 }
 
+/// What was decided.
+pub struct Decided {
+    /// The removals, as [`push_row`] takes them down.
+    pub rows: Sorted,
+    /// The labels of the algorithms whose pairs decided.
+    pub algorithms: Vec<String>,
+    /// Whether documents were held against the kept ones.
+    pub looks: bool,
+    /// Comparisons left out.
+    pub left_out: u64,
+    /// Documents that stay beside a kept one that they form a pair with, by reason.
+    pub stays: BTreeMap<String, u64>,
+    /// Kept partners of these that were not looked at.
+    pub not_looked_at: u64,
+    /// Which kept documents each one was held against.
+    pub looked_at: Option<Evidence>,
+    /// The clusters of the pairs that decided, where they are to be told.
+    pub components: Option<Components>,
+}
+
+/// Hands on which documents go, and for which kept ones, in order of the documents.
+pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, memory_bytes)?;
+        for at in 0..records.len() {
+            let record = records.record(at);
+            each(number(&record[..8]), number(&record[8..16]))?;
+        }
+    }
+    Ok(())
+}
+
 /// What the removals come to.
 #[derive(Clone, Debug, Default)]
 pub struct Removals {
@@ -43,11 +77,59 @@ pub struct Removals {
     pub reasons: BTreeMap<String, u64>,
     /// By input file.
     pub by_file: Vec<u64>,
+    /// By input file: those whose text an index has.
+    pub seen_by_file: Vec<u64>,
+}
+
+/// A row, read again.
+struct ReadBack {
+    doc: u64,
+    kept: u64,
+    algorithm: Option<usize>,
+    similarity: Option<f32>,
+    reason: &'static str,
+    shares: Option<Shares>,
+}
+
+/// The algorithm by which a document goes, if one says so.
+fn algorithm(record: &[u8]) -> Option<usize> {
+    (number(&record[16..18]) as usize).checked_sub(1)
+}
+
+/// A document that goes, the one that it goes for, and why, of a row.
+pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
+    let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
+    let reason = match algorithm(record) {
+        None => "chain",
+        Some(_) if copies.representative(doc) == copies.representative(kept) => {
+            if kept < reader.base {
+                "seen"
+            } else {
+                "copy"
+            }
+        }
+        Some(_) => "pair",
+    };
+    (doc, kept, reason)
+}
+
+fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Classes) -> ReadBack {
+    let (doc, kept, reason) = fate(reader, record, copies);
+    let algorithm = algorithm(record);
+    let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
+    let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
+    // Copies are not held against each other: they say the same.
+    let shares = match reason {
+        "copy" | "seen" if decided.looks => Some(Shares::COPY),
+        _ => (record[22] == 1).then(looked_at),
+    };
+    ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
 /// Writes the table; also returns its bytes.
 pub fn write(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stage: &Stage,
     decided: &Decided,
     copies: &Classes,
@@ -55,46 +137,35 @@ pub fn write(
 ) -> Result<(Removals, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
     let mut builder = RemovalBuilder::new(ids.kind());
-    let keep_rule = job.options.keep.to_string();
-    let mut removals = Removals { by_file: vec![0; job.source.files.len()], ..Removals::default() };
+    let keep_rule = reader.options.keep.to_string();
+    let of_files = vec![0; reader.source.files.len()];
+    let mut removals = Removals { by_file: of_files.clone(), seen_by_file: of_files, ..Removals::default() };
     let mut file = 0;
     for partition in 0..decided.rows.partitions() {
-        let records = decided.rows.load(partition, job.budget.a_thread)?;
+        let records = decided.rows.load(partition, engine.budget.a_thread)?;
         for at in 0..records.len() {
-            job.go_on()?;
-            let record = records.record(at);
-            let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
-            let algorithm = (number(&record[16..18]) as usize).checked_sub(1);
-            let reason = match algorithm {
-                None => "chain",
-                Some(_) if copies.representative(doc) == copies.representative(kept) => "copy",
-                Some(_) => "pair",
-            };
-            let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
-            let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
-            // Copies are not held against each other: they say the same.
-            let shares = match reason {
-                "copy" if decided.looks => Some(Shares::COPY),
-                _ => (record[22] == 1).then(looked_at),
-            };
+            engine.go_on()?;
+            let ReadBack { doc, kept, algorithm, similarity, reason, shares } =
+                read_back(reader, records.record(at), decided, copies);
             builder.push(&RemovalRow {
                 id: ids.of(doc).as_ref(),
                 kept_id: ids.of(kept).as_ref(),
-                similarity: algorithm.map(|_| f32::from_bits(number(&record[18..22]) as u32)),
+                similarity,
                 algorithm: algorithm.map_or("", |number| &decided.algorithms[number]),
                 reason,
                 keep_rule: &keep_rule,
-                doc,
-                kept_doc: kept,
+                doc: reader.number(doc),
+                kept_doc: reader.number(kept),
                 contained: shares.map(|shares| shares.grams),
                 numbers: shares.map(|shares| shares.numbers),
             })?;
             removals.removed += 1;
             *removals.reasons.entry(reason.to_string()).or_default() += 1;
-            while job.source.files[file].first_doc + job.source.files[file].rows <= doc {
+            while reader.source.files[file].first_doc + reader.source.files[file].rows <= doc {
                 file += 1;
             }
             removals.by_file[file] += 1;
+            removals.seen_by_file[file] += u64::from(reason == "seen");
             if builder.is_full() {
                 writer.write(&builder.finish()?)?;
             }

@@ -4,30 +4,38 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use super::document::View;
 use super::group::Relation;
 use super::guards::Guarded;
-use super::inputs::Inputs;
-use super::means::Means;
 use super::member::Member;
-use super::options::RunOptions;
-use super::page::{self, Page};
 use super::passes::{self, First, Waiting};
-use super::products::{Counts, Products, Stock};
-use super::progress::Progress;
+use super::products::{Counts, Stock};
+use super::read_back::Frozen;
 use super::relate::relate;
 use super::run_report::RunReport;
-use super::workers::Job;
-use super::{Outcome, learn, output, relate};
+use super::{corpus_files, estimate, learn, output, relate};
+use crate::engine::full_disk::Disk;
+use crate::engine::products::Products;
+use crate::engine::progress::Progress;
+use crate::engine::resources::Resources;
+use crate::engine::threads::Engine;
+use crate::options::RunOptions;
+use crate::reading::document::View;
+use crate::reading::inputs::Inputs;
+use crate::reading::reader::Reader;
 use serde::Serialize;
 
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Source, Stage, empty_folder};
+use crate::spelling::opt;
 use crate::stage::plan::Plan;
+use crate::text::Pipeline;
 
-/// Runs the whole job; `page` makes report.html.
+/// What is made of a result whose tables stand, in the folder that is being built: it gives the record back with its own stage in it.
+pub type Finish<'f> = dyn Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
+
+/// Runs the whole job; `finish` makes report.html.
 ///
 /// A file whose damage shows only while it is read is set aside as a whole: the run starts again without it, so that none
 /// of its rows counts anywhere.
@@ -39,27 +47,45 @@ pub fn run(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    page: &Page<'_>,
-) -> Result<Outcome> {
-    let attempt = |job: &Job<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
-        let report = attempt(job, stage, bad, products, |_| Ok(()))?;
-        page::write(job, stage, report, page)
-    };
-    carry_out(options, inputs, progress, cancel, attempt).map(|report| Outcome { report })
+    finish: &Finish<'_>,
+) -> Result<RunReport> {
+    let attempt =
+        |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
+            corpus_files::check(engine, reader)?;
+            let report = attempt(engine, reader, stage, bad, products, |_| Ok(()))?;
+            finish(engine, reader, stage, report)
+        };
+    carry_out(options, inputs, progress, cancel, attempt)
 }
 
 /// Does the work of a verb: from opened inputs to an output folder with its record, whole or not at all.
 ///
 /// # Errors
 /// As [`run()`].
-pub(super) fn carry_out<R: Serialize + Guarded>(
+pub(crate) fn carry_out<R: Serialize + Guarded>(
     options: &RunOptions,
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Job<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
 ) -> Result<R> {
-    let means = Means::new(options)?;
+    carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
+}
+
+/// The same, with something that is to be done when the output is whole, before it gets its name; not where it is held back.
+///
+/// # Errors
+/// As [`carry_out`], and what `before` returns.
+pub(crate) fn carry_out_and<R: Serialize + Guarded>(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
+    before: &dyn Fn(&Stage) -> Result<()>,
+) -> Result<R> {
+    let resources = Resources::new(options.memory, options.threads)?;
+    let pipeline = Pipeline::new(&options.recipe.text)?;
     let stage = Stage::begin(&options.out, options.overwrite, options.work.as_deref())?;
     let Inputs { mut source, mut bad } = inputs;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
@@ -67,25 +93,19 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
         stage.can_hold()?;
     }
     let products = Products::open(stage.work(), options.checkpoint, options.resumes)?;
+    let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {
         leave_out(&mut source, &mut bad, &known, "an earlier run found that");
     }
     loop {
-        if let (true, Some(first)) = (options.strict, bad.first()) {
-            return Err(Error::BadFile { path: first.path.clone(), why: first.why.clone() });
-        }
-        if let (true, Some(first)) = (source.files.is_empty(), bad.first()) {
-            return Err(Error::BadFile {
-                path: first.path.clone(),
-                why: format!("{} (none of the {} input files can be used)", first.why, bad.len()),
-            });
-        }
+        check_bad(&source, &bad, options.strict)?;
         // A file may turn out to be damaged when tables have been written.
         empty_folder(stage.path())?;
         products.clear_away()?;
-        let job = means.job(options, &source, stage.work().path(), progress, cancel);
-        match job.check_pages().and_then(|()| attempt(&job, &stage, &bad, &products)) {
+        let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
+        let reader = Reader::new(options, &source, &pipeline);
+        match reader.check_pages(&engine).and_then(|()| attempt(&engine, &reader, &stage, &bad, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -93,26 +113,45 @@ pub(super) fn carry_out<R: Serialize + Guarded>(
                     return Err(Error::Interrupted);
                 }
                 products.end()?;
-                if report.is_held() {
-                    let folder = stage.hold()?;
-                    tracing::warn!("the result is held back in {}; what stands at --out stays", folder.display());
-                } else {
-                    stage.commit(options.accept || !report.would_hold())?;
-                }
+                publish(stage, &report, options.accept, before)?;
                 return Ok(report);
             }
             // Another file that is damaged, such as a model, would be as damaged the next time.
             Err(Error::BadFile { path, why })
                 if !options.strict && source.files.iter().any(|file| file.path == path) =>
             {
-                let mut late = job.bad.into_inner().unwrap_or_default();
+                let mut late = engine.bad.into_inner().unwrap_or_default();
                 late.entry(path).or_insert(why);
                 leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
                 products.set_aside(&late)?;
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
         }
     }
+}
+
+/// Whether the job can go on without the files that cannot be used.
+fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
+    let Some(first) = bad.first() else { return Ok(()) };
+    let why = match () {
+        () if strict => first.why.clone(),
+        () if source.files.is_empty() => {
+            format!("{} (none of the {} input files can be used)", first.why, bad.len())
+        }
+        () => return Ok(()),
+    };
+    Err(Error::BadFile { path: first.path.clone(), why })
+}
+
+/// Gives the output its name, or holds it back.
+fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
+    if report.is_held() {
+        let folder = stage.hold()?;
+        tracing::warn!("the result is held back in {}; what stands at {out} stays", folder.display(), out = opt("out"));
+        return Ok(());
+    }
+    before(&stage)?;
+    stage.commit(accepts || !report.would_hold())
 }
 
 /// Sets files aside. The list of files stays as it was made: what is gone is not found again, and what came does not join.
@@ -125,31 +164,51 @@ fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<Path
 }
 
 /// One attempt over the files that are whole as far as is known; `look` sees what the algorithms say of pairs.
-pub(super) fn attempt(
-    job: &Job<'_>,
+pub(crate) fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stage: &Stage,
     bad: &[BadInput],
     products: &Products<'_>,
     look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
 ) -> Result<RunReport> {
-    let plan = Plan::new(&job.options.recipe, job.documents(), job.options.sift)?;
-    let (stock, none) = (Stock::new(job, &plan, products), CorpusStats::none());
-    let First { taken, copies, counts, words, members } = passes::first(job, &plan, &stock, &none)?;
+    let options = reader.options;
+    let frozen = options.stats.as_deref().map(|dir| Frozen::read(engine, reader, dir)).transpose()?;
+    let plan = Plan::new(&options.recipe, reader.documents(), options.sift, frozen.is_some())?;
+    let stock = Stock::new(engine, reader, &plan, frozen.as_ref(), products);
+    let none = CorpusStats::none();
+    let before = passes::Before::new(engine, reader, frozen.as_ref(), &none, reader.documents());
+    let First { taken, copies, counts, words, members, .. } =
+        passes::first(engine, reader, &plan, &stock, &before, None)?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
-    let view = match plan.counts {
-        Some(_) => View::after_count(job, cuts.as_ref(), &stats),
-        None => View::first(job),
+    let view =
+        if plan.counts.is_some() { View::after_count(engine, reader, cuts.as_ref(), &stats) } else { before.view };
+    let corpus = Corpus::new(reader.documents(), &stats);
+    let learnt = match &frozen {
+        Some(_) => Vec::new(),
+        None => learn::learn(engine, reader, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?,
     };
-    let corpus = Corpus::new(job.documents(), &stats);
-    let models = learn::learn(job, &stock, &view, &corpus, plan.counts.map(|_| &*copies))?;
-    let text_bytes = taken.text_bytes;
-    let waiting = Waiting { view: &view, stats: &stats, copies: &copies, words, models: &models, text_bytes };
-    let members = passes::sign(job, &plan, &stock, members, waiting)?;
+    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
+    let (text_bytes, documents_planned) = (taken.text_bytes, reader.documents());
+    let waiting = Waiting {
+        view: &view,
+        stats: &stats,
+        copies: &copies,
+        words,
+        models,
+        text_bytes,
+        documents_planned,
+        numbered: None,
+    };
+    let members = passes::sign(engine, reader, &plan, &stock, members, waiting)?;
     let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
-    let (members, contents) = relate(job, &stock, members, known)?;
+    let (members, contents) = relate(engine, reader, &stock, members, known)?;
     look(&members)?;
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats: &stats, models: &models, bad };
-    let mut report = output::write(job, stage, &plan, members, contents, known)?;
+    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
+    let tables = frozen.as_ref().map_or_else(|| plan.counts.map(|counts| counts.needs), |frozen| Some(frozen.tables));
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, bad };
+    let (mut report, _) = output::write(engine, reader, stage, &stock, members, contents, known)?;
     report.taken_up = products.taken_up();
+    report.frozen = frozen.map(|frozen| frozen.report);
     Ok(report)
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::purify_report::PurifyReport;
-use crate::batch::RejectReason;
+use crate::engine::StageReport;
+use crate::reading::{PurifyReport, RejectionsReport};
 
 /// Version of the records run.json.
 pub const SCHEMA_VERSION: u32 = 5;
@@ -20,6 +20,18 @@ pub struct RunReport {
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
+    /// When the run began, as RFC 3339 writes it.
+    #[serde(default)]
+    pub started: String,
+    /// When its tables stood.
+    #[serde(default)]
+    pub ended: String,
+    /// The name of the machine.
+    #[serde(default)]
+    pub host: String,
+    /// The command line.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// What signatures depend on.
     pub recipe: RecipeReport,
     /// Every option of the run by its name: numbers as numbers, switches as booleans, anything else as it could be typed.
@@ -38,14 +50,23 @@ pub struct RunReport {
     pub purified: Option<PurifyReport>,
     /// Ids of the corpus.
     pub ids: IdsReport,
-    /// Counts of the first pass, where there was one.
+    /// Counts of the first pass, where there was one, or those that came with `frozen`.
     pub statistics: Option<StatisticsReport>,
+    /// Where the counts, the models and the planned size came from, where that is another run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<FrozenReport>,
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<AlgorithmReport>,
     /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first.
     pub segmented_characters: u64,
+    /// The index that the run was matched against, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<IndexReport>,
     /// What was removed and why; null of a comparison, which removes nothing.
     pub removal: Option<RemovalReport>,
+    /// What was written of the corpus itself; null without `--corpus`.
+    #[serde(default)]
+    pub corpus: Option<CorpusReport>,
     /// One entry a stage, in order.
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 where one held the result back.
@@ -105,6 +126,10 @@ pub struct RecipeReport {
     pub identity: String,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// One input file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputReport {
@@ -118,6 +143,42 @@ pub struct InputReport {
     pub bytes: u64,
     /// Documents of it that are removed.
     pub removed: u64,
+    /// Of these, exact copies of documents of the index.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seen: u64,
+    /// Rows of it that are set aside.
+    #[serde(default)]
+    pub rejected: u64,
+}
+
+/// What was written of the corpus itself. `rows = kept + removed + rejected`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct CorpusReport {
+    /// `--corpus`.
+    pub written: String,
+    /// Rows of the files that take part.
+    pub rows: u64,
+    /// Those that stay.
+    pub kept: u64,
+    /// Those that go.
+    pub removed: u64,
+    /// Those that are set aside: they are in no copy.
+    pub rejected: u64,
+    /// What was written, by folder.
+    pub folders: BTreeMap<String, FolderReport>,
+}
+
+/// A folder of files like those of the corpus.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct FolderReport {
+    /// Its files: those of the corpus of which a row is in it.
+    pub files: u64,
+    /// Of these, files that lose nothing and are copied byte for byte.
+    pub whole: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes on disk.
+    pub bytes: u64,
 }
 
 /// An input file that was set aside as a whole.
@@ -127,49 +188,6 @@ pub struct BadInputReport {
     pub file: String,
     /// What was expected and what came.
     pub why: String,
-}
-
-/// Rows set aside, see `rejected/`.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct RejectionsReport {
-    /// All of them.
-    #[serde(rename = "rejected")]
-    pub rows: u64,
-    /// Those with which something is wrong: null, not UTF-8, not JSON, too long, damaged.
-    #[serde(rename = "rejected_broken", default)]
-    pub broken: u64,
-    /// Those that are no documents by their kind, such as answers that are not HTML; `rejected` is the sum of both.
-    #[serde(rename = "rejected_by_kind", default)]
-    pub by_kind: u64,
-    /// All of them by reason.
-    #[serde(rename = "rejected_reasons", default)]
-    pub reasons: BTreeMap<String, u64>,
-}
-
-impl RejectionsReport {
-    /// Adds so many rows of that reason.
-    pub fn add(&mut self, reason: RejectReason, rows: u64) {
-        if rows > 0 {
-            *self.reasons.entry(reason.text().to_owned()).or_default() += rows;
-            *(if reason.is_broken() { &mut self.broken } else { &mut self.by_kind }) += rows;
-            self.rows += rows;
-        }
-    }
-
-    /// The reasons of one sort with their rows.
-    pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
-        let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
-        let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
-        reasons.map(|(reason, &rows)| (reason.as_str(), rows)).collect()
-    }
-
-    /// Adds the rows of another thread.
-    pub fn merge(&mut self, other: &RejectionsReport) {
-        self.rows += other.rows;
-        self.broken += other.broken;
-        self.by_kind += other.by_kind;
-        other.reasons.iter().for_each(|(reason, rows)| *self.reasons.entry(reason.clone()).or_default() += rows);
-    }
 }
 
 /// Documents by fate. `rows = used + rejected`.
@@ -214,6 +232,38 @@ pub struct StatisticsReport {
     pub repeated_features: u64,
     /// Names these counts, in hexadecimal.
     pub snapshot: String,
+}
+
+/// Counts of other documents than those of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct FrozenReport {
+    /// The output that they were taken from.
+    pub from: String,
+    /// The number of documents that table schemes are chosen by.
+    pub documents_planned: u64,
+}
+
+/// A night and the index that it was matched against.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct IndexReport {
+    /// Where it stands.
+    pub folder: String,
+    /// The name of the night.
+    pub batch: String,
+    /// The generation that has this night.
+    pub generation: u64,
+    /// The one that it was matched against; 0 for none.
+    pub read_generation: u64,
+    /// The number of the first row of the night: `doc` in all tables counts on from night to night.
+    pub first_doc: u64,
+    /// Documents of the index that take part.
+    pub guests: u64,
+    /// New texts of the night.
+    pub texts: u64,
+    /// Exact copies of earlier documents that are removed.
+    pub seen: u64,
+    /// Bytes of rows of the index that were read.
+    pub bytes_scanned: u64,
 }
 
 /// What one algorithm found.
@@ -332,23 +382,4 @@ pub struct RemovalReport {
     /// Kept documents that form a pair with one of these and that it was not held against.
     #[serde(default)]
     pub not_looked_at: u64,
-}
-
-/// What one stage did.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct StageReport {
-    /// Its name.
-    pub stage: String,
-    /// Rows in.
-    pub rows_in: u64,
-    /// Rows out.
-    pub rows_out: u64,
-    /// Bytes that went to work files.
-    pub spilled_bytes: u64,
-    /// Wall-clock seconds.
-    pub seconds: f64,
-    /// User and system CPU seconds.
-    pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled while it ran, in bytes.
-    pub peak_memory_bytes: u64,
 }

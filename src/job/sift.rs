@@ -2,20 +2,28 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::classes::Classes;
-use super::document::View;
-use super::workers::Job;
 use crate::batch::Cell;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 use crate::stage::sign::sign;
 
 /// Signs all documents once, for the filters alone. They take at most half of the memory for rows.
-pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: &View<'_>) -> Result<Sieve> {
-    let running = job.clock.stage("sift");
-    let sieve = Sieve::new(bound, job.documents(), job.budget.rows / 2);
-    let rows = job.read(
+pub fn sift(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &[Bound<'_>],
+    copies: Option<&Classes>,
+    view: &View<'_>,
+) -> Result<Sieve> {
+    let running = engine.clock.stage("sift");
+    let sieve = Sieve::new(bound, reader.documents(), engine.budget.rows / 2);
+    let rows = reader.read(
+        engine,
         "sift",
         &view.want(),
         || Ok((Default::default(), 0u64, 0u64)),
@@ -26,7 +34,7 @@ pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: 
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;
                 }
-                let _long = job.long_document(View::bytes(text, &columns, row))?;
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 sign(bound, &document, scratch, |algorithm, out, _| {
                     *rows += out.rows(doc).count() as u64;
@@ -38,10 +46,10 @@ pub fn sift(job: &Job<'_>, bound: &[Bound<'_>], copies: Option<&Classes>, view: 
             Ok(())
         },
         |(_, rows, segmented)| {
-            job.segmented.fetch_add(segmented, Relaxed);
+            reader.segmented.fetch_add(segmented, Relaxed);
             Ok(rows)
         },
     )?;
-    running.end(job.documents(), rows.iter().sum(), 0);
+    running.end(reader.documents(), rows.iter().sum(), 0);
     Ok(sieve)
 }

@@ -1,12 +1,13 @@
 //! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
-use std::time::{Duration, Instant};
-
-use super::classes::Classes;
-use super::evidence::{Evidence, Taking, let_go};
-use super::sketches::SketchFile;
-use super::workers::Job;
+use super::timing::{Sample, Timed};
+use crate::engine::evidence::{Evidence, Taking, let_go};
+use crate::engine::sketches::SketchFile;
+use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::reading::classes::Classes;
+use crate::reading::meeting::{MeetingKeys, Numbered};
+use crate::reading::reader::Reader;
 use crate::row::{Row, RowLayout, Signatures};
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
@@ -26,6 +27,8 @@ pub struct SignedRows {
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, where the method keeps some.
     pub sketches: Option<SketchFile>,
+    /// By what its documents meet those of an index, where there is one.
+    pub keys: Option<Box<Sorted>>,
 }
 
 /// Documents of one algorithm, exact copies counted one by one.
@@ -35,18 +38,15 @@ pub struct SignTally {
     pub documents: Tally,
     /// Rows that the sieve left out.
     pub sifted: u64,
-    /// What signing the sampled documents took of this algorithm alone, all that is shared being there already.
-    pub sampled: Duration,
-    /// Bytes of their texts.
-    pub sampled_bytes: u64,
+    /// What signing took of this algorithm alone.
+    pub timed: Timed,
 }
 
 impl SignTally {
     fn merge(&mut self, other: &SignTally) {
         self.documents.merge(&other.documents);
         self.sifted += other.sifted;
-        self.sampled += other.sampled;
-        self.sampled_bytes += other.sampled_bytes;
+        self.timed.merge(other.timed);
     }
 }
 
@@ -63,19 +63,14 @@ pub fn spilled(signed: &[SignedRows]) -> u64 {
     signed.iter().map(|one| one.rows.spilled_bytes() + files(one)).sum()
 }
 
-/// One document in so many is timed, of a large corpus.
-const TIMED: u64 = 128;
-/// So many are timed at least, where there are as many.
-const TIMED_AT_LEAST: u64 = 512;
-
 /// The signing of one pass, for all threads.
 pub struct Signing<'s> {
     bound: &'s [Bound<'s>],
     copies: Option<&'s Classes>,
     sieve: Option<&'s Sieve>,
     outputs: Vec<Output>,
-    /// One document in so many is timed.
-    timed: u64,
+    copy_keys: Option<MeetingKeys>,
+    sample: Sample,
 }
 
 /// Where the signatures of one algorithm go.
@@ -84,11 +79,15 @@ struct Output {
     rows: Shuffle,
     taking: Option<Taking>,
     sketches: Option<SketchFile>,
+    keys: Option<MeetingKeys>,
 }
 
 /// What one thread signs with.
 pub struct SigningThread<'w> {
     rows: Vec<Writer<'w>>,
+    keys: Vec<Option<Writer<'w>>>,
+    copy_keys: Option<Writer<'w>>,
+    probes: Signatures,
     tallies: Vec<SignTally>,
     scratch: (Signatures, Vec<u64>),
     record: Vec<u8>,
@@ -96,34 +95,54 @@ pub struct SigningThread<'w> {
 
 impl<'s> Signing<'s> {
     /// Surplus copies, where they are known already, are counted with their document. With a sieve only rows that may meet
-    /// another one are written.
+    /// another one are written. With an index it is noted by what documents meet others.
     pub fn new(
-        job: &Job<'_>,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
         bound: &'s [Bound<'s>],
         copies: Option<&'s Classes>,
         sieve: Option<&'s Sieve>,
+        indexed: Option<Numbered>,
     ) -> Result<Signing<'s>> {
-        let documents = job.documents();
+        let documents = reader.documents();
         let output = |bound: &Bound<'_>| {
             let layout = RowLayout::new(bound.signer.shape(), documents);
             let rows = documents * u64::from(bound.signer.shape().positions);
             let early = bound.takes_evidence_early();
             let words = bound.signer.sketch_words();
-            let sketches = || SketchFile::new(job.dir, &bound.label, documents, words);
+            let sketches = || SketchFile::new(engine.dir, &bound.label, documents, words);
             Ok(Output {
-                rows: job.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
+                rows: engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), rows)?,
                 layout,
-                taking: early.then(|| Taking::of_all(job.dir, &bound.label, documents)).transpose()?,
+                taking: early.then(|| Taking::of_all(engine.dir, &bound.label, documents)).transpose()?,
                 sketches: (words > 0).then(sketches).transpose()?,
+                keys: indexed.map(|numbered| MeetingKeys::of(engine, numbered, bound, reader.rows())).transpose()?,
             })
         };
         let outputs = bound.iter().map(output).collect::<Result<_>>()?;
-        Ok(Signing { bound, copies, sieve, outputs, timed: (documents / TIMED_AT_LEAST).clamp(1, TIMED) })
+        let sample = Sample::of(reader.rows());
+        Ok(Signing { bound, copies, sieve, outputs, copy_keys: None, sample })
+    }
+
+    /// Notes the hashes of texts too.
+    pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
+        Signing { copy_keys, ..self }
+    }
+
+    /// Ends the noting of what documents meet others by: that of copies, and that of each algorithm.
+    pub fn close_keys(&mut self) -> Result<(Option<Sorted>, Vec<Option<Sorted>>)> {
+        let finish = |keys: Option<MeetingKeys>| keys.map(|keys| keys.rows.finish()).transpose();
+        let copies = finish(self.copy_keys.take())?;
+        let keys = self.outputs.iter_mut().map(|output| finish(output.keys.take()));
+        Ok((copies, keys.collect::<Result<_>>()?))
     }
 
     /// For one thread.
     pub fn thread(&self) -> SigningThread<'_> {
         SigningThread {
+            keys: self.outputs.iter().map(|output| output.keys.as_ref().map(|keys| keys.rows.writer())).collect(),
+            copy_keys: self.copy_keys.as_ref().map(|keys| keys.rows.writer()),
+            probes: Signatures::default(),
             rows: self.outputs.iter().map(|output| output.rows.writer()).collect(),
             tallies: vec![SignTally::default(); self.bound.len()],
             scratch: Default::default(),
@@ -139,13 +158,19 @@ impl<'s> Signing<'s> {
     /// Signs a document, whose text has so many bytes.
     pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
         let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
-        let SigningThread { rows, tallies, scratch, record } = thread;
+        let SigningThread { rows, keys, copy_keys, probes, tallies, scratch, record } = thread;
+        if let (Some(keys), Some(writer)) = (&self.copy_keys, copy_keys) {
+            keys.push_copy(doc, document, record, writer)?;
+        }
         sign(self.bound, document, scratch, |number, out, evidence| {
             let output = &self.outputs[number];
             let tally = &mut tallies[number];
             tally.documents.add(out, alike);
             if out.reason().is_some() {
                 return Ok(());
+            }
+            if let (Some(keys), Some(writer)) = (&output.keys, &mut keys[number]) {
+                keys.push(&self.bound[number], out, doc, (probes, record), writer)?;
             }
             if let Some(taking) = &output.taking {
                 taking.take_all(doc, evidence)?;
@@ -161,48 +186,42 @@ impl<'s> Signing<'s> {
             encode(output.layout, doc, out, record, passes, |row| rows[number].push(row))
         })?;
         let_go(&mut scratch.1);
-        if doc.is_multiple_of(self.timed) {
-            self.time(document, bytes, &mut scratch.0, tallies);
+        if self.sample.has(doc) {
+            let each = self.bound.iter().zip(tallies);
+            each.for_each(|(bound, tally)| tally.timed.add(bound, document, bytes, &mut scratch.0));
         }
         Ok(())
     }
 
-    /// Signs a document again, when all that the algorithms share has been cut, and times each of them. Of two times the
-    /// shorter one counts: something else may have had the processor during the other.
-    fn time(&self, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures, tallies: &mut [SignTally]) {
-        for (bound, tally) in self.bound.iter().zip(tallies) {
-            let mut once = || {
-                scratch.clear();
-                let begin = Instant::now();
-                bound.signer.sign(document, scratch);
-                begin.elapsed()
-            };
-            tally.sampled += once().min(once());
-            tally.sampled_bytes += bytes;
-        }
-    }
-
     /// Ends the work of a thread.
     pub fn close(thread: SigningThread<'_>) -> Result<Vec<SignTally>> {
-        thread.rows.into_iter().try_for_each(|mut writer| writer.flush())?;
+        let keys = thread.keys.into_iter().flatten().chain(thread.copy_keys);
+        thread.rows.into_iter().chain(keys).try_for_each(|mut writer| writer.flush())?;
         Ok(thread.tallies)
     }
 
     /// The rows by algorithm, from the tallies of all threads.
-    pub fn finish(self, threads: Vec<Vec<SignTally>>) -> Result<Vec<SignedRows>> {
+    pub fn finish(mut self, threads: Vec<Vec<SignTally>>) -> Result<Vec<SignedRows>> {
+        let (_, keys) = self.close_keys()?;
+        self.finish_with(threads, keys)
+    }
+
+    /// The same where [`Signing::close_keys`] was called before.
+    pub fn finish_with(self, threads: Vec<Vec<SignTally>>, keys: Vec<Option<Sorted>>) -> Result<Vec<SignedRows>> {
         let mut tallies = vec![SignTally::default(); self.bound.len()];
         for thread in threads {
             tallies.iter_mut().zip(&thread).for_each(|(sum, one)| sum.merge(one));
         }
-        let rows = |(output, tally): (Output, SignTally)| {
+        let rows = |((output, tally), keys): ((Output, SignTally), Option<Sorted>)| {
             Ok(SignedRows {
                 layout: output.layout,
                 rows: output.rows.finish()?,
                 tally,
                 evidence: output.taking.map(Taking::end).transpose()?,
                 sketches: output.sketches,
+                keys: keys.map(Box::new),
             })
         };
-        self.outputs.into_iter().zip(tallies).map(rows).collect()
+        self.outputs.into_iter().zip(tallies).zip(keys).map(rows).collect()
     }
 }

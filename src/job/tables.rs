@@ -2,25 +2,25 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::classes::Classes;
 use super::clusters::{self, ClusterCounts};
 use super::contents::Compared;
-use super::decide::Decided;
 use super::group::Relation;
-use super::ids::Ids;
 use super::keep::KeepOrder;
 use super::member::Member;
 use super::pairs::{self, DocumentPairs, Shown};
-use super::rejected::Rejected;
-use super::removals::{self, Removals};
-use super::workers::Job;
+use super::removals::{self, Decided, Removals};
 use crate::algorithm::Stats;
 use crate::batch::{
     RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_schema, term_schema,
 };
 use crate::corpus::{CorpusStats, TermTable};
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, TableWriter};
+use crate::reading::classes::Classes;
+use crate::reading::ids::Ids;
+use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejected;
 
 /// What an algorithm says, of representatives and of documents.
 pub struct Expanded {
@@ -75,8 +75,8 @@ const A_TABLE: u64 = 64 << 20;
 
 impl Tables<'_> {
     /// Writes them all.
-    pub fn write(&self, job: &Job<'_>, stage: &Stage) -> Result<Written> {
-        let running = job.clock.stage("write tables");
+    pub fn write(&self, engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage) -> Result<Written> {
+        let running = engine.clock.stage("write tables");
         let count = self.members.len();
         let written = Mutex::new(Written {
             pairs: vec![[0; 2]; count],
@@ -89,9 +89,9 @@ impl Tables<'_> {
             written.bytes += bytes;
             then(&mut written);
         };
-        let at_once = (job.options.memory / A_TABLE).clamp(1, job.options.threads as u64);
+        let at_once = (reader.options.memory / A_TABLE).clamp(1, reader.options.threads as u64);
         // The pairs first: they are the most.
-        job.work_on(
+        engine.work_on(
             at_once as usize,
             2 * count + 3,
             || Ok(()),
@@ -99,20 +99,21 @@ impl Tables<'_> {
                 let algorithm = table % count.max(1);
                 if table < count {
                     let Member { bound, now, .. } = &self.members[algorithm];
-                    let shown = Shown { ids: self.ids, compared: self.compared };
-                    let (rows, bytes) = pairs::write(job, stage, bound, &now.relation, &now.pairs, shown)?;
+                    let shown = Shown { ids: self.ids, compared: self.compared, reader };
+                    let (rows, bytes) = pairs::write(engine, stage, bound, &now.relation, &now.pairs, shown)?;
                     note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
                     let Member { bound, now, .. } = &self.members[algorithm];
-                    let (counts, bytes) = clusters::write(job, stage, bound, &now.relation, self.keep, self.ids)?;
+                    let (counts, bytes) =
+                        clusters::write(engine, reader, stage, bound, &now.relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
                     if let Some(decided) = self.decided {
-                        let (removals, bytes) = removals::write(job, stage, decided, self.copies, self.ids)?;
+                        let (removals, bytes) = removals::write(engine, reader, stage, decided, self.copies, self.ids)?;
                         note(removals.removed, bytes, &|written| written.removals = removals.clone());
                     }
                 } else if table == 2 * count + 1 {
-                    let (rows, bytes) = write_rejected(job, stage, self.rejected, self.bad, self.ids)?;
+                    let (rows, bytes) = write_rejected(engine, reader, stage, self.rejected, self.bad, self.ids)?;
                     note(rows, bytes, &|_| ());
                 } else {
                     write_stats(stage, self.stats, self.needs)?;
@@ -130,7 +131,8 @@ impl Tables<'_> {
 
 /// Files and rows that could not be used.
 pub fn write_rejected(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     stage: &Stage,
     rejected: &Rejected,
     bad: &[BadInput],
@@ -141,8 +143,8 @@ pub fn write_rejected(
     for file in bad {
         builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
     }
-    rejected.each(job, |doc, reason, detail| {
-        let (file, row) = job.source.locate(doc);
+    rejected.each(engine, |doc, reason, detail| {
+        let (file, row) = reader.source.locate(doc);
         builder.push(&file.label, Some(row), Some(ids.of(doc).as_ref()), reason, detail);
         if builder.is_full() {
             writer.write(&builder.finish()?)?;

@@ -1,25 +1,28 @@
 //! The rule that tells versions from forms, over the pairs of one algorithm: what each pair is, and why.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::Contents;
-use super::evidence::Evidence;
 use super::headings::Headings;
-use super::neighbours::Neighbours;
+use super::links::Links;
 use super::pair_list::PairList;
 use super::run_report::RelationsReport;
-use super::workers::Job;
 use crate::algorithm::Relating;
+use crate::engine::evidence::Evidence;
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::measure::{Contained, FirstLine, Versions};
+use crate::reading::reader::Reader;
 use crate::row::RelationKind;
 use crate::shuffle::AtomicBits;
+use crate::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use crate::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
 
 /// All that is known of documents for the rule.
 pub struct Known<'k> {
-    /// What the method's check took down of each.
+    /// What the method's check recorded of each.
     pub evidence: &'k Evidence,
     /// What they say.
     pub contents: &'k Contents,
@@ -46,18 +49,19 @@ impl Facts for Known<'_> {
 /// Tells what each pair is; all pairs of the algorithm have been judged by its own score. Forms that are too far apart to be
 /// reported are left out, and counted.
 pub fn tell(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     label: &str,
     (rule, relating): (&Versions, &dyn Relating),
     pairs: &PairList,
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
-    let running = job.clock.stage(format!("tell {label}"));
-    let neighbours = Neighbours::new(job, pairs, near(rule))?;
+    let running = engine.clock.stage(format!("tell {label}"));
+    let neighbours = Neighbours::new(engine, reader, pairs, near(rule))?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
-    let told = pairs.revise(job, &format!("tell {label}"), layout, |_, pair| {
+    let told = pairs.revise(engine, &format!("tell {label}"), layout, |_, pair| {
         let next = neighbours.next_best(pair.a, pair.b);
         cut_short.fetch_add(next.cut_short.into(), Relaxed);
         let pair = tell_one((rule, relating), pair, next, known);
@@ -78,4 +82,34 @@ pub fn tell(
         cut_short: cut_short.into_inner(),
     };
     Ok((told, report))
+}
+
+/// The partners of each document in the order that the search for the next best asks for, in work files.
+struct Neighbours {
+    links: Links,
+    near: f32,
+}
+
+impl Neighbours {
+    /// Of pairs; those with a similarity of at least `near` are near.
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList, near: f32) -> Result<Neighbours> {
+        let mut links = Links::new(engine, reader, pairs, |_| true)?;
+        links.sort(engine, reader, |x, y| order(near, x, y))?;
+        Ok(Neighbours { links, near })
+    }
+
+    /// The best partner that either of two documents has outside of what is near to both.
+    fn next_best(&self, a: u64, b: u64) -> NextBest {
+        next_best(&self.links, self.near, MOST_PASSED, a, b)
+    }
+}
+
+impl Partners for Links {
+    fn range(&self, doc: u64) -> Range<usize> {
+        Links::range(self, doc)
+    }
+
+    fn get(&self, at: usize) -> Partner {
+        Links::get(self, at)
+    }
 }

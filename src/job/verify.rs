@@ -1,22 +1,22 @@
 //! The check on the texts: only documents that stand in a candidate pair are read again, each once for all algorithms.
 //!
-//! What a check needs of a document (its shingles, its characters) is taken down in a memory-mapped work file, so that a
+//! What a check needs of a document (its shingles, its characters) is recorded in a memory-mapped work file, so that a
 //! document in a thousand candidate pairs is cut once and memory does not grow with the candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::contents::{Contents, TakingContents};
-use super::document::View;
-use super::evidence::{Evidence, Taking};
 use super::group::Grouped;
-use super::member::Member;
+use super::member::{Found, Member, Step};
 use super::pair_list::PairList;
-use super::step::{Found, Step};
-use super::workers::Job;
 use crate::batch::Cell;
+use crate::engine::evidence::{Evidence, Taking};
+use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
 use crate::stage::bound::Check;
 use crate::stage::verify::{documents as evidence_of, judge};
@@ -43,28 +43,29 @@ pub struct Wanted<'w> {
 
 /// Makes the checks that come after a rule over all pairs.
 pub fn verify_last<'c>(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     members: Vec<Member<'c, Step>>,
     (view, contents): (&View<'_>, Contents),
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
     for Member { bound, now, .. } in &members {
-        let (check, documents) = match (bound.confirm_last(), now) {
-            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(job, &found.pairs)?)),
+        let (check, documents) = match (bound.verify_last(), now) {
+            (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(engine, reader, &found.pairs)?)),
             _ => (None, None),
         };
         wanted.push(Wanted { label: bound.label.clone(), check, documents });
     }
-    let (taken, contents) = take_evidence(job, &wanted, view, contents)?;
+    let (taken, contents) = take_evidence(engine, reader, &wanted, view, contents)?;
     drop(wanted);
     let members = members.into_iter().zip(taken).map(|(member, evidence)| {
         member.then(|bound, step, report| {
-            let (Some(check), Some(evidence)) = (bound.confirm_last(), evidence) else { return Ok(step) };
+            let (Some(check), Some(evidence)) = (bound.verify_last(), evidence) else { return Ok(step) };
             let Step::Found(now) = step else { return Ok(step) };
             let what = format!("verify {}", bound.label);
-            let (running, undecided) = (job.clock.stage(what.clone()), AtomicU64::new(0));
+            let (running, undecided) = (engine.clock.stage(what.clone()), AtomicU64::new(0));
             let count = || _ = undecided.fetch_add(1, Relaxed);
-            let pairs = now.pairs.revise(job, &what, now.pairs.layout(), |_, pair| {
+            let pairs = now.pairs.revise(engine, &what, now.pairs.layout(), |_, pair| {
                 Ok(judge(check, [&evidence.of(pair.a), &evidence.of(pair.b)], pair, count))
             })?;
             running.end(now.pairs.rows(), pairs.rows(), pairs.bytes());
@@ -76,19 +77,20 @@ pub fn verify_last<'c>(
 }
 
 /// The documents of some pairs.
-pub fn documents_of(job: &Job<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
-    let documents = AtomicBits::new(job.dir, "documents-of-pairs", job.documents() as usize)?;
+pub fn documents_of(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList) -> Result<Arc<AtomicBits>> {
+    let documents = AtomicBits::new(engine.dir, "documents-of-pairs", reader.documents() as usize)?;
     pairs.each(|pair| {
         evidence_of(&pair).into_iter().for_each(|doc| _ = documents.set(doc as usize));
-        job.go_on()
+        engine.go_on()
     })?;
     Ok(Arc::new(documents))
 }
 
-/// Reads the documents of each algorithm's candidates, and takes down what its check needs of them. Also returns what the
+/// Reads the documents of each algorithm's candidates, and records what its check needs of them. Also returns what the
 /// documents say that were read for it, where that will be asked.
 pub fn take_evidence(
-    job: &Job<'_>,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     wanted: &[Wanted<'_>],
     view: &View<'_>,
     known: Contents,
@@ -98,22 +100,22 @@ pub fn take_evidence(
     if all.is_empty() {
         return Ok((wanted.iter().map(|_| None).collect(), known));
     }
-    let running = job.clock.stage("read candidates");
+    let running = engine.clock.stage("read candidates");
     let stores = wanted.iter().map(|one| {
         one.documents
             .as_ref()
             .filter(|_| one.check.is_some())
-            .map(|documents| Taking::new(job.dir, &one.label, documents))
+            .map(|documents| Taking::new(engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
     // Documents whose contents are asked for are mostly candidates: then their texts are not read once more for it.
-    let removal_asks = job.options.removes && job.options.remove_if.bounds().is_some();
-    let asks = removal_asks || job.options.recipe.relates();
+    let asks = asks_contents(reader);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
-    let contents = TakingContents::new(job, known, docs)?;
+    let contents = TakingContents::new(engine, reader, known, docs)?;
     let filter = RowFilter::Where(Arc::new(move |doc| all.iter().any(|documents| documents.get(doc as usize))));
     let want = Want { rows: Some(filter), ..view.want() };
-    let read = job.read(
+    let read = reader.read(
+        engine,
         "read candidates",
         &want,
         || Ok((Vec::new(), 0u64, 0u64)),
@@ -122,7 +124,7 @@ pub fn take_evidence(
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
-                let _long = job.long_document(View::bytes(text, &columns, row))?;
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
                 for (one, store) in wanted.iter().zip(&stores) {
                     let (Some(check), Some(store)) = (&one.check, store) else { continue };
@@ -136,31 +138,35 @@ pub fn take_evidence(
             Ok(())
         },
         |(_, count, segmented)| {
-            job.segmented.fetch_add(segmented, Relaxed);
+            reader.segmented.fetch_add(segmented, Relaxed);
             Ok(count)
         },
     )?;
     let evidence = stores.into_iter().map(|store| store.map(Taking::end).transpose()).collect::<Result<Vec<_>>>()?;
-    let contents = contents.end()?;
-    let written = evidence.iter().flatten().map(Evidence::bytes).sum::<u64>() + contents.bytes();
-    let count = read.iter().sum();
-    running.end(count, count, written);
+    let (contents, count) = (contents.end()?, read.iter().sum());
+    running.end(count, count, evidence.iter().flatten().map(Evidence::bytes).sum::<u64>() + contents.bytes());
     Ok((evidence, contents))
 }
 
+/// Whether it will be asked what documents in pairs say.
+pub fn asks_contents(reader: &Reader<'_>) -> bool {
+    let removal_asks = reader.options.removes && reader.options.remove_if.bounds().is_some();
+    removal_asks || reader.options.recipe.relates()
+}
+
 /// Checks the candidates of one algorithm.
-pub fn confirm(
-    job: &Job<'_>,
+pub fn check_pairs(
+    engine: &Engine<'_>,
     label: &str,
     check: Check<'_>,
     grouped: &Grouped,
     evidence: &Evidence,
 ) -> Result<Verified> {
     let undecided = AtomicU64::new(0);
-    let running = job.clock.stage(format!("verify {label}"));
+    let running = engine.clock.stage(format!("verify {label}"));
     // Pairs come in order of their first document, whose evidence is read once.
     let (pairs, candidates) = PairList::make(
-        job,
+        engine,
         &format!("verify {label}"),
         &grouped.pairs,
         grouped.layout,

@@ -24,7 +24,7 @@ pub fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The distances of algorithms.md section 13.
+    /// The distances of docs/methods/sim.md.
     #[test]
     fn worked_examples() {
         let one = [(1, 12.0), (2, 10.0), (3, 7.0)];

@@ -40,7 +40,7 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
 
 /// How often the elements of a sequence fall into each of 256 classes by a hash.
 ///
-/// Two sequences have at most so many elements in common, in whatever order, as both have in the same class: the sum of
+/// Two sequences have at most so many elements in common, in any order, as both have in the same class: the sum of
 /// the smaller counts bounds their LCS. It rejects most pairs of unrelated Chinese texts without an alignment, and few
 /// of Russian or English ones, whose letters are always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

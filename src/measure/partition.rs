@@ -1,8 +1,8 @@
 //! How alike two partitions of the same documents are: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert,
 //! Arabie 1985).
 //!
-//! Both are sums over cells, a cell being the documents that share their true cluster and their predicted one. So nobody
-//! needs two lists of labels: whoever sorts the documents by (predicted, true) hands over one cell after the other, and
+//! Both are sums over cells, a cell being the documents that share their true cluster and their predicted one. So no
+//! lists of labels are needed: a caller that sorts the documents by (predicted, true) hands over one cell after the other, and
 //! nothing here grows with the documents. Documents that are alone count like all others.
 //!
 //! Pairwise measures are dominated by giant clusters, whose pairs grow with the square of their size; B-cubed weighs each

@@ -1,7 +1,7 @@
 //! Precision, recall, their harmonic mean F, and gamma: how much of what was found is right, and how much of what is right
 //! was found.
 //!
-//! Whatever has no denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
+//! What has no denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
 
 /// The four figures, each none where it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -12,7 +12,7 @@ pub struct Retrieval {
     pub recall: Option<f64>,
     /// F = 2 P R / (P + R); undefined where P or R is, and where both are 0.
     pub f: Option<f64>,
-    /// gamma = P R / (P + R) = F / 2, at most 0.5: the measure of S1.
+    /// gamma = P R / (P + R) = F / 2, at most 0.5: the measure of the 2011 paper on purified pages.
     pub gamma: Option<f64>,
 }
 

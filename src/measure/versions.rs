@@ -108,11 +108,11 @@ impl Versions {
 
     /// The five sentences, in their order.
     pub fn relate(&self, both: &Both) -> Related {
-        let told = |relation, why| Related { relation, why, next_best: both.next_best as f32 };
+        let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32 };
         let shares = both.contained.map(|contained| contained.grams.share().unwrap_or(0.0));
         let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));
         if !self.facts_agree(both.contained, smaller) {
-            return told(RelationKind::Form, Why::Numbers);
+            return outcome(RelationKind::Form, Why::Numbers);
         }
         let tells = both.surplus.map(|surplus| !both.lines.same && self.tells_apart(surplus));
         // Of two equally contained texts the first one is looked at.
@@ -121,16 +121,16 @@ impl Versions {
         let relation =
             if contained && smaller < MOST_OF_BOTH { RelationKind::Contained } else { RelationKind::Version };
         if contained && !tells[inner] {
-            return told(relation, Why::Contained);
+            return outcome(relation, Why::Contained);
         }
         let gap = both.cosine - both.next_best + HAIR;
         let (alone, told_apart) = (gap >= self.gap, tells[0] || tells[1]);
         match () {
-            () if alone && !told_apart => told(relation, Why::Alone),
-            () if both.lines.same && both.lines.titles && gap >= 0.0 => told(relation, Why::Title),
-            () if told_apart && (alone || contained) => told(RelationKind::Form, Why::Word),
-            () if both.next_best <= self.least + HAIR => told(RelationKind::Form, Why::Far),
-            () => told(RelationKind::Form, Why::Near),
+            () if alone && !told_apart => outcome(relation, Why::Alone),
+            () if both.lines.same && both.lines.titles && gap >= 0.0 => outcome(relation, Why::Title),
+            () if told_apart && (alone || contained) => outcome(RelationKind::Form, Why::Word),
+            () if both.next_best <= self.least + HAIR => outcome(RelationKind::Form, Why::Far),
+            () => outcome(RelationKind::Form, Why::Near),
         }
     }
 
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    fn told(both: Both) -> (RelationKind, Why) {
+    fn outcome(both: Both) -> (RelationKind, Why) {
         let Related { relation, why, .. } = Versions::DEFAULT.relate(&both);
         (relation, why)
     }
@@ -181,7 +181,7 @@ mod tests {
     fn facts_come_first() {
         let of = |grams, numbers, other| {
             let contained = [contained(grams, numbers), contained(grams, other)];
-            told(Both { contained, next_best: 0.5, ..both() })
+            outcome(Both { contained, next_best: 0.5, ..both() })
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Form, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
@@ -195,14 +195,14 @@ mod tests {
         let heavy = Surplus { share: 0.021, word: 7, words: 1000 };
         let alone = Both { next_best: 0.55, ..both() };
         for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
-            assert_eq!(told(Both { surplus, ..alone }), (RelationKind::Form, Why::Word));
+            assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Form, Why::Word));
             // Not where the first lines are equal.
             let lines = FirstLine { same: true, titles: false };
-            assert_eq!(told(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
+            assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
         }
         // In a text of 80 words it may have .025.
         let short = Surplus { words: 80, ..heavy };
-        assert_eq!(told(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
+        assert_eq!(outcome(Both { surplus: [short; 2], ..alone }), (RelationKind::Version, Why::Alone));
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         let light = Surplus { share: 0.001, word: 7, words: 1000 };
         let of = |common, all_a, all_b, surplus| {
             let contained = [contained((common, all_a), (0, 0)), contained((common, all_b), (0, 0))];
-            told(Both { contained, surplus, ..both() })
+            outcome(Both { contained, surplus, ..both() })
         };
         assert_eq!(of(880, 1000, 2000, [light, heavy]), (RelationKind::Contained, Why::Contained));
         assert_eq!(of(880, 2000, 1000, [heavy, light]), (RelationKind::Contained, Why::Contained));
@@ -223,19 +223,19 @@ mod tests {
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
         // .15 is enough, as it is written.
-        assert_eq!(told(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
-        assert_eq!(told(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
+        assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Form, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
-        assert_eq!(told(titles), (RelationKind::Version, Why::Title));
-        assert_eq!(told(Both { next_best: 0.71, ..titles }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(titles), (RelationKind::Version, Why::Title));
+        assert_eq!(outcome(Both { next_best: 0.71, ..titles }), (RelationKind::Form, Why::Near));
         assert_eq!(
-            told(Both { lines: FirstLine { same: true, titles: false }, ..titles }),
+            outcome(Both { lines: FirstLine { same: true, titles: false }, ..titles }),
             (RelationKind::Form, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
         // Without any next best, for which the least cosine stands as the Float32 that it is, no others are as near.
         let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
-        assert_eq!(told(none), (RelationKind::Form, Why::Far));
-        assert_eq!(told(Both { next_best: 0.61, ..none }), (RelationKind::Form, Why::Near));
+        assert_eq!(outcome(none), (RelationKind::Form, Why::Far));
+        assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Form, Why::Near));
     }
 }

@@ -1,4 +1,4 @@
-//! The abstract of a page, by algorithms.md 8.1: its clauses with most to say, up to 200 characters.
+//! The abstract of a page, by docs/methods/docview.md: its clauses with most to say, up to 200 characters.
 //!
 //! A clause scores by the sum of the weights of the keywords in it, each once, over the square root of its length in
 //! characters. The best come first, of equal ones the first by code points; one that does not fit into what is left is passed over, and of

@@ -1,4 +1,4 @@
-//! A walk over the tree of a page: its blocks, and what the page says of itself (algorithms.md 8.1).
+//! A walk over the tree of a page: its blocks, and what the page says of itself (docs/methods/docview.md).
 //!
 //! A block is what stands directly under one container: the text of a container that goes on behind a nested one belongs to
 //! the same block as the text before. Blocks stand in the order in which their first text or image comes. A link counts in

@@ -2,7 +2,7 @@
 //!
 //! A declaration that the bytes contradict loses. Text in UTF-8 is known by its bytes: in no other charset do letters beyond
 //! ASCII come out as sequences of that shape by chance more than a few times. So bytes that are UTF-8, wholly or but for a few
-//! errors, are UTF-8 whatever was declared, and bytes that are not are none even where it was. The order is that of the
+//! errors, are UTF-8 in spite of what was declared, and bytes that are not are none even where it was. The order is that of the
 //! Encoding and HTML standards; the guess is chardetng's, which is Firefox's.
 
 use super::page::RawPage;
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// Where a page may declare its charset: HTML demands 1024 bytes, browsers look a little farther.
 const DECLARED_WITHIN: usize = 4096;
 /// More than any decoder wants for one character.
-const ROOM_TO_SPARE: usize = 16;
+const MORE_ROOM: usize = 16;
 /// So many sequences of UTF-8 must stand beside each error for bytes that are declared as UTF-8 to be that.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
 /// So many characters must stand beside each error for bytes to be in the charset declared, other than UTF-8. Where a
@@ -49,7 +49,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
     }
     let mut decoder = encoding.new_decoder_without_bom_handling();
     // The decoder stops some bytes before its room ends, so it is given more than is kept.
-    let most = max_bytes.saturating_add(ROOM_TO_SPARE);
+    let most = max_bytes.saturating_add(MORE_ROOM);
     let room = decoder.max_utf8_buffer_length(bytes.len()).map_or(most, |room| room.min(most));
     let mut text = String::with_capacity(room);
     let mut malformed = false;
@@ -84,7 +84,7 @@ fn encoding_of(raw: &RawPage<'_>) -> (&'static Encoding, usize) {
     }
     let bytes = beyond_ascii(raw.bytes);
     let (said, named) = (said.filter(|said| !is_wide(said)), of_page(raw.bytes));
-    // Servers say ISO-8859-1 of whatever they do not know.
+    // Servers say ISO-8859-1 of all that they do not know.
     let declared = if said == Some(WINDOWS_1252) { named.or(said) } else { said.or(named) };
     let declared_utf8 = declared == Some(UTF_8);
     let shape = Utf8Shape::of(bytes);

@@ -1,4 +1,4 @@
-//! What a page says of itself beyond its body: keywords, abstract, related links (algorithms.md 8.1).
+//! What a page says of itself beyond its body: keywords, abstract, related links (docs/methods/docview.md).
 //!
 //! Related are the links inside of blocks that have a topic, and of blocks that lead elsewhere the links whose words share a
 //! keyword. Each address stands once, in the order of the page; what leads to no other page (`#top`, `javascript:`,

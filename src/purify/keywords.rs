@@ -1,4 +1,4 @@
-//! The keywords of a page, by algorithms.md 8.1 and 8.2: the words of most weight, tf * ln(N / df).
+//! The keywords of a page, by docs/methods/docview.md: the words of most weight, tf * ln(N / df).
 //!
 //! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is
 //! also a line of the body has been counted there, so here it adds one occurrence more: two, not three. Without a corpus
@@ -125,7 +125,7 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// The heaviest words, heaviest first, of equal ones the first by code points (algorithms.md 1.5); each with the hash of
+    /// The heaviest words, heaviest first, of equal ones the first by code points; each with the hash of
     /// its word or stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
@@ -147,7 +147,7 @@ impl<'p> Gathered<'p> {
     }
 }
 
-/// The hash of a line, whatever its spaces.
+/// The hash of a line, without regard to its spaces.
 fn line_hash(line: &str) -> u64 {
     let words: Vec<&str> = line.split_whitespace().collect();
     hash64(words.join(" ").as_bytes())

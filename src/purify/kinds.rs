@@ -1,4 +1,4 @@
-//! The rules that give blocks and pages their types, and the body its blocks (algorithms.md 8.1).
+//! The rules that give blocks and pages their types, and the body its blocks (docs/methods/docview.md).
 
 use super::page::{Block, Kind};
 use crate::hash::hash64;

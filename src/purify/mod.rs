@@ -14,7 +14,6 @@ mod charset;
 mod elements;
 mod fold;
 mod function_words;
-mod held;
 mod keywords;
 mod kinds;
 #[cfg(test)]
@@ -29,6 +28,7 @@ mod training;
 mod tree;
 mod tree_sink;
 mod url;
+mod withheld;
 
 pub use category::{MAX_CLASSES, Model, ModelRow, category_text};
 pub use elements::{Elements, elements};

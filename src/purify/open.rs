@@ -1,7 +1,7 @@
 //! What the tree builder keeps at hand: open elements, and formatting elements that are to be opened again.
 
-use super::held::is_formatting;
 use super::tree_sink::Sink;
+use super::withheld::is_formatting;
 use dom_query::NodeId;
 use html5ever::interface::Tracer;
 use html5ever::tree_builder::TreeBuilder;

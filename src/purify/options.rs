@@ -3,7 +3,7 @@
 /// How the main text of a page is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The blocks of algorithms.md 8.1.
+    /// The blocks of docs/methods/docview.md.
     Docview,
     /// The scores of Mozilla's Readability.
     Readability,

@@ -11,7 +11,7 @@ pub struct RawPage<'a> {
     pub url: Option<&'a str>,
 }
 
-/// What kind of page it is, or of block (algorithms.md 8.1).
+/// What kind of page it is, or of block (docs/methods/docview.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// It has a topic: running text.

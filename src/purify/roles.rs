@@ -1,4 +1,4 @@
-//! What an element is to the walk: which elements hold blocks, break lines, or are never shown (algorithms.md 8.1).
+//! What an element is to the walk: which elements hold blocks, break lines, or are never shown (docs/methods/docview.md).
 
 use dom_query::Element;
 use html5ever::{Attribute, LocalName, local_name, ns};

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-/// More than any page has that somebody wrote.
+/// More than any page has that a person wrote.
 const MOST_ATTRIBUTES: usize = 1000;
 
 /// Elements whose content is no markup, up to their end tag.

@@ -50,7 +50,7 @@ pub struct LeftOut {
 }
 
 /// A word and its counts.
-struct Held {
+struct Withheld {
     hash: u64,
     word: Box<str>,
     df: u64,
@@ -64,7 +64,7 @@ pub struct Trainer {
     /// Names and documents of the classes, in the order in which they came.
     classes: Vec<(String, u64)>,
     numbers: HashMap<String, u32>,
-    words: HashTable<Held>,
+    words: HashTable<Withheld>,
     held: usize,
     halvings: u32,
     occurrences: u64,
@@ -140,7 +140,7 @@ impl Trainer {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };
         let all = self.words.len();
-        let mut words: Vec<Held> = self.words.into_iter().filter(|held| held.df >= min_df).collect();
+        let mut words: Vec<Withheld> = self.words.into_iter().filter(|held| held.df >= min_df).collect();
         left_out.rare = (all - words.len()) as u64;
         words.sort_unstable_by(|a, b| b.df.cmp(&a.df).then_with(|| a.word.cmp(&b.word)));
         left_out.beyond = words.len().saturating_sub(max_words) as u64;
@@ -170,13 +170,11 @@ impl Trainer {
         });
         match Model::from_rows(classes.chain(rows)) {
             Ok(model) => Ok((model, left_out)),
-            Err(_) if self.classes.is_empty() => {
-                Err(Error::Usage("there is no labelled document to learn from".into()))
-            }
+            Err(_) if self.classes.is_empty() => Err(Error::usage("there is no labelled document to learn from")),
             Err(_) if words.is_empty() => {
-                Err(Error::Usage(format!("nothing can be learnt: no word is in {min_df} labelled documents or more")))
+                Err(Error::usage(format!("nothing can be learnt: no word is in {min_df} labelled documents or more")))
             }
-            Err(why) => Err(Error::Usage(format!("nothing can be learnt: {why}"))),
+            Err(why) => Err(Error::usage(format!("nothing can be learnt: {why}"))),
         }
     }
 
@@ -185,7 +183,7 @@ impl Trainer {
             return Ok(number);
         }
         if self.classes.len() == MAX_CLASSES {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "the labels name more than {MAX_CLASSES} classes; is the column of labels the right one?"
             )));
         }
@@ -200,7 +198,7 @@ impl Trainer {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
                 self.held += 1;
-                entry.insert(Held { hash, word: word.into(), df: 0, counts: Vec::new() }).into_mut()
+                entry.insert(Withheld { hash, word: word.into(), df: 0, counts: Vec::new() }).into_mut()
             }
         };
         held.df += df;
@@ -243,9 +241,9 @@ mod tests {
     use super::*;
     use crate::text::{Pipeline, TextOptions};
 
-    type Told = (Vec<(String, Option<String>, u64)>, LeftOut);
+    type Outcome = (Vec<(String, Option<String>, u64)>, LeftOut);
 
-    fn told(trainer: Trainer) -> std::result::Result<Told, String> {
+    fn outcome(trainer: Trainer) -> std::result::Result<Outcome, String> {
         let (model, left_out) = trainer.finish().map_err(|error| error.to_string())?;
         let rows = model.rows().map(|row| (row.class.to_owned(), row.word.map(str::to_owned), row.count)).collect();
         Ok((rows, left_out))
@@ -268,7 +266,7 @@ mod tests {
     fn what_is_left_out_is_told() {
         let documents = owned(&[("b", "x y y"), ("a", "x y"), ("a", "x z once"), ("a", "z"), ("a", "")]);
         let options = TrainingOptions { min_df: 2, max_words: 2, max_held: 100 };
-        let (rows, left_out) = told(trainer(options, &documents)).unwrap();
+        let (rows, left_out) = outcome(trainer(options, &documents)).unwrap();
         let row = |class: &str, word: Option<&str>, count| (class.to_owned(), word.map(str::to_owned), count);
         // x is in three documents; of y and z, in two each, y comes first.
         let expected = [
@@ -285,10 +283,10 @@ mod tests {
 
     #[test]
     fn nothing_to_learn_from_is_an_error() {
-        let none = told(trainer(TrainingOptions::default(), &[])).unwrap_err();
+        let none = outcome(trainer(TrainingOptions::default(), &[])).unwrap_err();
         assert_eq!(none, "there is no labelled document to learn from");
         let documents = owned(&[("a", "one"), ("b", "two")]);
-        let rare = told(trainer(TrainingOptions::default(), &documents)).unwrap_err();
+        let rare = outcome(trainer(TrainingOptions::default(), &documents)).unwrap_err();
         assert_eq!(rare, "nothing can be learnt: no word is in 2 labelled documents or more");
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let mut trainer = Trainer::new(TrainingOptions::default());
@@ -319,10 +317,10 @@ mod tests {
             })
             .collect();
         let all = TrainingOptions { min_df: 1, max_words: 10_000, max_held: 100_000 };
-        let (whole, _) = told(trainer(all, &documents)).unwrap();
+        let (whole, _) = outcome(trainer(all, &documents)).unwrap();
         let bounded = trainer(TrainingOptions { max_held: 600, ..all }, &documents);
         assert!(bounded.held <= 600 && bounded.held > 200);
-        let (part, left_out) = told(bounded).unwrap();
+        let (part, left_out) = outcome(bounded).unwrap();
         assert!(left_out.halvings > 0 && left_out.kept < left_out.occurrences);
         assert_eq!(left_out.occurrences, 6000);
         assert!(part.len() < whole.len() && part.iter().all(|row| whole.contains(row)));
@@ -339,17 +337,17 @@ mod tests {
             min_df in 1_u64..3
         ) {
             let options = TrainingOptions { min_df, max_words, max_held };
-            let expected = told(trainer(options, &documents));
+            let expected = outcome(trainer(options, &documents));
             let mut turned: Vec<(String, String)> = documents.iter().rev().cloned().collect();
             turned.rotate_left(turn % documents.len());
-            prop_assert_eq!(&told(trainer(options, &turned)), &expected);
+            prop_assert_eq!(&outcome(trainer(options, &turned)), &expected);
             let first = cuts.0.min(cuts.1).min(turned.len());
             let second = cuts.0.max(cuts.1).min(turned.len());
             let mut merged = trainer(options, &turned[second..]);
             merged.merge(trainer(options, &turned[..first])).unwrap();
             merged.merge(trainer(options, &turned[first..second])).unwrap();
             prop_assert_eq!(merged.documents(), documents.len() as u64);
-            prop_assert_eq!(&told(merged), &expected);
+            prop_assert_eq!(&outcome(merged), &expected);
         }
     }
 }

@@ -6,12 +6,12 @@
 //! where it was parted, but for that of elements that are never shown. When as many elements were made as are allowed, what
 //! follows is not read.
 
-use super::held::{Held, is_block, is_breakout, is_formatting, is_ordinary, is_void, raw_kind};
 use super::open;
 use super::options::PurifyOptions;
 use super::roles::{Role, is_hidden_by, tag_role};
 use super::tag_flood::without_floods;
 use super::tree_sink::Sink;
+use super::withheld::{Withheld, is_block, is_breakout, is_formatting, is_ordinary, is_void, raw_kind};
 use dom_query::{Document, NodeId};
 use html5ever::buffer_queue::BufferQueue;
 use html5ever::tendril::StrTendril;
@@ -94,11 +94,11 @@ struct Gate {
     /// Whether a tag passed since it was counted.
     changed: Cell<bool>,
     /// Start tags that were held back, so that their end tags are too.
-    held: RefCell<Held>,
+    held: RefCell<Withheld>,
     /// The same of formatting elements and links.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
     /// An element held back that is not shown, and what is open inside of it: all goes with it.
-    swallowed: RefCell<Held>,
+    swallowed: RefCell<Withheld>,
     /// Whether a tag was held back that parts the text before it from what follows.
     parted: Cell<bool>,
 }
@@ -215,7 +215,7 @@ impl Gate {
         }
         let result = self.pass(Token::TagToken(tag));
         if !self.held.borrow().is_empty() && self.count_room().block > 0 {
-            // Those held back stood inside of whatever was closed.
+            // Those held back stood inside of what was closed.
             self.held.borrow_mut().clear();
             self.held_formatting.borrow_mut().clear();
         }
@@ -305,7 +305,7 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
-            // Nobody asks for the errors of a page, and there may be one a byte.
+            // The errors of a page are not asked for, and there may be one a byte.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
             _ => {}

@@ -180,7 +180,7 @@ fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -
     (text, taken)
 }
 
-/// A text of somebody else on one line, nothing in it that a terminal would obey.
+/// A text of a stranger on one line, nothing in it that a terminal would obey.
 pub fn safe(text: &str) -> String {
     text.chars().map(visible).collect()
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 use super::losses::{guard, held};
 use super::summary::left_out;
 use super::{counted, rejections, table_of_numbers, thousands};
-use crate::job::{CombinationReport, ComparedReport, ComparisonReport, Figure, RunReport, stands_in};
+use crate::job::{RunReport, stands_in};
+use crate::study::{CombinationReport, ComparedReport, ComparisonReport, Figure};
 
 /// Contestants whose agreement is shown as a table; that of more does not fit a terminal.
 const MOST_AGREEING: usize = 8;
@@ -255,7 +256,8 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::job::{AdviceReport, AlgorithmReport, JudgeReport, OracleReport};
+    use crate::job::AlgorithmReport;
+    use crate::study::{AdviceReport, JudgeReport, OracleReport};
 
     /// Twice as far down as up.
     fn figure(value: f64, up: f64) -> Figure {

@@ -297,7 +297,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever is put together from one side is that side's text, but for white space.
+        /// All that is put together from one side is that side's text, but for white space.
         #[test]
         fn nothing_is_lost(a in "[ab .。\\n]{0,60}", b in "[ab .。\\n]{0,60}") {
             let found = difference(&a, &b);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{counted, table_of_numbers, thousands};
-use crate::job::{EvaluatedReport, EvaluationReport, TruthReport};
+use crate::study::{EvaluatedReport, EvaluationReport, TruthReport};
 
 /// The evaluation of the run in `dir`; ends with a line break. A figure that is undefined is shown as `-`.
 pub fn evaluation(report: &EvaluationReport, dir: &Path) -> String {
@@ -41,7 +41,7 @@ fn figures(algorithms: &[EvaluatedReport]) -> String {
     table_of_numbers(header, rows)
 }
 
-/// Whatever was left out, and what a reader must know besides.
+/// What was left out, and what a reader must know besides.
 fn remarks(report: &EvaluationReport) -> Vec<String> {
     let truth: &TruthReport = &report.truth;
     let mut remarks = Vec::new();
@@ -74,8 +74,8 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
-    use crate::job::FiguresReport;
     use crate::measure::Retrieval;
+    use crate::study::FiguresReport;
 
     #[test]
     fn an_evaluation_in_full() {

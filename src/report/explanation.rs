@@ -6,7 +6,7 @@ use super::columns::{Screen, columns, safe};
 use super::containment::{contained, fate};
 use super::difference::difference;
 use super::{counted, table, table_of_numbers, thousands};
-use crate::job::{
+use crate::study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
@@ -41,7 +41,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += &table(["algorithm", "pair", "score", "why"], rows, Some(width));
     text += &clusters(explained);
 
-    text += "\nhow alike the texts are, whatever the algorithms say\n\n";
+    text += "\nhow alike the texts are, apart from the algorithms\n\n";
     text += &measures(explained);
 
     text += &contained(explained, width);
@@ -215,7 +215,7 @@ fn cut(key: &str, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{
+    use crate::study::{
         ExplainedCheck, ExplainedCluster, ExplainedContained, ExplainedMeasures, ExplainedPair, ExplainedRemoval,
     };
 
@@ -335,7 +335,7 @@ mod tests {
 
             both in the cluster of fox-1 (3 documents): minhash
 
-            how alike the texts are, whatever the algorithms say
+            how alike the texts are, apart from the algorithms
 
                                     jaccard   of a in b   of b in a
             --------------------------------------------------------

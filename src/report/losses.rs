@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::tables::{counted, thousands};
-use crate::job::{GuardReport, Guarded, RejectionsReport, stands_in};
+use crate::job::{GuardReport, Guarded, stands_in};
+use crate::reading::RejectionsReport;
 
 /// A guard that fired, as a remark.
 pub(super) fn guard(guard: &GuardReport) -> String {

@@ -12,6 +12,7 @@ mod explanation;
 mod losses;
 mod page;
 mod pages;
+mod plan;
 mod summary;
 mod tables;
 
@@ -22,5 +23,6 @@ pub use explanation::explanation;
 pub use losses::{guarded, once_accepted, rejections};
 pub use page::{accepted_page, page};
 pub use pages::{pages, training};
+pub use plan::plan;
 pub use summary::summary;
 pub use tables::{counted, table, table_of_numbers, thousands};

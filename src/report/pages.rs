@@ -8,7 +8,8 @@ use bytesize::ByteSize;
 use super::losses::rejected;
 use super::{counted, guarded, once_accepted, rejections, thousands};
 use crate::job::stands_in;
-use crate::job::{PagesReport, PurifyReport, TrainingReport};
+use crate::pages::{PagesReport, TrainingReport};
+use crate::reading::PurifyReport;
 
 /// The summary of a purification whose output stands in `out`; ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {

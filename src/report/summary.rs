@@ -27,6 +27,12 @@ pub fn summary(report: &RunReport, out: &Path) -> String {
         text += &format!("\n{held}");
     }
     let out = &stands_in(report, out);
+    for (folder, written) in report.corpus.iter().flat_map(|corpus| &corpus.folders) {
+        let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
+        let whole =
+            if written.whole > 0 { format!(", {} of them unchanged", thousands(written.whole)) } else { String::new() };
+        text += &format!("\n{folder}/: {rows} in {files}{whole}");
+    }
     let pairs = out.join("pairs").join("**").join("*.parquet");
     text += &format!("\noutput: {}\n", out.display());
     text + &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string())

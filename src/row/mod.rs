@@ -156,7 +156,7 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// An empty list to work with while a document is signed; whoever gives it back with
+    /// An empty list to work with while a document is signed; giving it back with
     /// [`Signatures::leave_numbers`] spares the next document making one.
     pub fn take_numbers(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.numbers)

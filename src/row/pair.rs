@@ -42,7 +42,7 @@ impl Pair {
         self.told.is_some_and(|told| told.relation == RelationKind::Form)
     }
 
-    /// One pair out of two sightings of it: the better score, all the rules.
+    /// One pair out of two occurrences of it: the better score, all the rules.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
         Pair { score: better, matched: self.matched | other.matched, ..self }

@@ -99,7 +99,7 @@ impl Memory {
         Ok(loan)
     }
 
-    /// Sends (a part of) the fullest partition of any shuffle to disk; false if nobody holds anything that could go.
+    /// Sends (a part of) the fullest partition of any shuffle to disk; false if no shuffle holds anything that could go.
     ///
     /// The fullest one, because blocks then come out about twice as long as the mean holding, and partitions with few rows
     /// are never written at all.

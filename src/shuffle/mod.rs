@@ -10,7 +10,7 @@
 //! load -> all fits the allowance: sort in memory | else sorted runs -> merge -> a sorted work file, memory-mapped
 //! ```
 //!
-//! Nothing is known here about what a record means: a key is bytes, and whoever wants numbers in order writes them
+//! Nothing is known here about what a record means: a key is bytes, and a caller that wants numbers in order writes them
 //! big-endian. Work files are unlinked as soon as they are open, so that even a killed process leaves nothing behind.
 //! Beside the sort stand arrays, bitmaps and heaps in such files: see [`mapped`]. What is to outlive the process is put down in files
 //! with names: see [`run`] for rows, [`product`] for all else.

@@ -8,23 +8,23 @@ use memmap2::Mmap;
 /// The records of one partition in byte order: in memory, or in a mapped work file where they exceeded the allowance.
 #[derive(Debug)]
 pub struct Records {
-    pub(super) held: Held,
+    pub(super) held: Storage,
     pub(super) width: usize,
     pub(super) group_width: usize,
 }
 
 /// Where the bytes are.
 #[derive(Debug)]
-pub(super) enum Held {
+pub(super) enum Storage {
     /// In memory that goes back when the records are dropped.
-    Heap(Vec<u8>, Spare),
+    Heap(Vec<u8>, BufferPool),
     File(Mmap),
 }
 
-impl Drop for Held {
+impl Drop for Storage {
     fn drop(&mut self) {
-        if let Held::Heap(buffer, spare) = self {
-            spare.give(std::mem::take(buffer));
+        if let Storage::Heap(buffer, pool) = self {
+            pool.give(std::mem::take(buffer));
         }
     }
 }
@@ -32,21 +32,21 @@ impl Drop for Held {
 /// Buffers of partitions that are done with, for the next ones: fresh memory costs more than sorting what is in it.
 /// As many are kept as were in use at once, until the last partition is removed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Spare {
+pub(super) struct BufferPool {
     /// `None` once no more will be asked for.
     buffers: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
-impl Spare {
+impl BufferPool {
     /// Ready to keep buffers.
-    pub(super) fn new() -> Spare {
-        Spare { buffers: Arc::new(Mutex::new(Some(Vec::new()))) }
+    pub(super) fn new() -> BufferPool {
+        BufferPool { buffers: Arc::new(Mutex::new(Some(Vec::new()))) }
     }
 
     /// A buffer of that many bytes, of any content.
     pub(super) fn take(&self, bytes: usize) -> Vec<u8> {
         let mut buffer = match self.lock().as_mut().and_then(Vec::pop) {
-            Some(spare) if spare.capacity() >= bytes => spare,
+            Some(pool) if pool.capacity() >= bytes => pool,
             // A little more, for partitions differ; what is never written to takes no memory.
             _ => vec![0; bytes + bytes / 8],
         };
@@ -75,8 +75,8 @@ impl Records {
     /// All records one after the other: `len() * width()` bytes.
     pub fn bytes(&self) -> &[u8] {
         match &self.held {
-            Held::Heap(bytes, _) => bytes,
-            Held::File(map) => map,
+            Storage::Heap(bytes, _) => bytes,
+            Storage::File(map) => map,
         }
     }
 
@@ -124,7 +124,7 @@ impl Records {
 
     /// Whether the records stand in a work file and not in memory of the process.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.held, Held::File(_))
+        matches!(self.held, Storage::File(_))
     }
 }
 
@@ -134,25 +134,25 @@ mod tests {
 
     #[test]
     fn buffers_are_used_again_until_the_end() {
-        let spare = Spare::new();
-        let (one, two) = (spare.take(1000), spare.take(10));
+        let pool = BufferPool::new();
+        let (one, two) = (pool.take(1000), pool.take(10));
         assert_eq!((one.len(), two.len()), (1000, 10));
         let place = one.as_ptr();
-        spare.give(two);
-        spare.give(one);
-        let again = spare.take(900);
+        pool.give(two);
+        pool.give(one);
+        let again = pool.take(900);
         assert_eq!((again.as_ptr(), again.len()), (place, 900));
-        let longer = spare.take(5000);
+        let longer = pool.take(5000);
         assert_eq!(longer.len(), 5000);
-        spare.close();
-        spare.give(again);
-        assert!(spare.lock().is_none());
+        pool.close();
+        pool.give(again);
+        assert!(pool.lock().is_none());
     }
 
     #[test]
     fn groups_are_runs_of_equal_leading_bytes() {
         let of = |bytes: &[u8], group_width| {
-            let records = Records { held: Held::Heap(bytes.to_vec(), Spare::default()), width: 4, group_width };
+            let records = Records { held: Storage::Heap(bytes.to_vec(), BufferPool::default()), width: 4, group_width };
             assert_eq!((records.len(), records.is_empty(), records.width()), (bytes.len() / 4, bytes.is_empty(), 4));
             records.groups().collect::<Vec<_>>()
         };
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(of(bytes, 2), [0..3, 3..4, 4..6]);
         assert_eq!(of(bytes, 4), [0..1, 1..2, 2..3, 3..4, 4..6]);
         assert!(of(b"", 2).is_empty());
-        let records = Records { held: Held::Heap(bytes.to_vec(), Spare::default()), width: 4, group_width: 4 };
+        let records = Records { held: Storage::Heap(bytes.to_vec(), BufferPool::default()), width: 4, group_width: 4 };
         assert_eq!((records.record(1), records.record(5)), (&b"aaab"[..], &b"bbbb"[..]));
     }
 }

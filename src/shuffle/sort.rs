@@ -3,9 +3,9 @@
 //! Eight bytes of each record, as a big-endian number, say which of up to 4096 buckets it goes to: the range of the numbers
 //! is cut evenly, which suits hashes and document numbers alike. So a record is moved once, into a bucket of some dozens,
 //! and there again to its place, after a sort of 8-byte words that hold the rest of the number and where the record
-//! stands. Whatever has the same number is sorted by the next eight bytes in the same way; a hot key is that. Numbers that
+//! stands. All that has the same number is sorted by the next eight bytes in the same way; a hot key is that. Numbers that
 //! crowd in few buckets are cut again, and after some rounds left to the quicksort of the standard library, which bounds the
-//! cost whatever the bytes. Equal records are the same bytes, so stability has no meaning.
+//! cost for any bytes. Equal records are the same bytes, so stability has no meaning.
 
 use std::cmp::Ordering;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use super::merge::{self, Runs};
-use super::records::{Held, Records, Spare};
+use super::records::{BufferPool, Records, Storage};
 use super::run::{BUCKETS, Run, buckets_of};
 use super::sort;
 use super::store::Store;
@@ -32,13 +32,13 @@ struct Stored {
     /// Bytes that loads wrote to work files of their own.
     rewritten: AtomicU64,
     removed: AtomicUsize,
-    spare: Spare,
+    pool: BufferPool,
 }
 
 impl Sorted {
     pub(super) fn new(store: Arc<Store>, dir: PathBuf) -> Sorted {
         let (rewritten, removed) = (AtomicU64::new(0), AtomicUsize::new(0));
-        Sorted(Of::Shuffle(Stored { store, dir, rewritten, removed, spare: Spare::new() }))
+        Sorted(Of::Shuffle(Stored { store, dir, rewritten, removed, pool: BufferPool::new() }))
     }
 
     /// The rows of a run, in so many partitions. Within one, groups follow one another in the order of buckets.
@@ -96,7 +96,7 @@ impl Sorted {
     ///
     /// # Errors
     /// [`Error::Damaged`] if a block on disk is not what was written; [`Error::Io`] if the disk cannot be read or is full;
-    /// [`Error::Usage`] if there is no such partition, or it was removed.
+    /// [`Error::Internal`] if there is no such partition, or it was removed.
     pub fn load(&self, partition: usize, memory_bytes: usize) -> Result<Records> {
         match self.check(partition)? {
             Of::Shuffle(stored) => stored.load(partition, memory_bytes),
@@ -108,14 +108,14 @@ impl Sorted {
     /// The partition cannot be loaded again. Removing it twice is no error.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such partition.
+    /// [`Error::Internal`] if there is no such partition.
     pub fn remove(&self, partition: usize) -> Result<()> {
         if let Of::Shuffle(stored) = self.check(partition)?
             && stored.store.remove(partition)
             && stored.removed.fetch_add(1, Relaxed) + 1 == self.partitions()
         {
             stored.store.file.clear();
-            stored.spare.close();
+            stored.pool.close();
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Sorted {
         let why = format!("it has {} partitions, and no number {partition}", self.partitions());
         Err(match &self.0 {
             Of::Shuffle(stored) => stored.misused(why),
-            Of::Run { .. } => Error::Usage(format!("a run was misused: {why}")),
+            Of::Run { .. } => Error::Internal(format!("a run was misused: {why}")),
         })
     }
 
@@ -158,27 +158,27 @@ impl Stored {
                 let name = format!("{}.{partition}", self.store.spec.name);
                 return merge::sort_runs(rows, width, records_in_memory, &self.dir, &name).map(Loaded::Runs);
             }
-            let mut buffer = self.spare.take(state.bytes() as usize);
+            let mut buffer = self.pool.take(state.bytes() as usize);
             rows.read(&mut buffer)?;
             Ok(Loaded::Whole(buffer))
         })?;
         let held = match loaded {
             Loaded::Whole(mut buffer) => {
-                let mut scratch = self.spare.take(buffer.len());
+                let mut scratch = self.pool.take(buffer.len());
                 sort::sort(&mut buffer, &mut scratch, width);
-                self.spare.give(scratch);
-                Held::Heap(buffer, self.spare.clone())
+                self.pool.give(scratch);
+                Storage::Heap(buffer, self.pool.clone())
             }
             Loaded::Runs(runs) => {
                 let (map, written) = runs.merge(allowed)?;
                 self.rewritten.fetch_add(written, Relaxed);
-                Held::File(map)
+                Storage::File(map)
             }
         };
         Ok(Records { held, width, group_width })
     }
 
     fn misused(&self, why: String) -> Error {
-        Error::Usage(format!("the shuffle {:?} was misused: {why}", self.store.spec.name))
+        Error::Internal(format!("the shuffle {:?} was misused: {why}", self.store.spec.name))
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
 /// [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the file is unlinked and ours alone, and nobody writes to it or cuts it while the map lives.
+    // SAFETY: the file is unlinked and ours alone, and no process writes to it or cuts it while the map lives.
     unsafe { Mmap::map(file) }.map_err(Error::io(MAP, path))
 }
 
@@ -125,7 +125,7 @@ pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usi
 /// [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_write(file: &File, path: &Path) -> Result<MmapMut> {
-    // SAFETY: the file is unlinked and ours alone, and nobody else maps it, writes to it or cuts it.
+    // SAFETY: the file is unlinked and ours alone, and no other code maps it, writes to it or cuts it.
     unsafe { MmapMut::map_mut(file) }.map_err(Error::io(MAP, path))
 }
 

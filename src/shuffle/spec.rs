@@ -47,7 +47,7 @@ pub struct Spec {
 impl Spec {
     /// Whether the numbers fit together.
     pub(super) fn check(&self) -> Result<()> {
-        let fail = |why: String| Err(Error::Usage(format!("the shuffle {:?} cannot be made: {why}", self.name)));
+        let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be made: {why}", self.name)));
         if !WIDTHS.contains(&self.width) {
             let (least, most) = WIDTHS.into_inner();
             return fail(format!("a record takes {least} to {most} bytes, not {}", self.width));
@@ -124,7 +124,7 @@ fn leading_number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| (number << 8) | u64::from(byte))
 }
 
-/// A hash whose top bits are even, whatever the bytes.
+/// A hash whose top bits are even, for any bytes.
 #[inline]
 fn mix_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();

@@ -30,7 +30,7 @@ impl Shuffle {
     /// `dir` is the folder for work files, which must exist by then; `memory` is what all shuffles of the job share.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the numbers of `spec` do not fit together.
+    /// [`Error::Internal`] if the numbers of `spec` do not fit together.
     pub fn new(spec: Spec, dir: &Path, memory: &Memory) -> Result<Shuffle> {
         spec.check()?;
         let store = Arc::new(Store::new(spec, dir, memory));
@@ -49,12 +49,12 @@ impl Shuffle {
     /// Ends the writing.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a writer was dropped before its records were flushed: they would be missing.
+    /// [`Error::Internal`] if a writer was dropped before its records were flushed: they would be missing.
     pub fn finish(self) -> Result<Sorted> {
         match self.store.abandoned.load(Relaxed) {
             0 => Ok(Sorted::new(self.store, self.dir)),
-            lost => Err(Error::Usage(format!(
-                "{lost} records of the shuffle {:?} were dropped before they were flushed; this is a defect of the program",
+            lost => Err(Error::Internal(format!(
+                "{lost} records of the shuffle {:?} were dropped before they were flushed",
                 self.store.spec.name
             ))),
         }
@@ -81,7 +81,7 @@ impl Writer<'_> {
     /// Takes one record.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the record is not of the shuffle's width or its number is not below the announced bound;
+    /// [`Error::Internal`] if the record is not of the shuffle's width or its number is not below the announced bound;
     /// [`Error::Io`] if the disk does not take what memory cannot hold.
     #[inline]
     pub fn push(&mut self, record: &[u8]) -> Result<()> {
@@ -133,7 +133,7 @@ impl Writer<'_> {
 
     #[cold]
     fn wrong_width(&self, found: usize) -> Error {
-        Error::Usage(format!(
+        Error::Internal(format!(
             "a record of the shuffle {:?} has {} bytes, not {found}",
             self.store.spec.name, self.width
         ))
@@ -146,7 +146,9 @@ impl Writer<'_> {
             Order::Range { below } => *below,
             Order::Hash => u64::MAX,
         };
-        Error::Usage(format!("a record of the shuffle {name:?} has number {number}, but each was to be below {bound}"))
+        Error::Internal(format!(
+            "a record of the shuffle {name:?} has number {number}, but each was to be below {bound}"
+        ))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{VERIFY, check as check_of};
-use crate::algorithm::{Algorithm, Confirm, Corpus, Margin, Params, SignWithEvidence, Signer};
+use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignWithEvidence, Signer, Verify};
 use crate::error::{Error, Result};
 use crate::measure::Decided;
 use crate::row::Pair;
@@ -17,7 +17,7 @@ pub struct Bound<'c> {
     pub signer: Box<dyn Signer + 'c>,
     /// What its pairs are held against once they are judged.
     pub margin: Option<Margin>,
-    check: Option<Box<dyn Confirm>>,
+    check: Option<Box<dyn Verify>>,
 }
 
 impl<'c> Bound<'c> {
@@ -34,13 +34,13 @@ impl<'c> Bound<'c> {
         let margin = params.margin(MARGIN.name);
         let bound = Bound { label, signer, margin, check };
         if margin.is_some() && bound.signer.relating().is_some() {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{}: margin= and relate= are two rules of one kind; leave one of them out",
                 bound.label
             )));
         }
-        if margin.is_some() && bound.confirm().is_none() && bound.signer.is_equivalence() {
-            return Err(Error::Usage(format!(
+        if margin.is_some() && bound.verify().is_none() && bound.signer.is_equivalence() {
+            return Err(Error::usage(format!(
                 "{}: margin= needs similarities, and equal signatures have none; add verify=, or leave margin= out",
                 bound.label
             )));
@@ -49,35 +49,35 @@ impl<'c> Bound<'c> {
     }
 
     /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.
-    pub fn confirm(&self) -> Option<Check<'_>> {
-        match (self.signer.confirm(), self.check.as_deref()) {
+    pub fn verify(&self) -> Option<Check<'_>> {
+        match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
             (Some(one), None) | (None, Some(one)) => Some(Check { first: one, second: None }),
             (None, None) => None,
         }
     }
 
-    /// The check of candidates: all of [`Bound::confirm`], but for what comes after a rule that looks at all pairs.
-    pub fn confirm_candidates(&self) -> Option<Check<'_>> {
-        if self.confirms_last() { self.signer.confirm().map(Check::one) } else { self.confirm() }
+    /// The check of candidates: all of [`Bound::verify`], but for what comes after a rule that looks at all pairs.
+    pub fn verify_candidates(&self) -> Option<Check<'_>> {
+        if self.verifies_last() { self.signer.verify().map(Check::one) } else { self.verify() }
     }
 
     /// What `verify=` asks for, where a rule that looks at all pairs comes before it: a margin, or what tells versions from
     /// forms, goes by the method's own score, so that the check can only take pairs away.
-    pub fn confirm_last(&self) -> Option<Check<'_>> {
-        self.check.as_deref().filter(|_| self.confirms_last()).map(Check::one)
+    pub fn verify_last(&self) -> Option<Check<'_>> {
+        self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
     /// Equal signatures have no score but that of the check.
-    fn confirms_last(&self) -> bool {
-        let has_score = self.signer.confirm().is_some() || !self.signer.is_equivalence();
+    fn verifies_last(&self) -> bool {
+        let has_score = self.signer.verify().is_some() || !self.signer.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.signer.relating().is_some())
     }
 
     /// The way to sign that takes the evidence for the check of candidates along; none where that is taken by a reading of its own.
     pub fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
-        let own = self.check.is_none() || self.confirms_last();
-        self.signer.with_evidence().filter(|_| own && self.signer.confirm().is_some())
+        let own = self.check.is_none() || self.verifies_last();
+        self.signer.with_evidence().filter(|_| own && self.signer.verify().is_some())
     }
 
     /// Whether the evidence for the check of candidates is taken when a document is signed.
@@ -87,19 +87,19 @@ impl<'c> Bound<'c> {
 
     /// Whether equal keys are pairs without a further look.
     pub fn equal_keys_are_pairs(&self) -> bool {
-        self.confirm().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
+        self.verify().is_none() && (self.signer.is_equivalence() || self.signer.probe_shape().is_some())
     }
 }
 
 /// One check on the texts, or two that a pair has to pass one after the other.
 #[derive(Clone, Copy)]
 pub struct Check<'b> {
-    first: &'b dyn Confirm,
-    second: Option<&'b dyn Confirm>,
+    first: &'b dyn Verify,
+    second: Option<&'b dyn Verify>,
 }
 
 impl<'b> Check<'b> {
-    fn one(first: &'b dyn Confirm) -> Check<'b> {
+    fn one(first: &'b dyn Verify) -> Check<'b> {
         Check { first, second: None }
     }
 
@@ -110,7 +110,7 @@ impl<'b> Check<'b> {
     }
 
     /// The checks one by one, in their order.
-    pub fn each(&self) -> impl Iterator<Item = &dyn Confirm> {
+    pub fn each(&self) -> impl Iterator<Item = &dyn Verify> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 

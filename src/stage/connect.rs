@@ -2,7 +2,7 @@
 //!
 //! The parents are a slice that the caller supplies (a memory-mapped file, so that a billion documents cost no anonymous
 //! memory): 0 says that a node is its own root, n + 1 that its parent is n. Paths are halved while they are walked, so a
-//! union costs a nearly constant number of steps; the root is the smallest number of its component, whatever the order.
+//! union costs a nearly constant number of steps; the root is the smallest number of its component, in any order.
 
 use crate::row::Slots;
 

@@ -12,6 +12,7 @@
 use super::preset::{PRESETS, Preset, preset};
 use super::recipe::{Chosen, Named, Recipe, split_list};
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 
 /// One of those that are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl Contest {
 
     fn add(&mut self, preset: &'static Preset) -> Result<()> {
         if self.contestants.iter().any(|one| one.name == preset.name) {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{0} is the name of a preset, and stands in the list twice; expected it once, and as= with another name for an algorithm",
                 preset.name
             )));
@@ -92,8 +93,8 @@ impl Contest {
         }
         // What it does beside, to be like another tool, is no part of what was compared.
         let typed = match preset.options {
-            [] => format!("--preset {}", preset.name),
-            _ => format!("--algorithms {}", preset.algorithms),
+            [] => opt("preset").with(preset.name),
+            _ => opt("algorithms").with(preset.algorithms),
         };
         self.contestants.push(Contestant { name: preset.name.into(), algorithms, preset: true, typed });
         Ok(())
@@ -136,7 +137,11 @@ fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     for (name, values) in split_list(typed)? {
         match PRESETS.iter().find(|preset| preset.name == name) {
             Some(_) if !values.is_empty() => {
-                return Err(Error::Usage(format!("--algorithms {name}:...: a preset takes no parameters")));
+                return Err(Error::wrong_value(
+                    opt("algorithms"),
+                    format_args!("{name}:..."),
+                    "a preset takes no parameters",
+                ));
             }
             Some(preset) => presets.push(preset),
             None => named.push((name, values)),
@@ -151,7 +156,7 @@ fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     let plain = Recipe::parse_algorithms(name)?;
     let same = plain.iter().any(|plain| plain.params == chosen.params);
     let typed = if same { name.to_string() } else { format!("{name}:{}", chosen.params) };
-    let typed = format!("--algorithms {typed}");
+    let typed = opt("algorithms").with(typed);
     Ok(Contestant { name: chosen.label.clone(), algorithms: vec![at], preset: false, typed })
 }
 
@@ -180,10 +185,10 @@ mod tests {
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
         let contest = Contest::of_preset("balanced").unwrap();
         let names: Vec<&str> = contest.contestants.iter().map(|one| one.typed.as_str()).collect();
-        assert!(names[0] == "--algorithms exact" && names[1].starts_with("--algorithms cosine:"), "{names:?}");
-        assert_eq!(names[2], "--preset balanced");
+        assert!(names[0] == "algorithms=\"exact\"" && names[1].starts_with("algorithms=\"cosine:"), "{names:?}");
+        assert_eq!(names[2], "preset=\"balanced\"");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
-        assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "--algorithms minhash:preset=fineweb"));
+        assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "algorithms=\"minhash:preset=fineweb\""));
         // Each of the last two is related to exact, and to the other.
         assert_eq!(
             related(&Contest::parse("cosine,exact,balanced,broad").unwrap().contestants),
@@ -198,7 +203,7 @@ mod tests {
         let contest = Contest::parse(EVERYTHING).unwrap();
         let count = crate::algorithm::ALGORITHMS.len();
         assert_eq!(contest.contestants.len(), count + PRESETS.len());
-        assert!(contest.contestants[..count].iter().all(|one| one.typed == format!("--algorithms {}", one.name)));
+        assert!(contest.contestants[..count].iter().all(|one| one.typed == opt("algorithms").with(&one.name)));
         let presets = contest.contestants[count..].iter().map(|one| one.name.as_str());
         assert!(presets.eq(PRESETS.iter().map(|preset| preset.name)));
         // What is typed for the list itself is taken by a run.

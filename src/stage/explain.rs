@@ -9,7 +9,7 @@ use super::copies::NoCopies;
 use super::group::{self, Equal, EqualKeys, folds, probe_layout};
 use super::groups::of_rows;
 use super::shared_windows::Windows;
-use crate::algorithm::Confirm;
+use crate::algorithm::Verify;
 use crate::error;
 use crate::measure::{Surplus, Undecided, Versions};
 use crate::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
@@ -92,14 +92,14 @@ pub struct Telling {
     /// The rule.
     pub rule: Versions,
     /// The word by which each differs most.
-    pub words: [ToldWord; 2],
+    pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
 }
 
 /// The word by which a text differs most from another one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToldWord {
+pub struct SurplusWord {
     /// Its surplus.
     pub surplus: Surplus,
     /// Its letters.
@@ -128,8 +128,8 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     look.bits_apart = bound.signer.probe_shape().and_then(|_| bits_apart(a, b));
     let texts = documents.map(|(_, text)| text);
     look.telling = telling(bound, texts);
-    if let Some(check) = bound.confirm() {
-        look.checks = checked(check, loose.and_then(Bound::confirm), texts);
+    if let Some(check) = bound.verify() {
+        look.checks = checked(check, loose.and_then(Bound::verify), texts);
     }
     let (mut near, mut windows) = (true, None);
     if bound.signer.sketch_words() > 0 {
@@ -142,7 +142,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         let keys = a.iter().map(place).filter(|key| of_b.binary_search(key).is_ok()).collect();
         windows = Windows::of(bound, keys, sketches);
     }
-    look.ended = match (met, pair, bound.confirm()) {
+    look.ended = match (met, pair, bound.verify()) {
         (false, ..) => Ended::Apart,
         (true, ..) if !near => Ended::Sketched,
         (true, None, _) => {
@@ -214,7 +214,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     let (mut keys, mut out) = (EqualKeys::new(bound, documents, &NoCopies), EqualRows::default());
     for rows in of_rows(encoded, layout.group_width()) {
         // In memory nothing fails.
-        _ = keys.group(&rows, &mut out);
+        _ = keys.group(&rows, true, &mut out);
     }
     if out.linked {
         return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1)));
@@ -274,12 +274,12 @@ fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
 }
 
 fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]) -> Vec<Checked> {
-    let similarity = |check: &dyn Confirm| {
+    let similarity = |check: &dyn Verify| {
         let [a, b] = evidence(texts, |text, out| check.evidence(text, out));
         let judged = check.judge(&a, &b, Pair::new(0, 1, Score::EQUAL, 1));
         judged.ok().flatten().map(|pair| pair.score.similarity)
     };
-    let loose: Vec<&dyn Confirm> = loose.iter().flat_map(Check::each).collect();
+    let loose: Vec<&dyn Verify> = loose.iter().flat_map(Check::each).collect();
     let each = check.each().enumerate().map(|(at, check)| {
         let passed = similarity(check);
         let reached = || loose.get(at).copied().and_then(similarity);
@@ -290,12 +290,12 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
 
 /// What the rule that tells versions from forms is told of the texts.
 fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
-    let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.confirm()?);
+    let ((rule, relating), own) = (bound.signer.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
     let [of_a, of_b] = relating.surplus(&a, &b);
     let word = |surplus: Surplus, text: &Analysis<'_>| {
         let counted = text.counted().iter().find(|counted| relating.is_word(surplus, counted.word.hash));
-        ToldWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
+        SurplusWord { surplus, word: counted.map(|counted| text.word(&counted.word).to_string()) }
     };
     let lines = texts.map(|text| Heading::of(text).map(Heading::line));
     let same_line = lines[0].is_some() && lines[0] == lines[1];

@@ -67,11 +67,11 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         }
     }
 
-    /// Takes all rows of one key.
+    /// Takes all rows of one key; `links` says whether they are to be linked.
     ///
     /// # Errors
     /// What `out` returns.
-    pub fn group(&mut self, rows: &[u8], out: &mut impl Equal) -> Result<()> {
+    pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
         // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
         let alone = window.len() == 1;
@@ -84,6 +84,9 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
             if !self.collapse {
                 self.probe(&row, out)?;
                 continue;
+            }
+            if !links {
+                break;
             }
             if !linked {
                 with_copies(copies, first.doc, |doc| out.link(first.doc, doc))?;

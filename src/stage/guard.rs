@@ -1,18 +1,20 @@
 //! Guards: does what was read, or what would be removed, look as it should? Pure arithmetic over counts.
 //!
-//! A guard that fires is told in any case. One that holds also keeps the result from taking the place of an earlier output: what
-//! was read is so little that the result says more of the input's damage than of its duplicates.
+//! A guard that fires is told in any case, and keeps the result from taking the place of an earlier output: what was read is so
+//! little, or so much goes or is a pair, that the result may say more of the input's damage than of its duplicates.
 
-/// Files of fewer rows are not guarded against removals: half of a handful is soon removed.
-const GUARDED_ROWS: u64 = 10_000;
+use crate::spelling::opt;
+
+/// Fewer pairs tell nothing of how many there are a document.
+const FEW_PAIRS: u64 = 1000;
 /// Corpora of fewer rows may have more that is broken: one row of ten proves nothing.
 const FEW_ROWS: u64 = 100;
 /// The share of a corpus that may be broken, and of one with few rows.
 const REJECTED_SHARE: f64 = 0.05;
 const REJECTED_SHARE_OF_FEW: f64 = 0.5;
 
-/// The guard that only tells.
-const REMOVED_SHARE: &str = "removed-share";
+/// A guard of earlier versions, which only wrote a note.
+const NOTE_ONLY: &str = "removed-share";
 
 /// A guard that fired.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +27,6 @@ pub struct Fired {
     pub limit: f64,
     /// What was found, in words.
     pub sentence: String,
-    /// Whether the result must not replace an earlier one.
-    pub holds: bool,
 }
 
 /// What was read of a corpus.
@@ -63,12 +63,12 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
             (0, files) => format!("nothing was read: no rows, and {files} files were set aside"),
             (rows, _) => format!("nothing was read: none of the {rows} rows has a text that can be used"),
         };
-        fired.push(Fired { name: "nothing-read", measured: 0.0, limit: 1.0, sentence, holds: true });
+        fired.push(Fired { name: "nothing-read", measured: 0.0, limit: 1.0, sentence });
     }
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;
         let sentence = format!("{broken} of {rows} rows are broken, {}", more(measured, limit));
-        fired.push(Fired { name, measured, limit, sentence, holds: true });
+        fired.push(Fired { name, measured, limit, sentence });
     }
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
@@ -77,36 +77,78 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
             if bad_files == 1 { "file was" } else { "files were" },
             more(measured, limit)
         );
-        fired.push(Fired { name, measured, limit, sentence, holds: true });
+        fired.push(Fired { name, measured, limit, sentence });
     }
     if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
         let measured = bad_files as f64 / files as f64;
         let were = if bad_files == 1 { "file was" } else { "files were" };
         let sentence = format!("{bad_files} of {files} {were} set aside, {}", more(measured, limit));
-        fired.push(Fired { name, measured, limit, sentence, holds: true });
+        fired.push(Fired { name, measured, limit, sentence });
     }
     fired
 }
 
 fn more(measured: f64, limit: f64) -> String {
-    format!("{:.1} %: more than the {} % of --max-rejected-share", 100.0 * measured, 100.0 * limit)
+    format!(
+        "{:.1} %: more than the {} % of {max_rejected_share}",
+        100.0 * measured,
+        100.0 * limit,
+        max_rejected_share = opt("max-rejected-share")
+    )
 }
 
 /// Whether a guard of that name holds a result back.
 pub fn holds(name: &str) -> bool {
-    name != REMOVED_SHARE
+    name != NOTE_ONLY
 }
 
-/// The guard over what is removed of one file: more than half of a large one.
-pub fn removal(file: &str, rows: u64, removed: u64) -> Option<Fired> {
-    (rows > GUARDED_ROWS && removed * 2 > rows).then(|| Fired {
-        name: REMOVED_SHARE,
-        measured: removed as f64 / rows as f64,
-        limit: 0.5,
+/// The guard over what is removed of so many rows, which `whose` names. Fewer rows than `least` are not guarded, for half of a
+/// handful is soon removed.
+pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
+    let measured = removed as f64 / rows.max(1) as f64;
+    (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
+        name: "max-removed-share",
+        measured,
+        limit: share,
         sentence: format!(
-            "{removed} of the {rows} documents of {file} are to be removed, more than half; look at clusters/ before you delete anything"
+            "{removed} of the {rows} documents of {whose} are to be removed, {:.1} %: more than the {} % of {}; look at clusters/ first",
+            100.0 * measured,
+            100.0 * share,
+            opt("max-removed-share")
         ),
-        holds: false,
+    })
+}
+
+/// Pairs of one algorithm, and the documents that they are of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PairCounts {
+    /// Pairs.
+    pub pairs: u64,
+    /// Documents with a text.
+    pub documents: u64,
+}
+
+impl PairCounts {
+    fn a_document(self) -> f64 {
+        self.pairs as f64 / self.documents.max(1) as f64
+    }
+}
+
+/// The guard over the pairs a document of an algorithm, against an earlier run.
+pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
+    // Where there was no pair there may be one.
+    let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
+    let measured = a_document / known;
+    (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {
+        name: "max-pairs-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{label} has {:.3} pairs a document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of {}",
+            a_document,
+            before.a_document(),
+            opt("max-pairs-factor")
+        ),
     })
 }
 
@@ -120,11 +162,7 @@ mod tests {
 
     fn names(read: &ReadCounts, share: Option<f64>) -> Vec<&'static str> {
         let fired = reading(read, share);
-        assert!(
-            fired
-                .iter()
-                .all(|one| one.holds && holds(one.name) && (one.measured > one.limit || one.name == "nothing-read"))
-        );
+        assert!(fired.iter().all(|one| holds(one.name) && (one.measured > one.limit || one.name == "nothing-read")));
         fired.into_iter().map(|one| one.name).collect()
     }
 
@@ -146,7 +184,7 @@ mod tests {
         assert_eq!(names(&read(99, 1), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&read(1000, 999), Some(1.0)), [""; 0]);
         let sentence = &reading(&read(500, 498), None)[0].sentence;
-        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of --max-rejected-share");
+        assert_eq!(sentence, "498 of 500 rows are broken, 99.6 %: more than the 5 % of max_rejected_share=");
     }
 
     #[test]
@@ -157,7 +195,7 @@ mod tests {
         let sentence = &reading(&with(51), None)[0].sentence;
         assert_eq!(
             sentence,
-            "1 file was set aside, 51 of the 1000 bytes of the input, 5.1 %: more than the 5 % of --max-rejected-share"
+            "1 file was set aside, 51 of the 1000 bytes of the input, 5.1 %: more than the 5 % of max_rejected_share="
         );
     }
 
@@ -171,14 +209,25 @@ mod tests {
         assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
         let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
-        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of --max-rejected-share");
+        assert_eq!(sentence, "4 of 5 files were set aside, 80.0 %: more than the 5 % of max_rejected_share=");
     }
 
     #[test]
-    fn half_of_a_large_file_may_be_removed() {
-        assert_eq!(removal("a", 10_000, 10_000), None);
-        assert_eq!(removal("a", 10_002, 5_001), None);
-        let fired = removal("a", 10_001, 5_001).expect("more than half");
-        assert!(!fired.holds && fired.sentence.starts_with("5001 of the 10001 documents of a"));
+    fn shares_and_factors_fire_beyond_their_bound_alone() {
+        let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
+        assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
+        let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
+        assert!(fired.sentence.starts_with("5001 of the 10000 documents of a are to be removed, 50.0 %"), "{fired:?}");
+        assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
+        let of = |pairs, documents| PairCounts { pairs, documents };
+        let fires = |now, before| pairs("exact", now, before, 5).is_some();
+        assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
+        // Too few to tell; as many pairs of fewer documents; none before.
+        assert!(
+            !fires(of(999, 10), of(1, 1000))
+                && fires(of(1000, 100), of(1000, 1000))
+                && fires(of(1000, 10_000), of(0, 10_000))
+        );
+        assert!(!fires(of(0, 0), of(0, 0)));
     }
 }

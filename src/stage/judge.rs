@@ -16,6 +16,7 @@ use crate::algorithm::kit::shingling::Shingling;
 use crate::algorithm::kit::verify::{LCS_CHARACTERS, pack};
 use crate::error::{Error, Result, did_you_mean};
 use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_common};
+use crate::spelling::opt;
 use crate::text::Analysis;
 
 /// What a judge compares, with the names as they are typed.
@@ -35,6 +36,7 @@ enum Kind {
 pub struct Judge {
     kind: Kind,
     threshold: f64,
+    shingling: Shingling,
 }
 
 /// Numbers before the profile: characters compared (0 where there are too many of them), words.
@@ -51,19 +53,46 @@ impl Judge {
         let (name, threshold) = typed.split_once(':').unwrap_or((typed, ""));
         let Some(&(_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
             let hint = did_you_mean(name, KINDS.iter().map(|(known, _)| *known));
-            return Err(Error::Usage(format!(
-                "--judge: there is no judge {name:?}{hint}; expected versions, versions:T, lcs:T, words:T or jaccard:T"
-            )));
+            return Err(Error::wrong(
+                opt("judge"),
+                format_args!(
+                    "there is no judge {name:?}{hint}; expected versions, versions:T, lcs:T, words:T or jaccard:T"
+                ),
+            ));
         };
         if kind == Kind::Versions && typed == name {
-            return Ok(Judge { kind, threshold: ENOUGH });
+            return Ok(Judge { kind, threshold: ENOUGH, shingling: Shingling::DEFAULT });
         }
         match threshold.parse() {
-            Ok(threshold) if threshold > 0.0 && threshold <= 1.0 => Ok(Judge { kind, threshold }),
-            _ => Err(Error::Usage(format!(
-                "--judge {typed}: expected a threshold above 0 and at most 1, such as {name}:0.85"
-            ))),
+            Ok(threshold) if threshold > 0.0 && threshold <= 1.0 => {
+                Ok(Judge { kind, threshold, shingling: Shingling::DEFAULT })
+            }
+            _ => Err(Error::wrong_value(
+                opt("judge"),
+                typed,
+                format_args!("expected a threshold above 0 and at most 1, such as {name}:0.85"),
+            )),
         }
+    }
+
+    /// Parses a measure without a threshold: `lcs`, `words`, `jaccard`, `jaccard:words5` or `jaccard:chars5`.
+    ///
+    /// # Errors
+    /// Anything else, with what is there.
+    pub fn measure(typed: &str) -> Result<Judge> {
+        let (name, unit) = typed.split_once(':').map_or((typed, None), |(name, unit)| (name, Some(unit)));
+        let kind = KINDS.iter().find(|(known, kind)| *known == name && *kind != Kind::Versions).map(|(_, kind)| *kind);
+        let shingling = match unit {
+            None => Some(Shingling::DEFAULT),
+            Some(unit) if kind == Some(Kind::Shingles) => Shingling::parse(unit),
+            Some(_) => None,
+        };
+        kind.zip(shingling).map(|(kind, shingling)| Judge { kind, threshold: 0.0, shingling }).ok_or_else(|| {
+            let hint = did_you_mean(name, ["lcs", "words", "jaccard"].into_iter().filter(|known| *known != name));
+            let expected =
+                "expected lcs, words, jaccard, or jaccard of other shingles, such as jaccard:words5 or jaccard:chars5";
+            Error::usage(format!("there is no measure {typed:?}{hint}; {expected}"))
+        })
     }
 
     /// Appends what judging needs of one document: equal for equal canonical texts. Nothing for a text without words, which
@@ -76,7 +105,7 @@ impl Judge {
         let hashes = || words.iter().map(|word| word.hash as u32);
         match self.kind {
             Kind::Versions => write_evidence(document, out),
-            Kind::Shingles => Shingling::DEFAULT.cut(document, out),
+            Kind::Shingles => self.shingling.cut(document, out),
             Kind::Words => {
                 out.extend([0, words.len() as u64]);
                 pack(Profile::of(hashes()).0.into_iter(), out);
@@ -121,10 +150,18 @@ impl Judge {
     /// # Errors
     /// [`Undecided`](crate::measure::Undecided) for texts so long that one comparison would take more than about a second.
     pub fn judge(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+        Ok(self.similarity(a, b)?.map(|similarity| similarity as f32))
+    }
+
+    /// The same, with all its digits.
+    ///
+    /// # Errors
+    /// As [`Judge::judge`].
+    pub fn similarity(&self, a: &[u64], b: &[u64]) -> Decided<f64> {
         if !self.may(a, b) {
             return Ok(None);
         }
-        let similarity = match self.kind {
+        Ok(match self.kind {
             Kind::Versions => version(a, b, self.threshold),
             Kind::Shingles => Some(jaccard(a, b)).filter(|similarity| *similarity >= self.threshold),
             Kind::Characters | Kind::Words => {
@@ -132,8 +169,7 @@ impl Judge {
                 let (x, y) = a.compared_with(&b);
                 lcs_similarity(x, y, self.threshold)?
             }
-        };
-        Ok(similarity.map(|similarity| similarity as f32))
+        })
     }
 
     /// Whether characters were to be compared, and words are, for one of the texts is too long.
@@ -153,7 +189,7 @@ impl fmt::Display for Judge {
 /// The evidence of one document, unpacked.
 struct Units<'e> {
     profile: &'e [u32],
-    /// None where there are too many of them, or nobody asks for them.
+    /// None where there are too many of them, or they are not asked for.
     characters: &'e [u32],
     words: &'e [u32],
 }
@@ -244,7 +280,7 @@ mod tests {
             // Made once: it costs more than all that is asked of it here.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
-            let judge = Judge { kind: Kind::Characters, threshold: t };
+            let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };
             let (mut x, mut y) = (Vec::new(), Vec::new());
             judge.evidence(&pipeline.analyse(&a), &mut x);
             judge.evidence(&pipeline.analyse(&b), &mut y);

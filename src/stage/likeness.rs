@@ -1,4 +1,4 @@
-//! likeness: how alike two texts are by the common measures, whatever the algorithms of a run say.
+//! likeness: how alike two texts are by the common measures, apart from the algorithms of a run.
 
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};

@@ -1,17 +1,17 @@
-//! merge: the sightings of each pair become one.
+//! merge: the occurrences of each pair become one.
 //!
 //! A pair is met in as many windows as its two documents share keys. What stays is the best similarity, with the distance that
-//! goes with it, and all the rules that found the pair. Of equal similarities the first sighting gives the distance, so the
-//! sightings of a pair have to come **in the order of all their bytes**, not of the two documents alone: then the outcome
-//! depends on nothing but the sightings.
+//! goes with it, and all the rules that found the pair. Of equal similarities the first occurrence gives the distance, so the
+//! occurrences of a pair have to come **in the order of all their bytes**, not of the two documents alone: then the outcome
+//! depends on nothing but the occurrences.
 
 use crate::row::{Pair, PairLayout};
 
 /// The pair, from all rows of its two documents, in the order of all their bytes.
 #[inline]
-pub fn merge(layout: PairLayout, sightings: &[u8]) -> Option<Pair> {
-    let rows = sightings.chunks_exact(layout.width());
-    debug_assert!(rows.clone().is_sorted(), "sightings come in the order of all their bytes");
+pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
+    let rows = occurrences.chunks_exact(layout.width());
+    debug_assert!(rows.clone().is_sorted(), "occurrences come in the order of all their bytes");
     rows.map(|row| layout.decode(row)).reduce(Pair::merge)
 }
 
@@ -23,19 +23,19 @@ mod tests {
     #[test]
     fn the_best_score_stays_with_all_the_rules() {
         let layout = PairLayout::new(100);
-        let sighting = |similarity, distance, matched| {
+        let occurrence = |similarity, distance, matched| {
             let mut row = Vec::new();
             layout.encode(&Pair::new(1, 2, Score { similarity, distance }, matched), &mut row);
             row
         };
-        let merged = |mut sightings: Vec<Vec<u8>>| {
-            sightings.sort_unstable();
-            merge(layout, &sightings.concat())
+        let merged = |mut occurrences: Vec<Vec<u8>>| {
+            occurrences.sort_unstable();
+            merge(layout, &occurrences.concat())
         };
         let pair = |similarity, distance, matched| Some(Pair::new(1, 2, Score { similarity, distance }, matched));
-        assert_eq!(merged(vec![sighting(0.9, Some(3.0), 1), sighting(0.5, Some(1.0), 2)]), pair(0.9, Some(3.0), 3));
+        assert_eq!(merged(vec![occurrence(0.9, Some(3.0), 1), occurrence(0.5, Some(1.0), 2)]), pair(0.9, Some(3.0), 3));
         // Of equal similarities, the distance of the first in the order of bytes.
-        let alike = [sighting(0.5, Some(2.0), 1), sighting(0.5, Some(1.0), 1), sighting(0.5, Some(0.5), 4)];
+        let alike = [occurrence(0.5, Some(2.0), 1), occurrence(0.5, Some(1.0), 1), occurrence(0.5, Some(0.5), 4)];
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             assert_eq!(merged(order.map(|at| alike[at].clone()).to_vec()), pair(0.5, Some(1.0), 5));
         }

@@ -1,5 +1,6 @@
 //! The story of a run, stage by stage: pure functions over rows that open no file and start no thread.
 
+pub mod alone;
 pub mod bound;
 pub mod choose;
 pub mod clusters;
@@ -22,6 +23,7 @@ pub mod margin;
 pub mod merge;
 pub mod next_best;
 pub mod note;
+pub mod passes;
 pub mod plan;
 pub mod preset;
 pub mod purifier;

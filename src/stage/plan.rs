@@ -41,7 +41,7 @@ pub struct Plan {
     pub copies_first: bool,
     /// What is counted; nothing where no algorithm waits for it.
     pub counts: Option<Counts>,
-    /// The places in the recipe of the algorithms that learn.
+    /// The places in the recipe of the algorithms that have models.
     pub learns: Vec<usize>,
     /// Whether rows are sifted.
     pub sifts: bool,
@@ -50,15 +50,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Of a recipe over so many documents.
+    /// Of a recipe over so many documents. Where statistics and models are `known` already, nothing is counted or learnt.
     ///
     /// # Errors
     /// Parameters of an algorithm that contradict each other.
-    pub fn new(recipe: &Recipe, documents: u64, sifts: bool) -> Result<Plan> {
+    pub fn new(recipe: &Recipe, documents: u64, sifts: bool, known: bool) -> Result<Plan> {
         let (none, needs) = (CorpusStats::none(), recipe.needs_stats());
         let learns: Vec<usize> =
             recipe.learners(&Corpus::new(documents, &none))?.into_iter().map(|(at, _)| at).collect();
-        let counts = needs.any() || !learns.is_empty();
+        let counts = !known && (needs.any() || !learns.is_empty());
         // With words that are kept one reading is enough: who needs no counts signs in it. Where there is another one, all wait
         // for it: surplus copies are known by then, and need no rows.
         let keeps = recipe.keeps_words(!learns.is_empty(), sifts);
@@ -94,11 +94,15 @@ mod tests {
     use crate::purify::PurifyOptions;
     use crate::text::TextOptions;
 
-    fn plan(algorithms: &str, count_copies: bool, sifts: bool) -> Plan {
+    fn planned(algorithms: &str, count_copies: bool, sifts: bool, known: bool) -> Plan {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
         let recipe =
             Recipe { algorithms, text: TextOptions::default(), count_copies, purify: PurifyOptions::default() };
-        Plan::new(&recipe, 1000, sifts).unwrap()
+        Plan::new(&recipe, 1000, sifts, known).unwrap()
+    }
+
+    fn plan(algorithms: &str, count_copies: bool, sifts: bool) -> Plan {
+        planned(algorithms, count_copies, sifts, false)
     }
 
     #[test]
@@ -119,5 +123,12 @@ mod tests {
         assert!(plan("cosine", false, false).copies_first && !plan("exact", false, false).copies_first);
         assert!(plan("exact", true, true).sifts_first() && !plan("cosine", true, true).sifts_first());
         assert_eq!(plan("cosine", true, true).signs, [Signs::Again]);
+    }
+
+    #[test]
+    fn with_what_is_known_already_all_sign_in_the_first_reading() {
+        let known = planned("exact,cosine,lsi", false, true, true);
+        assert_eq!((known.counts, known.copies_first, &known.learns[..]), (None, false, &[2][..]));
+        assert!(known.sifts_first() && known.signs == [Signs::First; 3]);
     }
 }

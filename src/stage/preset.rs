@@ -1,6 +1,7 @@
 //! `--preset`: recipes by need, each a list of algorithms that could as well be typed.
 
 use crate::error::{Error, Result, did_you_mean};
+use crate::spelling::opt;
 
 /// A recipe with a name.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +56,7 @@ pub fn preset(name: &str) -> Result<&'static Preset> {
         let names = PRESETS.iter().map(|preset| preset.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
-        Error::Usage(format!("--preset: there is no preset {name:?}{hint}; there are: {names}"))
+        Error::wrong(opt("preset"), format_args!("there is no preset {name:?}{hint}; there are: {names}"))
     })
 }
 

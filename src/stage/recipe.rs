@@ -12,6 +12,7 @@ use crate::algorithm::{Algorithm, Corpus, Features, Learner, Params, Reads, Stat
 use crate::error::{Error, Result, did_you_mean};
 use crate::hash::hash64;
 use crate::purify::PurifyOptions;
+use crate::spelling::opt;
 use crate::text::{Field, Pipeline, TextOptions};
 
 /// The longest label: with what is set before and behind it, it names folders and files, whose names have at most 255 bytes.
@@ -81,11 +82,14 @@ impl Recipe {
             }
         }
         if chosen.is_empty() {
-            return Err(Error::Usage("--algorithms is empty; name at least one, see `dupsift algorithms`".into()));
+            return Err(Error::usage(format!(
+                "{:#} is empty; name at least one, see `dupsift algorithms`",
+                opt("algorithms")
+            )));
         }
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {
-                return Err(Error::Usage(format!(
+                return Err(Error::usage(format!(
                     "{0} is asked for twice; give one of them another name, {0}:as=NAME",
                     one.label
                 )));
@@ -217,12 +221,13 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
             }
         };
         let Some((_, values)) = list.last_mut() else {
-            return Err(Error::Usage(format!(
-                "--algorithms: {item:?} stands before any algorithm; expected NAME:{item}"
-            )));
+            return Err(Error::wrong(
+                opt("algorithms"),
+                format_args!("{item:?} stands before any algorithm; expected NAME:{item}"),
+            ));
         };
         let Some((name, value)) = value.split_once('=') else {
-            return Err(Error::Usage(format!("--algorithms: {item:?} is not NAME or NAME:parameter=value")));
+            return Err(Error::wrong(opt("algorithms"), format_args!("{item:?} is not NAME or NAME:parameter=value")));
         };
         values.push((name.trim().to_string(), value.trim().to_string()));
     }
@@ -241,7 +246,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
             let names: Vec<&str> = presets.iter().map(|(name, _)| *name).collect();
             let hint = did_you_mean(&preset, names.iter().copied());
             let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-            return Err(Error::Usage(format!("{} has no preset {preset:?}{hint}; it has: {known}", algorithm.name())));
+            return Err(Error::usage(format!("{} has no preset {preset:?}{hint}; it has: {known}", algorithm.name())));
         };
         let typed: Vec<String> = values.iter().map(|(name, _)| name.clone()).collect();
         let settings = settings.split(',').filter_map(|item| item.split_once('='));
@@ -254,11 +259,11 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let label = label.unwrap_or_else(|| algorithm.name().to_string());
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if label.is_empty() || !label.bytes().all(plain) {
-        return Err(Error::Usage(format!("as={label:?} names a folder: letters, digits, _ and - only")));
+        return Err(Error::usage(format!("as={label:?} names a folder: letters, digits, _ and - only")));
     }
     if label.len() > MOST_LABEL {
         let length = label.len();
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "as={}... names a folder and has {length} letters; expected at most {MOST_LABEL}",
             &label[..20]
         )));

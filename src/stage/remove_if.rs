@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::measure::Contained;
+use crate::spelling::opt;
 
 /// A document is held against so many of its kept partners, the most similar ones first.
 pub const MOST_LOOKED_AT: usize = 20;
@@ -87,9 +88,13 @@ impl RemoveIf {
     /// Anything else.
     pub fn parse(typed: &str) -> Result<RemoveIf> {
         let wrong = |why: String| {
-            Error::Usage(format!(
-                "--remove-if {typed:?}: {why}; expected pair, or contained:T or contained:T:N with shares from 0 to 1, such as contained:0.8:0.9"
-            ))
+            Error::wrong_value(
+                opt("remove-if"),
+                format_args!("{typed:?}"),
+                format_args!(
+                    "{why}; expected pair, or contained:T or contained:T:N with shares from 0 to 1, such as contained:0.8:0.9"
+                ),
+            )
         };
         let share = |word: &str, name: &str| match word.parse::<f64>() {
             Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

@@ -12,7 +12,7 @@ pub struct Windows {
 
 impl Windows {
     /// Why the two are not compared in any of the windows, which have so many rows; none where they are in one of them.
-    pub fn told(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
+    pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let [a, b] = &self.sketches;
         let each = self
             .keys
@@ -27,6 +27,6 @@ impl Windows {
     /// Of two documents with these keys in common and these sketches; none where a window compares them however large it is.
     pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
-        windows.told(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)
+        windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)
     }
 }

@@ -29,6 +29,15 @@ pub trait Relation {
     fn equal(&self) -> f32;
 }
 
+/// What became of a document before: nothing is decided about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It was kept.
+    Kept,
+    /// It was removed.
+    Removed,
+}
+
 /// A document that goes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removal {
@@ -88,6 +97,9 @@ impl Lists<'_> {
                 return;
             }
             next.set(doc, heads.get(class));
+        } else if heads.get(class) > 0 {
+            // Of documents that were kept before, several may be of one class: the best one came first.
+            return;
         }
         heads.set(class, doc + 1);
     }
@@ -196,15 +208,24 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     /// The survivor rule. `order`: every document that may be in a pair, best first. `choose` gets a document, its kept
     /// partners, at least one, and how many more there may be that were not gathered; it says for which of them the document
-    /// goes. Those of which it never hears count as left out.
+    /// goes. Those of which it never hears count as left out. `settled` knows the documents that were decided about before.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,
+        settled: impl Fn(u64) -> Option<Settled>,
         lists: &mut Lists<'_>,
         mut choose: impl FnMut(u64, &mut [Partner], u64) -> Result<Option<Removal>, E>,
         mut removed: impl FnMut(Removal) -> Result<(), E>,
     ) -> Result<(), E> {
         for doc in order.iter() {
+            match settled(doc) {
+                None => {}
+                Some(Settled::Kept) => {
+                    self.list(lists, doc, true);
+                    continue;
+                }
+                Some(Settled::Removed) => continue,
+            }
             let beyond = self.gather(lists, doc);
             let chosen = if self.partners.is_empty() { None } else { choose(doc, &mut self.partners, beyond)? };
             match chosen {

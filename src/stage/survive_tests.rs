@@ -85,7 +85,7 @@ proptest::proptest! {
         let mut got = Vec::new();
         let better = |a, b| rank(a) < rank(b);
         let choose = |doc, partners: &mut [Partner], _| Ok(best(doc, partners, better));
-        finder.survive(Docs::Wide(&order), &mut lists(&mut memory, count), choose, |removal| {
+        finder.survive(Docs::Wide(&order), |_| None, &mut lists(&mut memory, count), choose, |removal| {
             Ok::<_, ()>(got.push((removal.doc, removal.kept)))
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
@@ -108,7 +108,7 @@ proptest::proptest! {
             partners.retain(|partner| holds[doc as usize][partner.kept as usize]);
             Ok(best(doc, &partners, better))
         };
-        finder.survive(Docs::Wide(&order), &mut lists(&mut memory, count), choose, |removal| {
+        finder.survive(Docs::Wide(&order), |_| None, &mut lists(&mut memory, count), choose, |removal| {
             Ok::<_, ()>(got.push((removal.doc, removal.kept)))
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
@@ -152,7 +152,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     let mut removed = Vec::new();
     let push = |removal: Removal| Ok::<_, ()>(removed.push((removal.doc, removal.kept)));
     let choose = |doc, partners: &mut [Partner], _| Ok(best(doc, partners, |a, b| a < b));
-    finder.survive(Docs::Wide(&order), &mut lists(&mut memory, 2), choose, push).unwrap();
+    finder.survive(Docs::Wide(&order), |_| None, &mut lists(&mut memory, 2), choose, push).unwrap();
     assert_eq!(removed, (100..200).map(|doc| (doc, doc - 100)).collect::<Vec<_>>());
     assert_eq!(finder.left_out, 0);
 

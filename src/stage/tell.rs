@@ -12,7 +12,7 @@ use crate::row::Pair;
 
 /// What the driver knows of documents.
 pub trait Known {
-    /// What the method's check took down of one.
+    /// What the method's check recorded of one.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
     /// How much of one stands in another, and the other way round; none for copies.

@@ -2,7 +2,7 @@
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;
-use crate::text::{Analysis, FieldValues, Pipeline, Recalled};
+use crate::text::{Analysis, FieldValues, KeptWords, Pipeline};
 
 /// How a pass sees documents.
 pub struct View<'v, C> {
@@ -60,8 +60,8 @@ impl<'v, C: Copies> View<'v, C> {
     }
 
     /// One document of which only the words are known.
-    pub fn recall<'d>(&'d self, doc: u64, words: Recalled<'d>) -> Analysis<'d> {
-        self.pipeline.recall(words).counted_times(self.times(doc))
+    pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
+        self.pipeline.read_back(words).counted_times(self.times(doc))
     }
 
     /// How often the counts hold the text of a document; a note of what is learnt counts as often.

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use super::beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
 use super::counted::count;
+use super::kept_words::KeptWords;
 use super::normal::{MAX_TEXT_BYTES, Normal};
 use super::pipeline::Pipeline;
-use super::recalled::Recalled;
-use super::spare;
+use super::pool;
 use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use crate::hash::{combine, hash128};
@@ -35,7 +35,7 @@ pub struct Analysis<'a> {
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
     /// Where only the counts of the words are there, and no text: how many words, and their letters.
-    recalled: Option<(usize, &'a str)>,
+    kept_words: Option<(usize, &'a str)>,
 }
 
 impl Pipeline {
@@ -56,8 +56,8 @@ impl Pipeline {
     /// A document of which an earlier reading kept the counts of its words: [`Analysis::counted`],
     /// [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] are
     /// those of the text. There is no text, and so nothing else.
-    pub fn recall<'a>(&'a self, recalled: Recalled<'a>) -> Analysis<'a> {
-        Analysis::recalled(self, recalled)
+    pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
+        Analysis::kept_words(self, kept_words)
     }
 }
 
@@ -78,18 +78,18 @@ impl<'a> Analysis<'a> {
             times: 1,
             frequencies: OnceCell::new(),
             first_line: OnceCell::new(),
-            recalled: None,
+            kept_words: None,
         }
     }
 
-    /// See [`Pipeline::recall`].
-    pub(super) fn recalled(pipeline: &'a Pipeline, recalled: Recalled<'a>) -> Analysis<'a> {
-        let Recalled { counted, frequencies, words, letters, first_line } = recalled;
+    /// See [`Pipeline::read_back`].
+    pub(super) fn kept_words(pipeline: &'a Pipeline, kept_words: KeptWords<'a>) -> Analysis<'a> {
+        let KeptWords { counted, frequencies, words, letters, first_line } = kept_words;
         let mut document = Analysis::new(pipeline, "", None);
         document.counted = OnceCell::from(counted);
         document.frequencies = OnceCell::from(frequencies);
-        document.first_line = OnceCell::from(first_line.map(|line| Box::new(Analysis::recalled(pipeline, *line))));
-        document.recalled = Some((words, letters));
+        document.first_line = OnceCell::from(first_line.map(|line| Box::new(Analysis::kept_words(pipeline, *line))));
+        document.kept_words = Some((words, letters));
         document
     }
 
@@ -206,12 +206,12 @@ impl<'a> Analysis<'a> {
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
-            let mut found = spare::take(|spare| &mut spare.frequencies, counted.len());
+            let mut found = pool::take(|pool| &mut pool.frequencies, counted.len());
             if let Some(corpus) = self.known_words {
-                let mut hashes = spare::take(|spare| &mut spare.hashes, counted.len());
+                let mut hashes = pool::take(|pool| &mut pool.hashes, counted.len());
                 hashes.extend(counted.iter().map(|counted| counted.word.hash));
                 corpus.look_up(&hashes, &mut found);
-                spare::leave(|spare| &mut spare.hashes, hashes);
+                pool::leave(|pool| &mut pool.hashes, hashes);
             }
             found.resize(counted.len(), Frequency::UNKNOWN);
             found
@@ -219,7 +219,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether [`Analysis::frequencies`] have been looked up already: who needs only a few of them may ask for these alone
-    /// where nobody else wanted all.
+    /// where no other algorithm wanted all.
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.get().is_some()
     }
@@ -247,7 +247,7 @@ impl<'a> Analysis<'a> {
 
     /// How many words there are, stop words among them.
     pub fn word_count(&self) -> usize {
-        self.recalled.map_or_else(|| self.words().len(), |(words, _)| words)
+        self.kept_words.map_or_else(|| self.words().len(), |(words, _)| words)
     }
 
     /// The distinct words with their counts, stop words among them, in order of their first occurrences.
@@ -283,7 +283,7 @@ impl<'a> Analysis<'a> {
 
     /// The letters of one of the words of this document; empty for a word of another.
     pub fn word(&self, word: &Word) -> &str {
-        if let Some((_, letters)) = self.recalled {
+        if let Some((_, letters)) = self.kept_words {
             return letters.get(word.start as usize..word.end as usize).unwrap_or_default();
         }
         let (text, stems) = (self.text(), &self.cut().stems);
@@ -312,8 +312,8 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// What shingles are made of, in order: each word that is not of Han characters, and each Han character, whatever
-    /// the tokenizer. Never loads the Chinese dictionary.
+    /// What shingles are made of, in order: each word that is not of Han characters, and each Han character, with any
+    /// tokenizer. Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
@@ -361,17 +361,17 @@ impl Drop for Analysis<'_> {
             normal.leave();
         }
         if let Some(cut) = self.cut.take() {
-            spare::leave(|spare| &mut spare.words, cut.words);
-            spare::leave(|spare| &mut spare.sentences, cut.sentences);
+            pool::leave(|pool| &mut pool.words, cut.words);
+            pool::leave(|pool| &mut pool.sentences, cut.sentences);
         }
         if let Some(counted) = self.counted.take() {
-            spare::leave(|spare| &mut spare.counted, counted);
+            pool::leave(|pool| &mut pool.counted, counted);
         }
         if let Some(tokens) = self.tokens.take() {
-            spare::leave(|spare| &mut spare.tokens, tokens);
+            pool::leave(|pool| &mut pool.tokens, tokens);
         }
         if let Some(frequencies) = self.frequencies.take() {
-            spare::leave(|spare| &mut spare.frequencies, frequencies);
+            pool::leave(|pool| &mut pool.frequencies, frequencies);
         }
     }
 }

@@ -55,7 +55,7 @@ impl Frequency {
     pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1 };
 }
 
-/// Whoever knows the frequencies of words.
+/// What knows the frequencies of words.
 pub trait Frequencies: Sync {
     /// Appends the frequency of each word, given by its hash, in their order; [`Frequency::UNKNOWN`] for unknown ones.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);

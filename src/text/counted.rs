@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use super::spare;
+use super::pool;
 use super::word::{Counted, Word};
 
 /// Counts words by a table of their hashes: for each slot the number of a distinct word, counted from 1.
@@ -17,8 +17,8 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
     let Some(&any) = words.first() else { return Vec::new() };
     // Room for a long document is made at once: what is not used of it is never touched, and nothing is copied.
     let room = if words.len() > LONG { words.len() + 1 } else { words.len() / 2 };
-    let mut counted = spare::take(|spare| &mut spare.counted, room);
-    let mut slots = spare::take(|spare| &mut spare.slots, 0);
+    let mut counted = pool::take(|pool| &mut pool.counted, room);
+    let mut slots = pool::take(|pool| &mut pool.slots, 0);
     let size = (words.len() * 2).next_power_of_two();
     slots.resize(size, 0);
     let mut distinct = 0;
@@ -41,6 +41,6 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
         }
     }
     counted.truncate(distinct);
-    spare::leave(|spare| &mut spare.slots, slots);
+    pool::leave(|pool| &mut pool.slots, slots);
     counted
 }

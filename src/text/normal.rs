@@ -2,11 +2,11 @@
 //!
 //! Invisible characters go first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
 //! brought to NFC, then cut into sentences (full-width marks still are what they are), and each piece is lower-cased,
-//! brought to NFKC and its white space folded. Nothing here changes a letter into another one, but for ё where asked:
+//! brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing here changes a letter into another one, but for ё where asked:
 //! й stays й, traditional and simplified characters stay apart.
 //!
 //! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
-//! letters (`text/lanes/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
+//! letters (`text/simd/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
 //! way through the libraries. A law holds both ways equal.
 
 use std::borrow::Cow;
@@ -15,15 +15,15 @@ use std::ops::Range;
 
 use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
-use super::lanes::copy_plain;
 use super::pieces::Pieces;
-use super::{sentence, spare};
+use super::simd::copy_plain;
+use super::{pool, sentence};
 use crate::cpu::Level;
 
 /// The longest raw text that is analysed, in bytes (128 MiB); readers reject rows above it.
 ///
 /// Places in the normalised text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may
-/// double that, so this bound keeps every place below 2^32 whatever the text holds.
+/// double that, so this bound keeps every place below 2^32 for any text.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// How many times longer, in bytes, a character can become (U+FDFA: 3 bytes, then 33); a test tries them all.
@@ -69,8 +69,8 @@ impl Normal {
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
-            text: spare::take(|spare| &mut spare.text, text.len() + 64),
-            ends: spare::take(|spare| &mut spare.ends, 0),
+            text: pool::take(|pool| &mut pool.text, text.len() + 64),
+            ends: pool::take(|pool| &mut pool.ends, 0),
             start: 0,
             begin: 0,
         };
@@ -133,8 +133,8 @@ impl Normal {
 
     /// Leaves the lists to the next document.
     pub fn leave(self) {
-        spare::leave(|spare| &mut spare.text, self.text.into_bytes());
-        spare::leave(|spare| &mut spare.ends, self.ends);
+        pool::leave(|pool| &mut pool.text, self.text.into_bytes());
+        pool::leave(|pool| &mut pool.ends, self.ends);
     }
 
     /// The byte range of each piece in the text, in order.
@@ -180,7 +180,8 @@ struct Visible(usize);
 
 impl fmt::Write for Visible {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.chars().filter(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
+        let small = text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase);
+        self.0 += small.map(char::len_utf8).sum::<usize>();
         Ok(())
     }
 }
@@ -219,7 +220,7 @@ fn push_any(piece: &str, out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a list takes all");
 }
 
-/// Takes text and folds its white space.
+/// Takes text, folds its white space and makes small letters of the capitals that NFKC leaves (№ becomes `No`).
 struct Folded<'o> {
     out: &'o mut Vec<u8>,
     after_space: bool,
@@ -235,7 +236,9 @@ impl fmt::Write for Folded<'_> {
         if white && !self.after_space {
             self.out.push(b' ');
         } else if !white {
-            self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            for c in c.to_lowercase() {
+                self.out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
         }
         self.after_space = white;
         Ok(())

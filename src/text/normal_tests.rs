@@ -20,6 +20,7 @@ fn spellings_that_mean_the_same_become_the_same() {
         ("ｶﾞ", "ガ"),
         ("ΟΔΟΣ", "οδος"),
         ("ﬁn", "fin"),
+        ("№5 Word™ 20℃ 𝐀𝚺 ℡", "no5 wordtm 20°c aσ tel"),
         ("हिन्दी عَرَبِيّ", "हिन्दी عَرَبِيّ"),
         ("漢字 汉字 戶户", "漢字 汉字 戶户"),
         ("\u{F900}", "\u{8C48}"),
@@ -71,6 +72,9 @@ fn every_character() {
         longest = longest.max(any.len().div_ceil(raw.len()));
         assert!(!any.contains(is_invisible) || is_invisible(c), "{c:?}");
         assert!(!any.contains(|d: char| d.is_whitespace() && d != ' '), "{c:?}");
+        if !is_invisible(c) {
+            assert_eq!(long_way(&any), any, "{c:?} is another one the second time");
+        }
         if plain(c).is_some() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
             // Between two letters, so that white space and final forms show.
@@ -216,7 +220,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Whatever can stand beside another thing does, at every place of the 64 bytes that are looked at together.
+    /// Each thing stands beside each other, at every place of the 64 bytes that are looked at together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

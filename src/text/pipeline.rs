@@ -5,7 +5,7 @@ use std::ops::Range;
 use hashbrown::HashSet;
 
 use super::normal::{Normal, normal_word};
-use super::spare;
+use super::pool;
 use super::stem::Stems;
 use super::tokenizer::bigram::Bigram;
 use super::tokenizer::char::Char;
@@ -148,8 +148,8 @@ impl Pipeline {
     }
 
     fn cut_words_by<T: Tokenizer + ?Sized>(&self, tokenizer: &T, looks_up: bool, normal: &Normal) -> Cut {
-        let mut words = spare::take(|spare| &mut spare.words, room_for_words(&normal.text));
-        let mut sentences = spare::take(|spare| &mut spare.sentences, normal.pieces().len());
+        let mut words = pool::take(|pool| &mut pool.words, room_for_words(&normal.text));
+        let mut sentences = pool::take(|pool| &mut pool.sentences, normal.pieces().len());
         let mut stems = String::new();
         let mut pieces = normal.pieces();
         let mut segmented = 0;
@@ -179,7 +179,7 @@ impl Pipeline {
     /// Cuts the shingle tokens of a text without a look at the Chinese dictionary; words that are there already save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
-        let mut tokens = spare::take(|spare| &mut spare.tokens, room_for_words(text));
+        let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
         match cut {
             Some(cut) if self.han_words_are_text => {
                 for word in &cut.words {
@@ -337,7 +337,7 @@ mod tests {
 
     impl Tokenizer for Forbidden {
         fn cut(&self, run: &str, _: &mut dyn FnMut(Range<usize>)) {
-            panic!("nobody asked for the words of {run}");
+            panic!("the words of {run} were not asked for");
         }
     }
 

@@ -67,7 +67,7 @@ pub struct WhiteSpace {
     pub divides: bool,
 }
 
-/// All white space that begins at `place`: whoever steps over it looks at no part of it again.
+/// All white space that begins at `place`: a step over it looks at no part of it again.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;

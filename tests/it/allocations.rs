@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn called() {
-    // While a thread ends there is nobody left to count for.
+    // While a thread ends there is none left to count for.
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 

@@ -90,7 +90,7 @@ fn the_study_is_what_a_plain_count_gives() {
         texts.iter().map(|text| BTreeMap::from_iter(text.iter().map(|x| (x, text.iter().filter(|y| x == *y).count()))));
     let counts: Vec<BTreeMap<&char, usize>> = sorted.collect();
     let (study, pool) = (study(&out), pool(&out));
-    // The plain table only where the characters, in whatever order, leave a chance.
+    // The plain table only where the characters, in any order, leave a chance.
     let similar = |&(a, b): &(usize, usize)| {
         let common: usize = counts[a].iter().map(|(x, n)| counts[b].get(x).map_or(0, |m| *n.min(m))).sum();
         let most = 2.0 * common as f64 / (texts[a].len() + texts[b].len()) as f64;

@@ -51,7 +51,7 @@ fn rows_comparisons_and_candidates() {
         assert_eq!(count("left_out"), 0, "{label}");
     }
     expect![[r#"
-        core_words: 2193 rows of 52 bytes, 60164 compared, 299 candidates
+        core_words: 2193 rows of 52 bytes, 810 compared, 288 candidates
         cosine: 35136 rows of 28 bytes, 42639 compared, 8879 candidates
         decomposition: 145343 rows of 28 bytes, 179113 compared, 7761 candidates
         descr_words: 2179 rows of 12 bytes, 0 compared, 0 candidates
@@ -114,7 +114,7 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards what candidates say, which is taken down while they are read: their texts are not read once more for removal. Where no
+/// Guards what candidates say, which is recorded while they are read: their texts are not read once more for removal. Where no
 /// candidate is checked on the texts, removal has to read them.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
@@ -164,7 +164,7 @@ fn kept_words_take_few_bytes() {
     assert!(stored > text / 20 && stored * 2 < text, "{stored} bytes are stored of a text of {text}");
 }
 
-/// Guards the bytes of a signature on the disk: 14 rows of 13 bytes a document are 182, and whatever else a run
+/// Guards the bytes of a signature on the disk: 14 rows of 13 bytes a document are 182, and what else a run
 /// keeps of a document comes on top. No row is written twice.
 #[test]
 fn minhash_spills_at_most_300_bytes_a_document() {

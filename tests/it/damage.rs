@@ -36,7 +36,7 @@ fn write_compressed(path: &Path, docs: &[Doc]) {
 }
 
 /// Overwrites the middle of the texts of the last row group: the footer stays whole, so the damage shows late.
-fn damage_last_texts(path: &Path) {
+pub fn damage_last_texts(path: &Path) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let metadata = reader.metadata();
     let (start, length) = metadata.row_group(metadata.num_row_groups() - 1).column(1).byte_range();
@@ -46,7 +46,7 @@ fn damage_last_texts(path: &Path) {
     std::fs::write(path, bytes).unwrap();
 }
 
-fn corpus(folder: &Path) -> PathBuf {
+pub fn corpus(folder: &Path) -> PathBuf {
     let docs = folder.join("docs");
     std::fs::create_dir_all(&docs).unwrap();
     let made = made_docs(1_500);
@@ -174,6 +174,7 @@ fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
         assert_eq!(output.status.code(), Some(1), "{blocks} blocks\n{stderr}");
         let last = stderr.lines().last().unwrap();
         assert!(last.starts_with("error: cannot ") && last.contains("File too large"), "{blocks} blocks: {last}");
+        assert!(last.ends_with("; nothing was written under the final name"), "{blocks} blocks: {last}");
         assert!(last.contains(&*folder.path().to_string_lossy()), "no path in {last}");
         assert_eq!(names_in(folder.path()), [""; 0], "{blocks} blocks left something");
     }

@@ -1,4 +1,4 @@
-//! Same documents in the same order and the same recipe: the same bytes, whatever the threads, the memory and the cut into
+//! Same documents in the same order and the same recipe: the same bytes, for any threads, any memory and any cut into
 //! files. Another order of documents: the same pairs of ids.
 
 use std::path::Path;

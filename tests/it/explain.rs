@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use dupsift::job::{self, ExplainedAlgorithm, Explanation, Finished, Progress, Verdict};
+use dupsift::engine::Progress;
+use dupsift::study::{self, ExplainedAlgorithm, Explanation, Finished, Verdict};
 use serde_json::Value;
 
 use crate::kit::{ALL, Doc, Done, PairLine, Ran, done, labels, numbered, pairs, program, record, samples, write_docs};
@@ -18,7 +19,7 @@ fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     let options = finished.options(&Default::default()).unwrap();
     let asked = [a.to_string(), b.to_string()];
     let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
-    job::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
+    study::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
 }
 
 /// The program itself.
@@ -133,7 +134,7 @@ fn documents_that_signs_keep_apart_are_told_so() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Two texts in three copies each: their own words are in no other text, and make no keys of the run, whatever stands in a table.
+/// Two texts in three copies each: their own words are in no other text, and make no keys of the run, with anything in the table.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,14 +159,14 @@ fn copies_are_signed_as_the_run_counted_them() {
         assert!(pair.why.starts_with("56 common keys, and the check cosine:0.3"), "{}", pair.why);
         let (first, second) = if a < b { ("d0", "d3") } else { ("d3", "d0") };
         let stands =
-            format!("it is one of 3 copies, above --max-group 2: the pair of {first} and {second} stands for it");
+            format!("it is one of 3 copies, above max_group=2: the pair of {first} and {second} stands for it");
         assert!(pair.why.ends_with(&stands), "{}", pair.why);
     }
     assert_eq!(cosine(&few, 0, 3).verdict, Verdict::Pair);
     assert_eq!(cosine(&few, 1, 7).verdict, Verdict::NoCommonKey);
     let copies = cosine(&few, 1, 2);
     assert_eq!(copies.verdict, Verdict::PairNotWritten);
-    assert!(copies.why.contains("a group of 3 copies, above --max-group 2"), "{}", copies.why);
+    assert!(copies.why.contains("a group of 3 copies, above max_group=2"), "{}", copies.why);
 }
 
 /// 80 documents share two heavy words, and by these alone they are alike; each two have a third word in common.
@@ -229,7 +230,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     let verdict = |a, b| explain(&done.out(), a, b).algorithms[0].verdict;
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
-    assert!(why.contains("in a cluster of 5 documents, above --max-group 3:"), "{why}");
+    assert!(why.contains("in a cluster of 5 documents, above max_group=3:"), "{why}");
 }
 
 fn with_ids(ids: &[&str]) -> Vec<Doc> {

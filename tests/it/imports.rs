@@ -59,13 +59,6 @@ impl Graph {
         self.imports.iter().map(BTreeMap::len).sum()
     }
 
-    /// Takes an import out; false where there is none.
-    pub fn without(&mut self, from: &str, to: &str) -> bool {
-        let place = |name: &str| self.files.iter().position(|file| file.name == name);
-        let (Some(from), Some(to)) = (place(from), place(to)) else { return false };
-        self.imports[from].remove(&to).is_some()
-    }
-
     /// The imports between these files, a line each.
     pub fn inside(&self, names: &[String]) -> String {
         let of = |name: &str| names.iter().any(|one| one == name);
@@ -236,14 +229,13 @@ fn code(source: &Source) -> Code {
         if ["fn", "struct", "enum", "trait", "type", "const", "static", "union", "mod"].contains(&before(1)) {
             code.items.insert(tokens[at].clone());
         }
-        if before(1) != "mod" {
-            code.words.insert(tokens[at].clone());
-        }
         let mut found = Vec::new();
         let end = path(&tokens, at, &[], &mut found);
         let of_path = found.into_iter().filter(|path| path.len() > 1);
         code.paths.extend(of_path.map(|path| (module.clone(), path)));
-        code.words.extend(tokens[at..end.max(at)].iter().cloned());
+        if before(1) != "mod" {
+            code.words.extend(tokens[at..end.max(at + 1)].iter().cloned());
+        }
         at = end.max(at + 1);
     }
     code
@@ -259,7 +251,7 @@ fn use_tree(
     let is = |at: usize, sign: &str| tokens.get(at).is_some_and(|token| token == sign);
     let mut path = before.to_vec();
     if is(at, "::") {
-        // `::parquet`: another crate's, whatever is called so here.
+        // `::parquet`: another crate's, also where a module here has that name.
         path.push("::".to_string());
         at += 1;
     }
@@ -328,7 +320,7 @@ mod tests {
         let face = source("a/mod.rs", "mod x;\npub use x::X;\npub trait T { fn x(&self) -> X; }\n");
         let x = source("a/x.rs", "use super::T;\npub struct X;\n");
         assert_eq!(circles(&Graph::of(&[face, x])), [["a/mod.rs", "a/x.rs"]]);
-        let face = source("a/mod.rs", "mod x;\npub use x::X;\npub trait T {}\n");
+        let face = source("a/mod.rs", "mod x;\npub use x::{X, x};\npub trait T {}\n");
         let x = source("a/x.rs", "use super::T;\npub struct X;\n");
         assert_eq!(circles(&Graph::of(&[face, x])), Vec::<Vec<String>>::new());
     }

@@ -1,4 +1,4 @@
-//! What holds of every result, whatever the corpus: laws between the tables of one run, checked by brute force.
+//! What holds of every result of any corpus: laws between the tables of one run, checked by brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

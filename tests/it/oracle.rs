@@ -278,7 +278,7 @@ fn fingerprint_pairs_have_the_same_heaviest_words_and_counts() {
     };
     let strings: Vec<_> = made.words.iter().map(heaviest).collect();
     let same = made.all(|a, b| !strings[a].is_empty() && strings[a] == strings[b]);
-    for typed in ["words=5", "words=5,order=sorted,digest=xxh64", "words=5,faithful=true"] {
+    for typed in ["words=5", "words=5,order=sorted,digest=xxh3_64", "words=5,faithful=true"] {
         check(made.found(&format!("fingerprint:{typed}")), same.clone(), typed);
     }
 }

@@ -105,7 +105,7 @@ impl Place {
     }
 }
 
-/// The same words in the same order, whatever stands between them.
+/// The same words in the same order, with anything between them.
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
@@ -142,7 +142,7 @@ fn a_run_on_pages_is_a_run_on_what_purify_wrote() {
     let small =
         done(&input, &["--algorithms", algorithms, "--html-column", "html", "--threads", "1", "--memory", "64MiB"]);
     assert_same_bytes(&small.out(), &pages.out(), "threads and memory");
-    // Whoever looks at the result reads pages again.
+    // What looks at the result reads pages again.
     let pair = &pairs(&pages.out(), "minhash")[0];
     let mut command = program();
     let docs = [pair.doc_a, pair.doc_b].map(|doc| doc.to_string());

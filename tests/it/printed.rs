@@ -1,4 +1,4 @@
-//! What the program prints, whatever it is given: log lines in one form, nothing that a terminal would obey, and an exit code that
+//! What the program prints, for any input: log lines in one form, nothing that a terminal would obey, and an exit code that
 //! tells of the result and not of the printing.
 
 use std::fs::File;

@@ -1,5 +1,5 @@
 //! What one setting finds of what another one finds, over the sample corpus: relations that follow from the definitions of
-//! the methods (a stricter rule, another way to the same answer), whatever the texts.
+//! the methods (a stricter rule, another way to the same answer), for any texts.
 
 use std::collections::BTreeSet;
 

@@ -13,25 +13,25 @@ const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,three_plus
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
 /// A folder in which runs of the samples write to `out`.
-struct Place {
-    folder: tempfile::TempDir,
+pub struct Place {
+    pub folder: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Place {
+    pub fn new() -> Place {
         Place { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn out(&self) -> PathBuf {
+    pub fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 
-    fn work(&self) -> PathBuf {
+    pub fn work(&self) -> PathBuf {
         self.folder.path().join(".out.dupsift-work")
     }
 
     /// A run of the samples; each product is put down, unless `more` says otherwise.
-    fn command(&self, more: &[&str]) -> Command {
+    pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(samples()).arg("--out").arg(self.out()).args(["--no-progress", "--log-format", "json"]);
         for (flag, value) in
@@ -45,7 +45,7 @@ impl Place {
         command
     }
 
-    fn run(&self, more: &[&str]) -> Ran {
+    pub fn run(&self, more: &[&str]) -> Ran {
         Ran::of(self.command(more).output().unwrap())
     }
 
@@ -58,7 +58,7 @@ impl Place {
     }
 
     /// Kills a run where it says that this stage begins.
-    fn killed_in(&self, stage: &str, more: &[&str]) {
+    pub fn killed_in(&self, stage: &str, more: &[&str]) {
         let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let begins = |line: &String| line.contains("\"stage begins\"") && line.contains(&format!("\"{stage}\""));
@@ -70,7 +70,7 @@ impl Place {
     }
 
     /// What the run that stands here has taken up.
-    fn taken_up(&self) -> BTreeSet<String> {
+    pub fn taken_up(&self) -> BTreeSet<String> {
         let record = record(&self.out());
         let names = record["taken_up"].as_array().cloned().unwrap_or_default();
         names.iter().map(|name| name.as_str().unwrap().to_string()).collect()
@@ -78,7 +78,7 @@ impl Place {
 }
 
 /// The result of a run that puts nothing down.
-fn whole(more: &[&str]) -> Place {
+pub fn whole(more: &[&str]) -> Place {
     let place = Place::new();
     place.run(&[more, &["--checkpoint", "never"]].concat()).ends_with(0);
     assert!(place.taken_up().is_empty());
@@ -148,44 +148,110 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
     }
 }
 
-/// What has to be made again where an option differs, and what is taken up all the same.
-#[test]
-fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
-    let changed = |label: &str, from: &str, to: &str| {
-        assert!(ALGORITHMS.contains(from));
-        let algorithms = ALGORITHMS.replace(from, to);
-        let more = ["--algorithms", algorithms.as_str()];
-        let place = Place::new();
-        place.killed_in("write tables", &[]);
-        place.run(&more).ends_with(0);
-        assert_same_bytes(&whole(&more).out(), &place.out(), to);
-        let mut others = of_members("near");
-        others.remove(&format!("near {label}"));
-        let taken = place.taken_up();
-        assert!(taken.is_superset(&others), "{to}: {taken:?}");
-        assert!(!taken.contains(&format!("near {label}")), "{to}: {taken:?}");
-        taken
-    };
-    changed("tf_idf", "tf_idf:margin=0.1", "tf_idf:margin=0.2");
-    changed("core_words", "jaccard:0.5", "jaccard:0.6");
-    changed("imatch", "imatch", "imatch:min_terms=9");
-    changed("simhash", "simhash", "simhash:distance=4");
-    // What a document says, or which is kept, is no matter of signatures.
-    for more in [["--keep", "length asc"], ["--remove-if", "pair"], ["--decide", "all"], ["--max-group", "7"]] {
-        let place = Place::new();
-        place.killed_in("write tables", &[]);
-        place.run(&more).ends_with(0);
-        assert_same_bytes(&whole(&more).out(), &place.out(), more[0]);
-        let taken = place.taken_up();
-        assert!(taken.contains("counts") && taken.contains("copies"), "{more:?}: {taken:?}");
-        assert_eq!(taken.contains("notes"), more[0] != "--keep", "{more:?}: {taken:?}");
-    }
-    // Of other words nothing can be used but what does not ask for words.
+/// The products that are there when tables are written, but for those that this option makes again.
+fn taken_with(more: &[&str]) -> BTreeSet<String> {
     let place = Place::new();
     place.killed_in("write tables", &[]);
-    place.run(&["--tokenizer", "bigram"]).ends_with(0);
-    assert_eq!(place.taken_up(), ["copies".to_string()].into());
-    assert_same_bytes(&whole(&["--tokenizer", "bigram"]).out(), &place.out(), "bigram");
+    place.run(more).ends_with(0);
+    assert_same_bytes(&whole(more).out(), &place.out(), &format!("{more:?}"));
+    place.taken_up()
+}
+
+/// What is there when tables are written.
+fn all_products() -> BTreeSet<String> {
+    let mut all = of_members("near");
+    all.extend(["notes", "copies", "counts", "model lsi", "model repeats", "contained"].map(String::from));
+    all
+}
+
+/// All products but these, and but those made of them.
+fn all_but(changed: &[&str]) -> BTreeSet<String> {
+    let mut all = all_products();
+    changed.iter().for_each(|name| assert!(all.remove(*name), "{name}"));
+    all
+}
+
+/// Algorithms in which one is another.
+fn algorithms_with(from: &str, to: &str) -> String {
+    assert!(ALGORITHMS.contains(from));
+    ALGORITHMS.replace(from, to)
+}
+
+#[test]
+fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
+    for (label, from, to) in [
+        ("tf_idf", "tf_idf:margin=0.1", "tf_idf:margin=0.2"),
+        ("core_words", "jaccard:0.5", "jaccard:0.6"),
+        ("imatch", "imatch", "imatch:min_terms=9"),
+        ("simhash", "simhash", "simhash:distance=4"),
+    ] {
+        let algorithms = algorithms_with(from, to);
+        let taken = taken_with(&["--algorithms", &algorithms]);
+        assert_eq!(taken, all_but(&["contained", &format!("near {label}")]), "{to}");
+    }
+    // One algorithm more signs alone.
+    let more = format!("{ALGORITHMS},megashingles");
+    assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
+    // How long groups are written, who decides, and how much of a text has to be elsewhere is no matter of pairs.
+    for more in [
+        "--remove-if pair",
+        "--remove-if contained:0.5:0.5",
+        "--remove-if pair --chain remove",
+        "--decide all",
+        "--max-group 7",
+        "--threads 1",
+    ] {
+        assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_products(), "{more}");
+    }
+    // First lines are noted with what `--keep` asks for.
+    assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes", "near cosine", "contained"]));
+    let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
+    assert_eq!(taken_with(&["--max-candidates", "999"]), first);
+    assert_eq!(taken_with(&["--sift"]), first);
+    // Of other words nothing can be used but what does not ask for words.
+    assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
+}
+
+/// A run that ended while candidates were read has all rows, and the pairs of those who need no such reading; one that ended while it
+/// told versions has all pairs.
+#[test]
+fn another_threshold_takes_up_what_stands_below_it() {
+    let taken = |stage: &str, from: &str, to: &str| {
+        let place = Place::new();
+        place.killed_in(stage, &[]);
+        let algorithms = algorithms_with(from, to);
+        let more = ["--algorithms", algorithms.as_str()];
+        place.run(&more).ends_with(0);
+        assert_same_bytes(&whole(&more).out(), &place.out(), to);
+        place.taken_up()
+    };
+    let verify = taken("read candidates", "core_words:verify=jaccard:0.5", "core_words:verify=jaccard:0.6");
+    assert!(verify.contains("rows core_words") && !verify.contains("pairs core_words"), "{verify:?}");
+    assert!(verify.contains("pairs exact") && verify.contains("pairs near_page"), "{verify:?}");
+    let margin = taken("tell cosine", "tf_idf:margin=0.1", "tf_idf:margin=0.2");
+    assert!(margin.contains("pairs tf_idf") && !margin.contains("near tf_idf"), "{margin:?}");
+    assert!(!margin.contains("rows tf_idf"), "{margin:?}");
+}
+
+/// What documents in pairs say is not read again, though it is the last that is put down before tables are written.
+#[test]
+fn texts_of_pairs_are_read_once() {
+    let place = Place::new();
+    let stages = |place: &Place| -> BTreeSet<String> {
+        let record = record(&place.out());
+        record["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap().into()).collect()
+    };
+    let more = ["--algorithms", "exact,simhash"];
+    assert!(stages(&whole(&more)).contains("read ids and pairs"));
+    place.killed_in("write tables", &more);
+    place.run(&more).ends_with(0);
+    assert!(place.taken_up().contains("contained"), "{:?}", place.taken_up());
+    assert!(stages(&place).contains("read ids") && !stages(&place).contains("read ids and pairs"));
+    // Where nothing asks for it, it is not looked at.
+    let place = Place::new();
+    place.killed_in("write tables", &more);
+    place.run(&[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
+    assert!(!place.taken_up().contains("contained"), "{:?}", place.taken_up());
 }
 
 #[test]
@@ -209,39 +275,60 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     assert!(place.taken_up().is_empty());
 }
 
+/// How a file is damaged.
+#[derive(Clone, Copy, Debug)]
+enum Damage {
+    Flipped,
+    Cut,
+    Gone,
+}
+
+impl Damage {
+    fn to(self, path: &Path) {
+        let mut bytes = std::fs::read(path).unwrap();
+        let middle = bytes.len() / 2;
+        match self {
+            Damage::Flipped => {
+                bytes[middle] ^= 4;
+                std::fs::write(path, bytes).unwrap();
+            }
+            Damage::Cut => std::fs::write(path, &bytes[..bytes.len() - 1]).unwrap(),
+            Damage::Gone => std::fs::remove_file(path).unwrap(),
+        }
+    }
+}
+
+/// Files of each kind, the smallest, a middle one and the largest: rows, other products, the ledger.
+fn kinds_of_work_files() -> Vec<String> {
+    let place = Place::new();
+    place.killed_in("group exact", &[]);
+    let sized = |ending: &str| {
+        let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
+        let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
+        // Of 16 bytes are those that hold nothing.
+        sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
+    };
+    let (runs, products): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".product").collect());
+    assert!(runs.len() > 10 && products.len() > 5, "{runs:?} {products:?}");
+    let chosen = |names: &[String]| [&names[0], &names[names.len() / 2], &names[names.len() - 1]].map(String::clone);
+    chosen(&runs).into_iter().chain(chosen(&products)).chain(["ledger.json".to_string()]).collect()
+}
+
 #[test]
 fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
     let whole = whole(&[]);
-    // The kinds of files: of rows and others, large and small.
-    let files = {
-        let place = Place::new();
-        place.killed_in("group exact", &[]);
-        let names = names_in(&place.work()).into_iter().filter(|name| name != "lock");
-        let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
-        sized.collect::<BTreeSet<(u64, String)>>()
-    };
-    assert!(files.len() > 20, "{files:?}");
-    let chosen: Vec<&(u64, String)> = files.iter().filter(|(bytes, _)| *bytes > 40).step_by(6).collect();
-    let ledger = files.iter().find(|(_, name)| name == "ledger.json").unwrap();
-    for (at, (_, name)) in chosen.into_iter().chain([ledger]).enumerate() {
-        let place = Place::new();
-        place.killed_in("group exact", &[]);
-        let path = place.work().join(name);
-        let mut bytes = std::fs::read(&path).unwrap();
-        match at % 3 {
-            0 => {
-                let middle = bytes.len() / 2;
-                bytes[middle] ^= 4;
-                std::fs::write(&path, bytes).unwrap();
-            }
-            1 => std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap(),
-            _ => std::fs::remove_file(&path).unwrap(),
+    for name in kinds_of_work_files() {
+        for damage in [Damage::Flipped, Damage::Cut, Damage::Gone] {
+            let place = Place::new();
+            place.killed_in("group exact", &[]);
+            damage.to(&place.work().join(&name));
+            let ran = place.run(&[]).ends_with(0);
+            // A list that is not there says nothing of what could be taken up.
+            let is_silent = name == "ledger.json" && matches!(damage, Damage::Gone);
+            assert!(is_silent || ran.stderr.contains(&name), "{name}, {damage:?}: not named:\n{}", ran.stderr);
+            assert_eq!(place.taken_up().is_empty(), name == "ledger.json", "{name}, {damage:?}");
+            assert_same_bytes(&whole.out(), &place.out(), &format!("{name}, {damage:?}"));
         }
-        let removed = at % 3 == 2 && name == "ledger.json";
-        let ran = place.run(&[]).ends_with(0);
-        // A list that is not there says nothing of what could be taken up.
-        assert!(removed || ran.stderr.contains(name.as_str()), "{name} is not named:\n{}", ran.stderr);
-        assert_same_bytes(&whole.out(), &place.out(), name);
     }
 }
 
@@ -286,31 +373,6 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
     lines.map_while(Result::ok).any(|line| line.contains("stage begins") && line.contains("write tables"));
     child.kill().unwrap();
     child.wait_with_output().unwrap()
-}
-
-/// A disk that is full for one file: the run ends with what it had put down, and goes on where there is room.
-#[test]
-fn a_full_disk_loses_nothing_that_was_put_down() {
-    let whole = whole(&[]);
-    let mut went_on = 0;
-    for kib in [4, 40, 120, 300, 600] {
-        let place = Place::new();
-        let typed = place.command(&[]);
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("ulimit -f {}; exec \"$0\" \"$@\"", kib * 2)])
-            .arg(typed.get_program())
-            .args(typed.get_args());
-        let ran = Ran::of(command.env("NO_COLOR", "1").output().unwrap());
-        if !place.out().exists() {
-            assert!(ran.stderr.contains("cannot "), "{}", ran.stderr);
-            place.run(&[]).ends_with(0);
-            went_on += usize::from(!place.taken_up().is_empty());
-        }
-        assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
-        assert_eq!(names_in(place.folder.path()), ["out"]);
-    }
-    assert!(went_on > 0);
 }
 
 /// Where no checkpoint is due, nothing is written for one, and a stop says so.

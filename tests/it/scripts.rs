@@ -11,20 +11,20 @@ use serde_json::Value;
 
 use crate::kit::{
     Ran, Table, doc_pairs, done, json_lines, labels, numbered, pairs, program, python, record, sample_docs, samples,
-    write_columns, write_docs,
+    write_columns,
 };
 
 /// Runs one of the scripts.
-pub fn script(name: &str, arguments: &[&str]) -> Ran {
+fn script(name: &str, arguments: &[&str]) -> Ran {
     let output = python(&format!("scripts/{name}.py")).args(arguments).output();
     Ran::of(output.unwrap_or_else(|error| panic!("cannot start Python: {error}; try `make venv`")))
 }
 
-pub fn text(path: &Path) -> &str {
+fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-pub fn rows(path: &Path) -> RecordBatch {
+fn rows(path: &Path) -> RecordBatch {
     Table::read(path).0
 }
 
@@ -159,7 +159,7 @@ fn clusters_are_shown_with_the_texts_of_their_documents() {
         page.contains(&format!("cluster {} of {} documents", clusters[5], sizes[5])) && page.contains(&ids[5]),
         "{page}"
     );
-    script("clusters", &[text(&out), "--id", "nobody"]).ends_with(1).says(&["'nobody' is in no cluster"]);
+    script("clusters", &[text(&out), "--id", "none"]).ends_with(1).says(&["'none' is in no cluster"]);
     script("clusters", &[text(&out), "--corpus", text(&out)]).ends_with(1).says(&["expected its inputs as --corpus"]);
 }
 
@@ -171,24 +171,12 @@ fn json_lines_are_read_by_row_as_well() {
     let path = folder.path().join("docs.jsonl");
     std::fs::write(&path, lines).unwrap();
     let done = crate::kit::ended(&path, &["--algorithms", "exact"], 3);
-    let (to, list, out) = (folder.path().join("to"), folder.path().join("keep.txt"), done.out());
+    let (to, out) = (folder.path().join("to"), done.out());
     let arguments = ["--algorithm", "exact", "--threshold", "1", "--to", text(&to)];
     script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0);
     assert_same_table(&to.join("clusters.parquet"), &out.join("clusters"));
     assert_same_table(&to.join("removed.parquet"), &out.join("removed"));
-    script("keep_list", &[text(&out), "--list", text(&list)]).ends_with(0);
-    let expected: Vec<String> =
-        ["d0".into(), "docs.jsonl#1".into()].into_iter().chain((1..15).map(|n| format!("d{n}"))).collect();
-    assert_eq!(std::fs::read_to_string(&list).unwrap().lines().collect::<Vec<_>>(), expected);
-    script("keep_list", &[text(&out), "--to", text(&folder.path().join("set"))])
-        .ends_with(1)
-        .says(&["is no Parquet file"]);
     assert_eq!(pairs(&out, "exact").len(), 10 * 3 + 5);
-    write_docs(&folder.path().join("moved/docs.parquet"), &docs, 10);
-    let moved = folder.path().join("moved");
-    script("keep_list", &[text(&out), "--list", text(&list), "--corpus", text(&moved)])
-        .ends_with(1)
-        .says(&["run again"]);
 }
 
 #[test]
@@ -225,7 +213,7 @@ fn what_a_threshold_cannot_change_is_said_once() {
     let (out, to) = (done.out(), folder.path().join("to"));
     let arguments = ["--algorithm", "exact", "--threshold", "0.9", "--to", text(&to)];
     let told = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0).stdout;
-    assert!(told.contains("a threshold changes nothing") && !told.contains("nobody looked"), "{told}");
+    assert!(told.contains("a threshold changes nothing") && !told.contains("not looked for"), "{told}");
 }
 
 #[test]
@@ -252,9 +240,26 @@ fn the_output_of_a_comparison_has_no_removals_to_work_on() {
     assert!(told.starts_with("2,455 documents\n") && told.contains("clusters by size"), "{told}");
     script("overlap", &[text(&out)]).ends_with(0);
     let arguments = ["--algorithm", "tf", "--threshold", "0.9", "--to", text(&to)];
-    for (name, more) in [("rethreshold", &arguments[..]), ("keep_list", &arguments[4..])] {
-        let refused = script(name, &[&[text(&out)], more].concat()).ends_with(1);
-        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
-        assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
-    }
+    let refused = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(1);
+    assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
+}
+
+/// The last screen has no time and no memory in it, so it is the same every time.
+#[test]
+fn the_recording_of_the_manual_is_one_of_this_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let again = folder.path().join("recording.svg");
+    let ran = script("recording", &["--dupsift", env!("CARGO_BIN_EXE_dupsift"), "--write", text(&again)]).ends_with(0);
+    assert!(ran.stdout.contains(" screens, "), "{}", ran.stdout);
+    let last = |path: &Path| -> String {
+        let page = std::fs::read_to_string(path).unwrap();
+        let shown = page.split("visibility=\"visible\">").nth(1).and_then(|rest| rest.split("</g>").next());
+        shown.expect("a screen that is seen").to_string()
+    };
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/recording.svg");
+    assert!(last(&kept).contains("PSReadLine defaults to"), "{}", last(&kept));
+    assert_eq!(last(&again), last(&kept), "renew it with `make recording`");
+    let told = std::fs::read_to_string(&again).unwrap();
+    assert!(told.contains("828 removed (copy 219, pair 609)"), "the summary of the run is not in it");
 }

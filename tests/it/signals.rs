@@ -105,7 +105,7 @@ fn opening_large_inputs_is_interrupted() {
 }
 
 /// Signals that ask a process to stop, and the exit codes that shells expect of it.
-const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
+pub const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
 
 #[test]
 fn each_signal_has_the_exit_code_that_shells_expect() {

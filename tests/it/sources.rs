@@ -140,6 +140,43 @@ pub(super) fn tokens(code: &str) -> Vec<String> {
     tokens
 }
 
+/// The texts between quotes in code, as they are written there.
+pub(super) fn literals(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(at) = rest.find(['"', '\'', '/']) {
+        let before = &rest[..at];
+        rest = &rest[at..];
+        let hashes = before.len() - before.trim_end_matches('#').len();
+        let raw = before.trim_end_matches('#').ends_with(['r', 'b']) && before.trim_end_matches('#').contains('r');
+        rest = if rest.starts_with("//") {
+            rest.split_once('\n').map_or("", |(_, next)| next)
+        } else if let Some(text) = rest.strip_prefix('"') {
+            let end = match (raw && hashes > 0).then(|| format!("\"{}", "#".repeat(hashes))) {
+                Some(closing) => text.find(&closing),
+                None => {
+                    let mut escaped = false;
+                    text.find(|letter| {
+                        let ends = letter == '"' && !escaped;
+                        escaped = letter == '\\' && !escaped;
+                        ends
+                    })
+                }
+            };
+            let end = end.unwrap_or(text.len());
+            found.push(text[..end].to_owned());
+            text.get(end + 1..).unwrap_or_default()
+        } else if let Some(quoted) = rest.strip_prefix("'\\") {
+            quoted.get(1..).and_then(|rest| rest.split_once('\'')).map_or("", |(_, next)| next)
+        } else if let Some(letter) = rest.strip_prefix('\'').filter(|rest| rest.chars().nth(1) == Some('\'')) {
+            letter.split_once('\'').map_or("", |(_, next)| next)
+        } else {
+            &rest[1..]
+        };
+    }
+    found
+}
+
 /// Every path of the code that has `::` in it; `use a::{b, c::d}` is `a::b` and `a::c::d`.
 pub(super) fn paths(code: &str) -> Vec<Vec<String>> {
     let tokens = tokens(code);

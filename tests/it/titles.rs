@@ -19,10 +19,27 @@ const TEXTS: [&str; 5] = [
 const TITLES: [Option<&str>; 5] =
     [Some("Погода - Сайт"), Some("Погода | Другой"), Some("погода - сайт"), None, Some("Погода - Сайт")];
 
+/// Two sites with four titles each, in the order of the texts and of four others.
+const SITES: [Option<&str>; 9] = [
+    Some("Погода - Сайт"),
+    Some("Погода | Другой"),
+    Some("Снег - Сайт"),
+    None,
+    Some("Дождь - Сайт"),
+    Some("Карта - Другой"),
+    Some("Игра - Другой"),
+    Some("Река - Другой"),
+    Some("Сад | Сайт"),
+];
+
 fn write(path: &Path, title: Option<&str>) {
-    let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..TEXTS.len()).map(|n| format!("d{n}"))));
-    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(TEXTS));
-    let titles: ArrayRef = Arc::new(StringArray::from_iter(TITLES));
+    write_rows(path, title, &TEXTS, &TITLES);
+}
+
+fn write_rows(path: &Path, title: Option<&str>, texts: &[&str], titles: &[Option<&str>]) {
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..texts.len()).map(|n| format!("d{n}"))));
+    let texts: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
+    let titles: ArrayRef = Arc::new(StringArray::from_iter(titles));
     let mut columns = vec![("id", ids), ("text", texts)];
     columns.extend(title.map(|name| (name, titles)));
     write_columns(path, &columns, 2);
@@ -73,9 +90,13 @@ fn titles_from_a_column_of_any_name_or_from_none() {
         let (pairs, unsigned) = found(path, &format!("core_words:{typed}"), &[]);
         (pairs.into_iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), unsigned)
     };
-    // The first two are the same but for a space.
-    assert_eq!(core(&usual, "core=5"), (vec![(0, 1)], r#"{"no title, keywords or description":1}"#.to_string()));
-    assert_eq!(core(&usual, "strip_suffix=false").0, []);
+    // The first two are the same but for a space and the name of the site.
+    let sites = at("sites.parquet");
+    let texts = [&TEXTS[..], &["Карта без пары.", "Игра без пары.", "Река без пары.", "Сад без пары."]].concat();
+    write_rows(&sites, Some("title"), &texts, &SITES);
+    assert_eq!(core(&sites, "core=5"), (vec![(0, 1)], r#"{"no title, keywords or description":1}"#.to_string()));
+    assert_eq!(core(&sites, "strip_suffix=false").0, []);
+    assert_eq!(core(&usual, "core=5").0, [], "three titles name no site");
     assert_eq!(core(&without, "core=5"), (vec![], r#"{"no column":5}"#.to_string()));
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }

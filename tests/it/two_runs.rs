@@ -24,7 +24,10 @@ fn at_work(folder: &Path, more: &[&str]) -> Child {
     command.args(["--algorithms", "all"]).args(more);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
-    while !names_in(folder).iter().any(|name| name.starts_with(".out.dupsift-partial-")) {
+    // The folder of the outputs is made first, that of the work files after it.
+    let made = |folder: &Path, start: &str| names_in(folder).iter().any(|name| name.starts_with(start));
+    let work = if more.contains(&"--work") { folder.join("work") } else { folder.to_owned() };
+    while !made(folder, ".out.dupsift-partial-") || !made(&work, ".out.dupsift-work") {
         assert!(child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60), "it never begins");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 
 use clap::Parser as _;
 use dupsift::cli::args::{Arguments, Verb};
+use dupsift::engine::Progress;
 use dupsift::error::Error;
-use dupsift::job::options::resolve;
-use dupsift::job::{Progress, Review, RunOptions, RunReport, look, run as run_job};
+use dupsift::job::{RunReport, run as run_job};
+use dupsift::options::{RunOptions, resolve};
+use dupsift::reading::look;
+use dupsift::study::{Review, with_page};
 
 use crate::kit::{Ran, Table, assert_same_bytes, done, made_docs, program, record, write_docs};
 
@@ -45,7 +48,7 @@ fn run_changed(docs: &Path, out: &Path, change: impl FnOnce()) -> serde_json::Va
     let inputs = look(&options, &AtomicBool::new(false)).unwrap();
     change();
     let page = |_: &RunReport, _: &Review| Ok(String::new());
-    run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &page).unwrap();
+    run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &with_page(&page)).unwrap();
     record(out)
 }
 
@@ -117,7 +120,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
         }
         Err(Error::BadFile { path: docs.join("c.parquet"), why: "gone".into() })
     };
-    run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &page).unwrap();
+    run_job(&options, inputs, &Progress::hidden(), &AtomicBool::new(false), &with_page(&page)).unwrap();
     let record = record(&out);
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }

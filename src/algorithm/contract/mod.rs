@@ -1,20 +1,20 @@
 //! What an algorithm is: static facts, a check of its parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
 //!
 //! A member knows no Arrow, no file and no thread. A [`Signer`] is three traits: [`Sign`], what a document emits; [`Match`], when
-//! two documents that met are duplicates, with a [`Confirm`] on the texts where a method needs one; [`Describe`], what a person reads.
+//! two documents that met are duplicates, with a [`Verify`] on the texts where a method needs one; [`Describe`], what a person reads.
 
-mod confirm;
 mod one_key;
 mod signer;
+mod verify;
 
 use super::params::{ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 pub use crate::measure::{Decided, Undecided};
 use crate::text::{Analysis, Field};
-pub use confirm::{Confirm, Relating};
 pub use one_key::{Key, KeySigner};
 pub use signer::{Describe, Match, Sign, SignWithEvidence, Signer};
+pub use verify::{Relating, Verify};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The method bound to a corpus: what a document emits, how rows become pairs, and what a person reads of both.
 
-use super::confirm::{Confirm, Relating};
+use super::verify::{Relating, Verify};
 use crate::measure::Versions;
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
@@ -29,7 +29,7 @@ pub trait Sign: Send + Sync {
         0
     }
 
-    /// The way to sign that takes the evidence for [`Match::confirm`] along, so that no document is read again for the check: for
+    /// The way to sign that takes the evidence for [`Match::verify`] along, so that no document is read again for the check: for
     /// methods most of whose documents will stand in a candidate pair, and whose evidence is what signing computes anyway.
     fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
         None
@@ -38,7 +38,7 @@ pub trait Sign: Send + Sync {
 
 /// Signing and the evidence for the check in one step.
 pub trait SignWithEvidence: Sign {
-    /// As [`Sign::sign`]; appends what [`Confirm::evidence`] of [`Match::confirm`] would.
+    /// As [`Sign::sign`]; appends what [`Verify::evidence`] of [`Match::verify`] would.
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>);
 }
 
@@ -89,7 +89,7 @@ pub trait Match: Send + Sync {
     }
 
     /// The last word on the texts, where the method has one of its own.
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         None
     }
 

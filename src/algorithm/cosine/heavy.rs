@@ -13,7 +13,7 @@
 //!
 //! A page of a template has few words of its own, and those of the template are common: they make no keys, or all pages would
 //! meet. What two texts have in common that share no term with a key is at most the product of the lengths of what is left of
-//! them (the bound of the prefix filter, `prefix.rs`). So nothing is lost where that is below the threshold; texts where it is
+//! them (the bound of the prefix filter, `kit/prefix.rs`). So nothing is lost where that is below the threshold; texts where it is
 //! not fill up their list with common terms, and those that meet by two of these have to reach the threshold by that bound.
 //!
 //! ```text

@@ -95,14 +95,14 @@ impl HeavyJoin {
     }
 
     /// What the signs of two documents say.
-    pub fn told(&self, a: &[u64], b: &[u64]) -> Option<String> {
+    pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
         Some(format!("{apart} of {BITS} signs of random projections differ, of a pair at most {most}"))
     }
 
     /// Why two documents with these sketches are not compared where they meet by a key that so many have.
-    pub fn told_of_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
+    pub fn why_not_compared(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
         let (x, y) = (self.numbers_in(a), self.numbers_in(b));
         match Kind::of(key) {
             Kind::Two if rows > LARGE_WINDOW as u64 && self.terms.most > 2 => {
@@ -304,7 +304,7 @@ mod tests {
             })
             .collect();
         let key = Kind::Two as u128;
-        let told = |rows, a: usize, b: usize| bound(5, 0.1).told_of_window(key, rows, &sketches[a], &sketches[b]);
+        let told = |rows, a: usize, b: usize| bound(5, 0.1).why_not_compared(key, rows, &sketches[a], &sketches[b]);
         let cut = |a: usize, b: usize| told(200, a, b).is_some();
         for (a, b) in (0..200).flat_map(|a| (a + 1..200).map(move |b| (a, b))) {
             assert_eq!(cut(a, b), !found.contains_key(&(a as u64, b as u64)), "{a} {b}");
@@ -370,7 +370,7 @@ mod tests {
             out.sketch_of_document().to_vec()
         });
         let told =
-            |a: usize, b: usize| join_of(0.6).told_of_window(Kind::Common as u128, 4, &sketches[a], &sketches[b]);
+            |a: usize, b: usize| join_of(0.6).why_not_compared(Kind::Common as u128, 4, &sketches[a], &sketches[b]);
         assert!(told(0, 1).is_none() && told(1, 2).is_some_and(|told| told.ends_with("a cosine of 0.490 at most")));
     }
 }

@@ -23,7 +23,7 @@
 //! more and more, for texts need less and less in common: of the samples .3 % at .5, 45 % at .3, 98 % at .05. A note says so.
 //!
 //! With ln(N / df) a text of nothing but words of all documents would have no vector; ln(1 + N / df) is ours. A term of a
-//! single document is in no list, for nobody could be met there. Limits: order of words and length do not count, so a text
+//! single document is in no list, for no other document could be met there. Limits: order of words and length do not count, so a text
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
@@ -34,8 +34,8 @@ mod surplus;
 mod vector;
 
 use crate::algorithm::contract::{
-    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence,
-    Signer, Stats,
+    Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence, Signer,
+    Stats, Verify,
 };
 use crate::algorithm::kit::minwise::SEED;
 use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
@@ -193,9 +193,9 @@ impl CosineSigner<'_> {
             return out.none(if self.weighing.units.han_only { "no Han characters" } else { "no words" });
         }
         if let Some(heavy) = &self.heavy {
-            return heavy.sign(&terms, if self.weighing.stats.documents() > 0 { times } else { 0 }, out);
+            return heavy.sign(&terms, if self.weighing.stats.covers() { times } else { 0 }, out);
         }
-        push_leading(&terms, self.threshold, self.weighing.stats.documents() > 0, out);
+        push_leading(&terms, self.threshold, self.weighing.stats.covers(), out);
     }
 }
 
@@ -265,7 +265,7 @@ impl Match for CosineSigner<'_> {
         &["cosine"]
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
@@ -283,11 +283,11 @@ impl Describe for CosineSigner<'_> {
     }
 
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String> {
-        self.heavy.as_ref().and_then(|heavy| heavy.told(a, b))
+        self.heavy.as_ref().and_then(|heavy| heavy.why_apart(a, b))
     }
 
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String> {
-        self.heavy.as_ref().and_then(|heavy| heavy.told_of_window(key, rows, a, b))
+        self.heavy.as_ref().and_then(|heavy| heavy.why_not_compared(key, rows, a, b))
     }
 }
 
@@ -302,7 +302,7 @@ impl Relating for CosineSigner<'_> {
     }
 }
 
-impl Confirm for CosineSigner<'_> {
+impl Verify for CosineSigner<'_> {
     fn name(&self) -> String {
         let weighing = &self.weighing;
         let weight = match (weighing.sublinear, weighing.idf.is_some()) {
@@ -319,7 +319,7 @@ impl Confirm for CosineSigner<'_> {
         Weighing::evidence(&self.weighing.vector(document), out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         Ok(compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32))
     }
 

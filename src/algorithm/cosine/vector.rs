@@ -230,7 +230,7 @@ mod tests {
         let e = 1.0 + 2f64.ln();
         let length = (4.0 + e * e).sqrt();
         assert!(near(likeness(0.5, "a b c d", "d c b a\ne e"), 0.5 * 2.0 / length + 0.5, e / length));
-        // An equal text is equal, whatever its share of the first line.
+        // An equal text is equal, with any share of the first line.
         assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
     }
 

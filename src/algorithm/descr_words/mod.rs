@@ -76,8 +76,8 @@ const FACTS: Facts = Facts {
         SAMPLE,
         ParamSpec {
             name: "digest",
-            kind: Kind::Choice(&["xxh64", "xxh128"]),
-            default: "xxh64",
+            kind: Kind::Choice(&["xxh3_64", "xxh3_128"]),
+            default: "xxh3_64",
             help: "hash of the numbers of the set bits",
         },
     ],
@@ -118,7 +118,8 @@ impl Algorithm for DescrWords {
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let name = params.word("digest");
-        let digest = Digest::by_name(name).ok_or_else(|| Error::Usage(format!("descr_words: no digest {name:?}")))?;
+        let digest =
+            Digest::by_name(name).ok_or_else(|| Error::Internal(format!("descr_words: no digest {name:?}")))?;
         Ok(Box::new(DescrWordsSigner {
             min_bits: params.count("min_bits"),
             digest,
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(bits("", "Кот, кот, окно, птица"), Err("fewer support words than min_bits"));
         assert_eq!(bits("min_bits=1", "Собака лает"), Err("fewer support words than min_bits"));
         assert_eq!(bits("", "..."), Err("no words"));
-        assert_eq!(signer("digest=xxh128").shape().key_bits, 128);
+        assert_eq!(signer("digest=xxh3_128").shape().key_bits, 128);
     }
 
     /// From texts to signatures: words that are too common or too rare are not learnt.

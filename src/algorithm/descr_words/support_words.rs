@@ -1,5 +1,5 @@
 //! The choice of support words for `descr_words`: few words of good quality that describe as many documents as possible
-//! (algorithms.md, A9).
+//! (docs/methods/descr_words.md).
 //!
 //! f is the count of a word in a document over the count of the document's most frequent word. A word describes the
 //! documents where f is above its threshold. Its quality is the share of its documents whose f is not near the threshold,

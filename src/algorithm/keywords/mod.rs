@@ -103,7 +103,7 @@ impl Algorithm for Keywords {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
         if params.int("rule") > 1 && words < min_keywords {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "keywords: no document has min_keywords={min_keywords} of words={words}; expected min_keywords at most {words}"
             )));
         }

@@ -157,7 +157,7 @@ mod tests {
             assert_eq!((blocks.tables(), key_bits(64, blocks.masks.len() as u32, 3)), (tables, bits), "{documents}");
         }
         assert_eq!(Blocks::<u128>::new(64, 0, 1 << 31, 0).tables(), 1);
-        // Twelve pieces of 32 bits find distance 11 of 384 (Henzinger 2006), whatever the size of the corpus.
+        // Twelve pieces of 32 bits find distance 11 of 384 (Henzinger 2006), for a corpus of any size.
         assert_eq!(Blocks::<Wide>::new(384, 11, 1 << 31, 0).tables(), 12);
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }

@@ -13,7 +13,7 @@ use crate::row::RowShape;
 pub const DIGEST: ParamSpec = ParamSpec {
     name: "digest",
     kind: Kind::Choice(Digest::NAMES),
-    default: "xxh64",
+    default: "xxh3_64",
     help: "digest of the signature string; crc32 is the faithful one of the 2007 study, too short for large corpora",
 };
 
@@ -39,11 +39,11 @@ impl StringKey {
     /// A digest of 128 bits has no room for a second hash, and needs none.
     pub fn new(owner: &str, params: &Params) -> Result<StringKey> {
         let name = params.word(DIGEST.name);
-        let digest = Digest::by_name(name).ok_or_else(|| Error::Usage(format!("{owner}: no digest {name:?}")))?;
+        let digest = Digest::by_name(name).ok_or_else(|| Error::Internal(format!("{owner}: no digest {name:?}")))?;
         let verify = params.flag(VERIFY_STRING.name);
         if verify && digest.bits() > 64 {
-            return Err(Error::Usage(format!(
-                "{owner}: verify_string=true goes with digest=crc32 or xxh64; {name} has 128 bits and needs no second hash"
+            return Err(Error::usage(format!(
+                "{owner}: verify_string=true goes with digest=crc32 or xxh3_64; {name} has 128 bits and needs no second hash"
             )));
         }
         Ok(StringKey { digest, verify })

@@ -52,7 +52,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);
     let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
-    let stats = count(algorithm, typed, texts, &pipeline, folder.path());
+    let stats = count(algorithm, typed, texts, fields, (&pipeline, folder.path()));
     let corpus = Corpus::new(texts.len() as u64, &stats);
     let signer = algorithm.signer(&params, &corpus).expect("parameters of a test");
     let analyse =
@@ -87,7 +87,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     }
     let Compared { made: compared, left_out } = windows.finish();
     let candidates = met.len();
-    let pairs = match signer.confirm() {
+    let pairs = match signer.verify() {
         None => met,
         Some(check) => {
             let evidence = |doc| {
@@ -109,14 +109,14 @@ pub fn count(
     algorithm: &dyn Algorithm,
     typed: &str,
     texts: &[String],
-    pipeline: &Pipeline,
-    folder: &std::path::Path,
+    fields: &[FieldValues<'_>],
+    (pipeline, folder): (&Pipeline, &std::path::Path),
 ) -> CorpusStats {
     let kind = algorithm.features(&params(algorithm, typed));
     let (mut words, mut features) = (BTreeMap::<u64, (u64, u64)>::new(), BTreeMap::<u64, (u64, u64)>::new());
     let (mut documents, mut tokens) = (0, 0);
-    for text in texts {
-        let document = pipeline.analyse(text);
+    for (text, fields) in texts.iter().zip(fields) {
+        let document = pipeline.analyse(text).with_fields(*fields);
         documents += u64::from(!document.words().is_empty());
         tokens += document.words().len() as u64;
         for counted in document.counted() {

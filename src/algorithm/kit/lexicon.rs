@@ -1,5 +1,5 @@
-//! The lexicon of I-Match: words that are neither too common nor too rare, and what a document has of them (algorithms.md,
-//! A7 and section 3).
+//! The lexicon of I-Match: words that are neither too common nor too rare, and what a document has of them
+//! (docs/methods/imatch.md).
 //!
 //! The normalised IDF of a word runs from 0 for the commonest word of the corpus to 1 for the rarest, and the lexicon is an
 //! interval of it. IDF falls with the document frequency, so the interval is kept as one of document frequencies.
@@ -58,7 +58,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
 /// The parameter `digest` of members whose source names SHA-1.
 pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
-    kind: Kind::Choice(&["xxh64", "xxh128", "md5", "sha1", "crc32"]),
+    kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
     default: DIGEST.default,
     help: "digest of the lexicon's words in alphabetical order; sha1 (its first 128 bits) is the faithful one",
 };
@@ -79,10 +79,10 @@ impl Lexicon {
         let (lo, hi) = (params.real(LO.name), params.real(HI.name));
         let (df_min, df_max) = (params.count(DF_MIN.name) as u64, params.count(DF_MAX.name) as u64);
         if lo > hi {
-            return Err(Error::Usage(format!("{owner}: lo={lo} is above hi={hi}, so no word is in the lexicon")));
+            return Err(Error::usage(format!("{owner}: lo={lo} is above hi={hi}, so no word is in the lexicon")));
         }
         if df_max > 0 && df_min > df_max {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "{owner}: df_min={df_min} is above df_max={df_max}, so no word is in the lexicon"
             )));
         }

@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(left(0.15, false).len(), 4);
         assert_eq!(left(0.1, true).len(), 4);
         assert_eq!(left(0.01, true), [('a', 'b'), ('b', 'c'), ('c', 'd')]);
-        // .9 is within .1 of 1, whatever the binary fractions say.
+        // .9 is within .1 of 1, also where binary fractions are a hair off.
         assert!(within(Margin { within: 0.1, either: false, whole: None }, 0.9, 1.0, 1.0));
     }
 

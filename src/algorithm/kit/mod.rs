@@ -27,7 +27,7 @@ pub mod versions;
 pub mod votes;
 pub mod word_string;
 
-/// Three documents with a known answer, for the members' worked examples (algorithms.md, A1).
+/// Three documents with a known answer, for the members' worked examples (docs/methods/tf.md).
 #[cfg(test)]
 pub mod examples {
     use crate::algorithm::contract::{Algorithm, Corpus, Notes, Signer};

@@ -1,7 +1,7 @@
 //! Lines and paragraphs of a document, and what a passage consists of.
 //!
-//! A blank line, or the mark between paragraphs U+2029, ends a paragraph. In a text with neither, where whoever extracted
-//! it wrote one block a line, each line is a paragraph.
+//! A blank line, or the mark between paragraphs U+2029, ends a paragraph. In a text with neither, whose
+//! extractor wrote one block a line, each line is a paragraph.
 //!
 //! A passage is compared by its letters and digits: one space between two words, nothing else; so marks, quotes and the
 //! spacing do not count. Its length is counted in half words, for a character of a script without spaces (Han, kana, Thai)

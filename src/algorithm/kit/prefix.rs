@@ -1,4 +1,4 @@
-//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; algorithms.md 9.3).
+//! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
 //! The terms of all documents stand in one order, rare first. A document enters the lists of its leading terms, those from
 //! which on the rest of the vector still is as long as the threshold asks. Two vectors of length 1 whose first common term

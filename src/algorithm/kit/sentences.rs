@@ -1,5 +1,5 @@
 //! The longest or heaviest sentences of a document: distinct, by (words or weight descending, text ascending)
-//! (algorithms.md, A4, A5 and A12).
+//! (`long_sent`, `heavy_sent`, `three_plus_five`).
 
 use std::ops::Range;
 

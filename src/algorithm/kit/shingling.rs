@@ -38,6 +38,16 @@ impl Shingling {
         Shingling { ngram: params.count("ngram"), chars: params.word("unit") == "char" }
     }
 
+    /// Parses `words5` or `chars8`; none for anything else.
+    pub fn parse(typed: &str) -> Option<Shingling> {
+        let (chars, ngram) = match typed.strip_prefix("words") {
+            Some(ngram) => (false, ngram),
+            None => (true, typed.strip_prefix("chars")?),
+        };
+        let ngram = ngram.parse().ok().filter(|ngram| (1..=1000).contains(ngram))?;
+        Some(Shingling { ngram, chars })
+    }
+
     /// Appends the hashes of the document's shingles in order, repeated ones as often as they occur.
     pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {

@@ -1,4 +1,4 @@
-//! The heaviest words of a document, in the binding order of algorithms.md 1.5: weight descending, then word ascending.
+//! The heaviest words of a document, in the order that binds all members: weight descending, then word ascending.
 
 use crate::text::{Analysis, Counted};
 

@@ -5,6 +5,7 @@ use crate::algorithm::contract::Notes;
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
+use crate::spelling::opt;
 use crate::text::Analysis;
 
 /// The parameter `sample`; members differ in the default.
@@ -56,10 +57,11 @@ pub fn room_for(notes: &dyn Notes, bytes: usize, owner: &str) -> Result<()> {
     if bytes <= notes.memory_bytes() {
         return Ok(());
     }
-    Err(Error::Usage(format!(
-        "{owner}: learning from {} documents takes {} MiB of memory, more than --memory; expected --memory of at least that, or a smaller sample=N",
+    Err(Error::usage(format!(
+        "{owner}: learning from {} documents takes {} MiB of memory, more than {memory}; expected {memory} of at least that, or a smaller sample=N",
         notes.len(),
-        bytes >> 20
+        bytes >> 20,
+        memory = opt("memory")
     )))
 }
 

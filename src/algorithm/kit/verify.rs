@@ -2,7 +2,7 @@
 
 use super::shingling::Shingling;
 use super::top_words::distinct_words;
-use crate::algorithm::contract::{Confirm, Decided};
+use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::params::{Kind, ParamSpec};
 use crate::float;
 use crate::measure::{cosine, jaccard, lcs_similarity};
@@ -23,7 +23,7 @@ pub const VERIFY: ParamSpec = ParamSpec {
 pub const LCS_CHARACTERS: usize = 200_000;
 
 /// The check of that name with its threshold; `shingling` is what Jaccard compares. None for an unknown name.
-pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Confirm>> {
+pub fn check(name: &str, threshold: f64, shingling: Shingling) -> Option<Box<dyn Verify>> {
     Some(match name {
         "jaccard" => Box::new(Jaccard { shingling, threshold }),
         "lcs" => Box::new(Lcs { threshold }),
@@ -38,7 +38,7 @@ struct Jaccard {
     threshold: f64,
 }
 
-impl Confirm for Jaccard {
+impl Verify for Jaccard {
     fn name(&self) -> String {
         let unit = if self.shingling.chars { "chars" } else { "words" };
         format!("jaccard:{} of {}-{unit} shingles", self.threshold, self.shingling.ngram)
@@ -48,7 +48,7 @@ impl Confirm for Jaccard {
         self.shingling.cut(document, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         // The smaller set over the larger bounds the similarity from above. A quotient, as the similarity is one: a
         // product would round otherwise, and lose a set that lies in another and reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
@@ -66,7 +66,7 @@ struct Lcs {
     threshold: f64,
 }
 
-impl Confirm for Lcs {
+impl Verify for Lcs {
     fn name(&self) -> String {
         format!("lcs:{}", self.threshold)
     }
@@ -82,7 +82,7 @@ impl Confirm for Lcs {
         pack(document.words().iter().map(|word| word.hash as u32), out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let ((a_chars, a_words), (b_chars, b_words)) = (unpack(a), unpack(b));
         let similarity = if a_chars.is_empty() || b_chars.is_empty() {
             lcs_similarity(a_words, b_words, self.threshold)?
@@ -115,7 +115,7 @@ struct Cosine {
     threshold: f64,
 }
 
-impl Confirm for Cosine {
+impl Verify for Cosine {
     fn name(&self) -> String {
         format!("cosine:{}", self.threshold)
     }
@@ -126,7 +126,7 @@ impl Confirm for Cosine {
         out.extend(words.iter().flat_map(|counted| [counted.word.hash, counted.tf.into()]));
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let vector = |evidence: &[u64]| -> Vec<(u64, f64)> {
             evidence.chunks_exact(2).map(|term| (term[0], 1.0 + float::ln(term[1] as f64))).collect()
         };
@@ -140,26 +140,26 @@ mod tests {
     use super::*;
     use crate::text::{Pipeline, TextOptions};
 
-    fn confirm(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {
+    fn verify(name: &str, threshold: f64, a: &str, b: &str) -> Option<f32> {
         let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
         let check = check(name, threshold, Shingling { ngram: 2, chars: false }).expect("a known check");
         let (mut x, mut y) = (Vec::new(), Vec::new());
         check.evidence(&pipeline.analyse(a), &mut x);
         check.evidence(&pipeline.analyse(b), &mut y);
-        check.confirm(&x, &y).expect("short texts")
+        check.verify(&x, &y).expect("short texts")
     }
 
     #[test]
     fn worked_values() {
         // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four.
-        assert_eq!(confirm("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
-        assert_eq!(confirm("jaccard", 0.51, "a b c d", "a b c e"), None);
+        assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
+        assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
         // Canonical texts of seven characters that differ in one.
-        assert_eq!(confirm("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
-        assert_eq!(confirm("lcs", 0.9, "a b c d", "a b c e"), None);
+        assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
+        assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
         // Three of four words in common.
-        assert_eq!(confirm("cosine", 0.7, "a b c d", "d c b e"), Some(0.75));
-        assert_eq!(confirm("cosine", 0.8, "a b c d", "d c b e"), None);
+        assert_eq!(verify("cosine", 0.7, "a b c d", "d c b e"), Some(0.75));
+        assert_eq!(verify("cosine", 0.8, "a b c d", "d c b e"), None);
         assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
     }
 
@@ -175,7 +175,7 @@ mod tests {
                 if few as f64 / many as f64 >= threshold {
                     tight += usize::from((few as f64) < threshold * many as f64);
                     let (a, b): (Vec<u64>, Vec<u64>) = ((0..few).collect(), (0..many).collect());
-                    assert!(check.confirm(&a, &b).is_ok_and(|found| found.is_some()), "{few} of {many} at {threshold}");
+                    assert!(check.verify(&a, &b).is_ok_and(|found| found.is_some()), "{few} of {many} at {threshold}");
                 }
             }
         }
@@ -186,7 +186,7 @@ mod tests {
     fn very_long_texts_are_compared_by_words() {
         let long = "слово ".repeat(LCS_CHARACTERS / 5);
         let other = format!("{long} конец");
-        let similarity = confirm("lcs", 0.85, &long, &other).expect("nearly equal");
+        let similarity = verify("lcs", 0.85, &long, &other).expect("nearly equal");
         assert!(similarity > 0.9999 && similarity < 1.0);
     }
 }

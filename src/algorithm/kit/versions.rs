@@ -58,7 +58,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         let idle = PARAMS.iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
         return idle.map_or(Ok(None), |idle| {
             let name = idle.split('=').next().unwrap_or_default();
-            Err(Error::Usage(format!(
+            Err(Error::usage(format!(
                 "{idle} is a bound of the rule that {RELATE}=true asks for, and {RELATE} is false; add {RELATE}=true, or leave {name}= out"
             )))
         });
@@ -76,7 +76,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         forms: params.real("forms"),
     };
     if rule.near < least {
-        return Err(Error::Usage(format!(
+        return Err(Error::usage(format!(
             "relate: near={} is below threshold={least}; expected a near group of pairs that are looked at: take near={least} or more, or a lower threshold=",
             rule.near
         )));

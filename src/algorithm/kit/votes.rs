@@ -1,7 +1,7 @@
 //! Votes of 64 kinds at once: how often each bit is set in a list of 64-bit numbers, and in which the ones have it.
 //!
 //! The counts stand side by side, bit for bit: plane p holds bit p of all 64 counts. Eight numbers are added together by full
-//! adders on whole words (the tree of Harley and Seal), so a number costs about five operations whatever the processor.
+//! adders on whole words (the tree of Harley and Seal), so a number costs about five operations on any processor.
 
 /// 64 counts.
 #[derive(Clone, Debug)]

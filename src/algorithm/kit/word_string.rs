@@ -1,5 +1,5 @@
 //! The signature string of the heaviest words, for members that differ in the weight alone: the first `words` words by
-//! (weight descending, word ascending), in alphabetical order, joined by one space (algorithms.md, A1 to A3 and A10).
+//! (weight descending, word ascending), in alphabetical order, joined by one space (`tf`, `tf_idf`, `tf_ridf`, `opt_freq`).
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;

@@ -24,7 +24,7 @@
 
 mod sample;
 
-use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Describe, Facts, Match, Sign, Signer};
+use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Verify};
 use crate::algorithm::kit::shingling::{NGRAM, Shingling, UNIT};
 use crate::algorithm::kit::verify::check;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -154,7 +154,7 @@ impl Match for LogShinglesSigner {
         }
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         match &self.mode {
             Mode::Overlap(overlap) => Some(overlap),
             _ => None,

@@ -2,7 +2,7 @@
 //!
 //! Source: Broder, Glassman, Manasse, Zweig 1997, the sets V_i of fingerprints divisible by 2^i.
 
-use crate::algorithm::contract::{Confirm, Decided};
+use crate::algorithm::contract::{Decided, Verify};
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::jaccard;
 use crate::text::Analysis;
@@ -42,7 +42,7 @@ pub struct Overlap {
     /// Common sampled shingles over all, at least so many.
     pub threshold: f64,
     /// What `verify=` asks for besides.
-    pub then: Option<Box<dyn Confirm>>,
+    pub then: Option<Box<dyn Verify>>,
 }
 
 impl Overlap {
@@ -68,7 +68,7 @@ impl Overlap {
     }
 }
 
-impl Confirm for Overlap {
+impl Verify for Overlap {
     fn name(&self) -> String {
         let then = self.then.as_ref().map_or(String::new(), |then| format!(", {}", then.name()));
         format!("overlap:{} of samples{then}", self.threshold)
@@ -87,7 +87,7 @@ impl Confirm for Overlap {
         }
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         let (Some((a_level, a, a_then)), Some((b_level, b, b_then))) = (unpack(a), unpack(b)) else { return Ok(None) };
         let level = a_level.max(b_level);
         let at = |sample: &[u64]| -> Vec<u64> {
@@ -101,7 +101,7 @@ impl Confirm for Overlap {
         if similarity < self.threshold {
             return Ok(None);
         }
-        self.then.as_ref().map_or(Ok(Some(similarity as f32)), |then| then.confirm(a_then, b_then))
+        self.then.as_ref().map_or(Ok(Some(similarity as f32)), |then| then.verify(a_then, b_then))
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Sets of a few sizes with many shares in common: whoever reaches the threshold is met, whatever the levels.
+    /// Sets of a few sizes with many shares in common: all that reach the threshold are met, at any levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };
@@ -160,8 +160,8 @@ mod tests {
                     let common = of(a).filter(|one| samples[b].1.contains(one)).count();
                     let all = of(a).count() + of(b).count() - common;
                     let expected = common > 0 && common as f64 / all as f64 >= threshold;
-                    let confirmed = overlap.confirm(&evidence[a], &evidence[b]);
-                    assert_eq!(confirmed, Ok(expected.then(|| (common as f64 / all as f64) as f32)));
+                    let verified = overlap.verify(&evidence[a], &evidence[b]);
+                    assert_eq!(verified, Ok(expected.then(|| (common as f64 / all as f64) as f32)));
                     if expected {
                         assert!(met[a].iter().any(|one| met[b].contains(one)), "{a} and {b} at {threshold}");
                         pairs += 1;

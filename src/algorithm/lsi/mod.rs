@@ -22,7 +22,7 @@ mod signs;
 mod svd;
 
 use crate::algorithm::contract::{
-    Algorithm, Confirm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats,
+    Algorithm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats, Verify,
 };
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -173,7 +173,7 @@ impl Match for LsiSigner<'_> {
         &["cosine"]
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
@@ -188,7 +188,7 @@ impl Describe for LsiSigner<'_> {
     }
 }
 
-impl Confirm for LsiSigner<'_> {
+impl Verify for LsiSigner<'_> {
     fn name(&self) -> String {
         format!("latent cosine:{}", self.threshold)
     }
@@ -200,7 +200,7 @@ impl Confirm for LsiSigner<'_> {
         out.extend(pairs.map(bytemuck::cast::<[f32; 2], u64>));
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         // The coordinates are rounded, so the cosine of a vector with itself may lie a hair beside 1.
         let cosine = dot(bytemuck::cast_slice(a), bytemuck::cast_slice(b)) as f32;
         Ok((f64::from(cosine) + 1e-6 >= self.threshold).then_some(cosine.clamp(0.0, 1.0)))
@@ -251,7 +251,7 @@ mod tests {
         let corpus = Corpus { model: &model, ..Corpus::new(40, &stats) };
         let signer = Lsi.signer(&params(&Lsi, typed), &corpus).unwrap();
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
-        let check = signer.confirm().unwrap();
+        let check = signer.verify().unwrap();
         let evidence = |text: &str| {
             let mut out = Vec::new();
             check.evidence(&pipeline.analyse(text), &mut out);
@@ -260,7 +260,7 @@ mod tests {
         for (a, one) in texts.iter().enumerate() {
             for (b, other) in texts.iter().enumerate() {
                 assert_eq!(
-                    check.confirm(&evidence(one), &evidence(other)).unwrap().is_some(),
+                    check.verify(&evidence(one), &evidence(other)).unwrap().is_some(),
                     a % 2 == b % 2,
                     "{a} {b}"
                 );
@@ -268,7 +268,7 @@ mod tests {
         }
         // Words in another order and unknown ones make no difference.
         let words = "лес1 лес2 лес3 лес4";
-        assert_eq!(check.confirm(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
+        assert_eq!(check.verify(&evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
         let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
         assert_eq!(sign(words), sign("Лес4, лес3: лес2 новое лес1"));
         assert_eq!(sign("совсем новое"), Err("no word of the vocabulary"));
@@ -286,7 +286,7 @@ mod tests {
         let model = learnt(typed, &stats, &texts);
         let corpus = Corpus { model: &model, ..Corpus::new(40, &stats) };
         let signer = Lsi.signer(&params(&Lsi, typed), &corpus).unwrap();
-        let check = signer.confirm().unwrap();
+        let check = signer.verify().unwrap();
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let vector = |text: &str| -> Vec<(u64, f64)> {
             let document = pipeline.analyse(text);
@@ -303,7 +303,7 @@ mod tests {
                 check.evidence(&pipeline.analyse(text), &mut out);
                 out
             };
-            let found = check.confirm(&evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
+            let found = check.verify(&evidence(&pair[0]), &evidence(&pair[2])).unwrap().unwrap();
             let expected = crate::measure::cosine(&vector(&pair[0]), &vector(&pair[2]));
             assert!((f64::from(found) - expected).abs() < 1e-5, "{found}, not {expected}");
         }

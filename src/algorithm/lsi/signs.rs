@@ -39,7 +39,7 @@ impl Signs {
         }
     }
 
-    /// Whoever shares a row is a candidate.
+    /// Two documents that share a row are candidates.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }

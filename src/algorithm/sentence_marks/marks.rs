@@ -1,4 +1,4 @@
-//! What stands beside the punctuation of a text, in three parts (algorithms.md 7.8).
+//! What stands beside the punctuation of a text, in three parts (docs/methods/sentence_marks.md).
 //!
 //! Marks are found in the raw text, where full-width ones still are what they are and U+2026 is no three dots; what stands
 //! beside them is taken from the normalised text.
@@ -56,7 +56,7 @@ impl Marks {
     }
 
     /// The groups of a document in order, each with at least one unit. None is fetched over another mark; white space and
-    /// whatever else is no letter or digit is passed over.
+    /// all else that is no letter or digit is passed over.
     pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
         let (raw, text) = (document.raw(), document.text());
         let mut places = RawPlaces::new(document);

@@ -18,7 +18,7 @@
 mod marks;
 
 use crate::algorithm::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
-use crate::algorithm::kit::title::proper;
+use crate::algorithm::kit::title::longest;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::{combine, hash64};
@@ -43,7 +43,12 @@ const FACTS: Facts = Facts {
             default: "1.5",
             help: "what an equal title counts; an equal part counts 1",
         },
-        ParamSpec { name: "threshold", kind: Kind::Real(0.1, 13.0), default: "3", help: "what duplicates reach" },
+        ParamSpec {
+            name: "threshold",
+            kind: Kind::Real(0.1, 13.0),
+            default: "3",
+            help: "what duplicates reach; similarity is what they reach over what they could: 3, or 4.5 where both have a title",
+        },
         ParamSpec {
             name: "letters",
             kind: Kind::Flag,
@@ -72,7 +77,7 @@ const FACTS: Facts = Facts {
             name: "strip_suffix",
             kind: Kind::Flag,
             default: "false",
-            help: "compare titles without the name of the site",
+            help: "compare titles by their longest part alone",
         },
     ],
     presets: &[],
@@ -90,7 +95,7 @@ impl Algorithm for SentenceMarks {
     fn signer<'c>(&self, params: &Params, _: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (title_weight, threshold) = (params.real("title_weight"), params.real("threshold"));
         if threshold > 3.0 + title_weight {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "sentence_marks: nothing reaches threshold={threshold}; three parts and a title of \
                  title_weight={title_weight} count {}",
                 3.0 + title_weight
@@ -133,7 +138,7 @@ impl MarksSigner {
     /// The hash of the title; none where there is no letter or digit in it.
     fn title(&self, document: &Analysis<'_>) -> Option<u64> {
         let title = document.field(Field::Title)?.text();
-        let title = if self.strip_suffix { &title[proper(title)] } else { title };
+        let title = if self.strip_suffix { &title[longest(title)] } else { title };
         title.contains(char::is_alphanumeric).then(|| hash64(title.as_bytes()))
     }
 

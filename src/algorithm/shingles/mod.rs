@@ -4,7 +4,7 @@
 //! on duplicate pages has them. Cost: up to `exact_limit` documents all are compared with all, by bitmaps that rule out
 //! nearly every pair, then the check on the texts: n^2 / 2 comparisons of some hundred bytes, and rows of about as many
 //! bytes as the texts for each 1,500 documents. Above that minima of `bands` x `rows` hash functions find the candidates.
-//! Contained texts meet by the rarest shingles of the smaller one (`kit/rarest.rs`), which a first pass counts.
+//! Contained texts meet by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: .927 at s = .2, .998 at .3
@@ -21,7 +21,7 @@ mod bitmap;
 mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::{Algorithm, Confirm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer};
+use crate::algorithm::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -116,17 +116,17 @@ impl Algorithm for Shingles {
         let sets = ShingleSets::new(params);
         let (measure, sketch, join) = (params.word("measure"), params.word("sketch"), params.word("join"));
         if sets.measure == Measure::SeedCode && (measure != "resemblance" || sketch != "full") {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "shingles: seed_code=true has a measure of its own; it goes with measure=resemblance,sketch=full, and measure={measure},sketch={sketch} came"
             )));
         }
         if measure == "containment" && sketch == "min_s" {
-            return Err(Error::Usage(
-                "shingles: the smallest hashes of a text say nothing of containment; measure=containment goes with sketch=full or mod_m".into(),
+            return Err(Error::usage(
+                "shingles: the smallest hashes of a text say nothing of containment; measure=containment goes with sketch=full or mod_m",
             ));
         }
         if measure != "containment" && join == "rarest" {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "shingles: join=rarest goes with measure=containment, and measure={measure} came; use join=exact or join=lsh, or leave join out"
             )));
         }
@@ -187,7 +187,7 @@ impl Sign for ShinglesSigner<'_> {
             Join::Exact(all) => all.push(document.raw_hash(), size, &set, out),
             Join::Rarest(rarest, stats) => {
                 // What stands in the copies of this text alone stands in no other.
-                let own = if stats.documents() > 0 { document.times() } else { 0 };
+                let own = if stats.covers() { document.times() } else { 0 };
                 rarest.push(&mut self.sets.counted(&set, stats), own, out);
             }
             Join::Lsh { rows, family, .. } => {
@@ -242,7 +242,7 @@ impl Match for ShinglesSigner<'_> {
         }
     }
 
-    fn confirm(&self) -> Option<&dyn Confirm> {
+    fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
     }
 }
@@ -269,7 +269,7 @@ impl Describe for ShinglesSigner<'_> {
     }
 }
 
-impl Confirm for ShinglesSigner<'_> {
+impl Verify for ShinglesSigner<'_> {
     fn name(&self) -> String {
         self.sets.check_name(self.threshold)
     }
@@ -278,7 +278,7 @@ impl Confirm for ShinglesSigner<'_> {
         self.sets.evidence(document, out);
     }
 
-    fn confirm(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
+    fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
         Ok(self.sets.reach(self.threshold, a, b).map(|(a_in_b, b_in_a)| a_in_b.max(b_in_a) as f32))
     }
 

@@ -120,7 +120,7 @@ impl RarestJoin {
         let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / asking).max(1) as usize };
         let end = |at: usize| (at + 1).saturating_add(reach).min(rows);
         let (sketches, mut compared) = (out.sketches(), 0);
-        let mut meet = |asking: &[Asking], own: &Held, others: Range<usize>, held: &Held| {
+        let mut meet = |asking: &[Asking], own: &Bitmaps, others: Range<usize>, held: &Bitmaps| {
             for (number, one) in asking.iter().enumerate() {
                 let (from, to) = (others.start.max(one.at + 1), others.end.min(end(one.at)));
                 for at in from..to {
@@ -132,7 +132,7 @@ impl RarestJoin {
                 compared += to.saturating_sub(from) as u64;
             }
         };
-        let (mut held, mut own) = (Held::default(), Held::default());
+        let (mut held, mut own) = (Bitmaps::default(), Bitmaps::default());
         let mut list: Vec<Asking> = Vec::with_capacity(BLOCK.min(rows));
         let mut at = 0;
         while at < rows {
@@ -198,13 +198,13 @@ struct Asking {
 
 /// The documents of some rows of a window, with their bitmaps.
 #[derive(Default)]
-struct Held {
+struct Bitmaps {
     docs: Vec<u64>,
     /// None where no sketches are at hand.
     bitmaps: Vec<u64>,
 }
 
-impl Held {
+impl Bitmaps {
     fn of(&mut self, docs: impl Iterator<Item = u64>, sketches: Option<&dyn Sketches>) {
         self.docs.clear();
         self.docs.extend(docs);

@@ -93,7 +93,7 @@ impl Algorithm for Sim {
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         let (words, min_keywords) = (params.count("words"), params.count("min_keywords"));
         if min_keywords > words {
-            return Err(Error::Usage(format!(
+            return Err(Error::usage(format!(
                 "sim: min_keywords={min_keywords} is more than words={words}, so that no document would have a signature"
             )));
         }
@@ -142,7 +142,8 @@ impl SimSigner<'_> {
         let tf = f64::from(tf) / length as f64;
         // A corpus that was not counted has nothing to weigh by.
         let counted = self.stats.documents() > 0;
-        if counted && frequency.df < self.min_df {
+        // By frozen counts a word may be in more documents than they say.
+        if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }
         match self.weight {

@@ -3,12 +3,13 @@
 use crate::batch::Documents;
 use crate::error::Result;
 use crate::io::coding::{Coding, Text};
+use crate::io::copying::Copying;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use crate::io::rest::Behind;
-use crate::io::schema::{Columns, Shown, Told};
-use crate::io::{json_paths, jsonl};
+use crate::io::schema::{Columns, KnownColumns, Shown};
+use crate::io::{copy_lines, json_paths, jsonl};
 use arrow_schema::DataType;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -50,7 +51,7 @@ impl Format for JsonLines {
         let coding = coding.resolved(&file).map_err(failed)?;
         let scan = jsonl::scan(file, coding, columns).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
-        let (notes, lost) = Behind::told(scan.behind);
+        let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             id: scan.id,
             others: columns.others.clone(),
@@ -68,10 +69,10 @@ impl Format for JsonLines {
     }
 
     /// The fields of the first lines, those of objects by their paths.
-    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<Told>, String> {
+    fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        let (mut told, mut known, mut any) = (Told::default(), BTreeSet::new(), false);
+        let (mut told, mut known, mut any) = (KnownColumns::default(), BTreeSet::new(), false);
         let (mut lists, mut plain) = (BTreeSet::new(), BTreeSet::new());
         for _ in 0..LOOKED_AT {
             let Some((_, line)) = lines.next().map_err(failed)? else { break };
@@ -127,6 +128,21 @@ impl Format for JsonLines {
             }
         }
         Ok(longest)
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        if coding.has_lines_of_ascii() {
+            return Ok(());
+        }
+        let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
+        Err(format!(
+            "its lines are in {encoding}, and lines are copied in encodings with the line ends of ASCII alone; write the file again \
+             in UTF-8, or go by removed/"
+        ))
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_lines::copy(file, copying)
     }
 
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {

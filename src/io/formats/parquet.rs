@@ -3,6 +3,8 @@
 use crate::batch::Documents;
 use crate::error::{Error, Result};
 use crate::io::coding::Coding;
+use crate::io::copy_parquet;
+use crate::io::copying::{Copying, Fits};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Stretch, Unusable, Within};
 use crate::io::page_headers::{self, Page};
 use crate::io::page_memory::{Column, stretches};
@@ -10,7 +12,7 @@ use crate::io::page_starts::starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
 use crate::io::parquet_rows;
-use crate::io::schema::{self, Columns, Shown, Told};
+use crate::io::schema::{self, Columns, KnownColumns, Shown};
 use crate::io::want::MAX_BATCH_ROWS;
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -137,7 +139,7 @@ impl Format for Parquet {
         })
     }
 
-    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
+    fn columns(&self, file: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         let as_read = |shown: Shown| Shown { data_type: shown.data_type.map(as_read), ..shown };
         Ok(Some(shown(&load(&file)?).into_iter().map(as_read).collect::<Vec<_>>().into()))
     }
@@ -154,6 +156,14 @@ impl Format for Parquet {
 
     fn longest_of(&self, file: File, _: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
         parquet_rows::longest(&file, names, small)
+    }
+
+    fn check_copying(&self, file: File, fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
+        copy_parquet::check(&file, fits)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_parquet::copy(file, copying)
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {

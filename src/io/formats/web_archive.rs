@@ -5,7 +5,7 @@ use crate::batch::id::IdKind;
 use crate::error::Result;
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
-use crate::io::schema::{Columns, Shown, Told};
+use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::warc::{self, COLUMNS};
 use arrow_schema::DataType;
 use std::fs::File;
@@ -44,7 +44,13 @@ impl Format for WebArchive {
         warc::read(file, reading, each)
     }
 
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
+    fn copies(&self, _: Coding) -> std::result::Result<(), String> {
+        Err("web archives are not copied without some of their records; make Parquet of the pages first (dupsift purify) and run over \
+             that, or go by removed/"
+            .to_owned())
+    }
+
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
         Ok(Some(COLUMNS.map(Shown::named).to_vec().into()))
     }
 

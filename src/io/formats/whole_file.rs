@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::io::coding::{Coding, decode};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
 use crate::io::rest::Behind;
-use crate::io::schema::{Columns, Told};
+use crate::io::schema::{Columns, KnownColumns};
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, StringViewArray};
 use arrow_schema::DataType;
@@ -52,8 +52,8 @@ impl Format for TextFile {
         read(file, reading, false, each)
     }
 
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
-        Ok(Some(Told::default()))
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::default()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
@@ -92,8 +92,8 @@ impl Format for PageFile {
         read(file, reading, true, each)
     }
 
-    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<Told>, String> {
-        Ok(Some(Told::default()))
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::default()))
     }
 
     fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
@@ -105,7 +105,7 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
-    let (notes, lost) = Behind::told(bytes.behind());
+    let (notes, lost) = Behind::notes(bytes.behind());
     Ok(Opened {
         id: Some(IdKind::Text),
         pieces: vec![Piece { rows: 1, bytes: length, ..Piece::default() }],

@@ -8,7 +8,8 @@
 //! model LABEL    counts, copies, the algorithm
 //! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --sift
 //! pairs LABEL    rows, --max-candidates, verify=
-//! near LABEL     pairs, margin=, first lines
+//! near LABEL     pairs, margin=, verify=; first lines for those who tell pairs by them
+//! contained      near of all algorithms
 //! ```
 //!
 //! Threads, memory, places of files to write, and the order of options stand in no key.
@@ -17,11 +18,13 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::verify::VERIFY;
+use crate::engine::products::Key;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
 use crate::io::InputFile;
-use crate::job::options::record;
-use crate::job::workers::Job;
+use crate::job::read_back::Frozen;
+use crate::options::record;
+use crate::reading::reader::Reader;
 use crate::stage::plan::{Plan, Signs};
 use crate::stage::recipe::{Chosen, purify_name};
 
@@ -33,6 +36,10 @@ const ELSEWHERE: &[&str] = &[
     "work",
     "accept",
     "max-rejected-share",
+    "max-removed-share",
+    "guard-rows",
+    "previous",
+    "max-pairs-factor",
     "strict",
     "no-report",
     "algorithms",
@@ -41,10 +48,16 @@ const ELSEWHERE: &[&str] = &[
     "max-group",
     "max-candidates",
     "sift",
+    "stats",
+    "index",
+    "reference",
+    "batch",
+    "planned-documents",
     "keep",
     "decide",
     "remove-if",
     "chain",
+    "corpus",
     "threads",
     "memory",
     "checkpoint",
@@ -61,22 +74,6 @@ const ELSEWHERE: &[&str] = &[
 
 /// Bytes at either end of a file that are looked at.
 const ENDS: u64 = 64 << 10;
-
-/// The key of one product.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// What it is, for people: `rows cosine`.
-    pub what: String,
-    /// What it depends on.
-    pub hash: String,
-}
-
-impl Key {
-    fn new(what: String, lines: &[&str]) -> Key {
-        let text = format!("{what}\n{}", lines.join("\n"));
-        Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
-    }
-}
 
 /// The keys of one algorithm.
 #[derive(Clone, Debug)]
@@ -104,6 +101,8 @@ pub struct Keys {
     pub words: Key,
     /// What came of pages.
     pub pages: Key,
+    /// What documents in pairs say.
+    pub contained: Key,
     /// By algorithm.
     pub members: Vec<MemberKeys>,
 }
@@ -113,35 +112,39 @@ impl Keys {
     ///
     /// # Errors
     /// An input that cannot be read.
-    pub fn new(job: &Job<'_>, plan: &Plan) -> Result<Keys> {
-        let (options, recipe) = (job.options, &job.options.recipe);
+    pub fn new(reader: &Reader<'_>, plan: &Plan, frozen: Option<&Frozen>) -> Result<Keys> {
+        let (options, recipe) = (reader.options, &reader.options.recipe);
         let mut corpus = String::new();
-        for file in &job.source.files {
+        for file in &reader.source.files {
             corpus.push_str(&of_file(file)?);
         }
         for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
             corpus.push_str(&format!("{name} {value}\n"));
         }
-        if job.has_pages() {
+        if reader.has_pages() {
             corpus.push_str(&purify_name(&recipe.purify));
         }
         let corpus = Key::new("corpus".into(), &[&corpus]).hash;
-        let words = job.pipeline.identity();
+        let words = reader.pipeline.identity();
         let headings = if recipe.relates() { words.as_str() } else { "" };
         let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
         let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, headings]);
-        let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", job.fields)]);
+        let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", reader.fields)]);
         let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
         let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
         let counts = Key::new("counts".into(), &[&copies.hash, &words, &counted]);
+        let before = frozen.map_or_else(|| copies.hash.clone(), |frozen| format!("{} {}", copies.hash, frozen.line()));
         let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
         let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
-            let known = if *signs == Signs::First { &copies.hash } else { &counts.hash };
+            let known = if *signs == Signs::First { &before } else { &counts.hash };
             let lines = Lines { words: &words, copies: &copies.hash, known, headings: &notes.hash };
-            of_member(job, chosen, plan.learns.contains(&at), *signs, lines)
+            of_member(reader, chosen, plan.learns.contains(&at), *signs, lines)
         });
+        let members: Vec<MemberKeys> = members.collect();
+        let pairs: Vec<&str> = members.iter().map(|member| member.near.hash.as_str()).collect();
         Ok(Keys {
-            members: members.collect(),
+            contained: Key::new("contained".into(), &pairs),
+            members,
             words: Key::new("words".into(), &[&counts.hash, &kept]),
             pages: Key::new("purified pages".into(), &[&copies.hash, &words]),
             notes,
@@ -159,7 +162,7 @@ struct Lines<'l> {
     headings: &'l str,
 }
 
-fn of_member(job: &Job<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
+fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
     let label = &chosen.label;
     // A member with a parameter of that name of its own signs by it.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
@@ -172,23 +175,24 @@ fn of_member(job: &Job<'_>, chosen: &Chosen, learns: bool, signs: Signs, lines: 
     // What the check of candidates asks of documents is noted when they are signed, or when they have met.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
-    let (signs, sifts) = (format!("{signs:?}"), job.options.sift.to_string());
+    let (signs, sifts) = (format!("{signs:?}"), reader.options.sift.to_string());
     let model = Key::new(format!("model {label}"), &[lines.copies, lines.known, lines.words, &own]);
     let learnt = if learns { model.hash.as_str() } else { "" };
     let rows = [lines.copies, lines.known, lines.words, &own, learnt, &signs, &sifts];
     let rows = Key::new(format!("rows {label}"), &rows);
-    let bound = job.options.max_candidates.to_string();
+    let bound = reader.options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
     // After a rule over all pairs the check is a part of that stage.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
-    let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, lines.headings]);
+    let headings = if chosen.relates() { lines.headings } else { "" };
+    let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, headings]);
     MemberKeys { model, rows, pairs, near }
 }
 
 /// What tells a file from another one, or from itself at another time.
-fn of_file(file: &InputFile) -> Result<String> {
-    let failed = || Error::io("look at the input file", &file.path);
+pub fn of_file(file: &InputFile) -> Result<String> {
+    let failed = || Error::reading("look at the input file", &file.path);
     let opened = std::fs::File::open(&file.path).map_err(failed())?;
     let there = opened.metadata().map_err(failed())?;
     let mut ends = vec![0; ENDS.min(there.len()) as usize];

@@ -1,19 +1,21 @@
-//! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models.
+//! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models, what documents in pairs
+//! say.
 
 use std::collections::BTreeSet;
 
-use super::{Found, Product, Putting};
 use crate::batch::{IdKind, IdsSeen};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+use crate::engine::evidence::Evidence;
+use crate::engine::products::{Found, Product, Putting};
+use crate::engine::threads::Engine;
 use crate::error::Result;
-use crate::job::classes::Classes;
-use crate::job::cuts::Cuts;
 use crate::job::forward::Forward;
 use crate::job::headings::Headings;
 use crate::job::intake::Taken;
 use crate::job::keep::KeepOrder;
-use crate::job::rejected::Rejected;
-use crate::job::workers::Job;
+use crate::reading::classes::Classes;
+use crate::reading::cuts::Cuts;
+use crate::reading::rejected::Rejected;
 use crate::row::number;
 
 /// Bytes of a term with its counts.
@@ -27,19 +29,35 @@ pub struct Counts {
     pub cuts: Option<Cuts>,
 }
 
+/// What documents in pairs say, by the readings in which it was recorded.
+pub struct Said(pub Vec<Evidence>);
+
+impl Product for Said {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Said> {
+        to.plain(&self.0.len())?;
+        self.0.iter().try_for_each(|one| one.put_down(to))?;
+        Ok(self)
+    }
+
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Said> {
+        let count = from.plain()?;
+        (0..count).map(|_: usize| Evidence::take_up(from)).collect::<Result<_>>().map(Said)
+    }
+}
+
 impl Product for Taken {
-    fn put_down(self, job: &Job<'_>, to: &mut Putting<'_>) -> Result<Taken> {
+    fn put_down(self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<Taken> {
         let kinds: Vec<usize> = self.ids_seen.kinds.iter().filter_map(|kind| place(*kind)).collect();
         to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
         self.keep.put_down(to)?;
-        self.rejected.put_down(job, to)?;
+        self.rejected.put_down(engine, to)?;
         to.plain(&self.headings.is_some())?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))?;
         Ok(self)
     }
 
-    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Taken> {
+    fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
         let (kinds, max_unsigned, nulls): (BTreeSet<usize>, u64, u64) = from.plain()?;
         let (duplicate_ids, used, text_bytes) = from.plain()?;
         let kinds = kinds.into_iter().filter_map(|at| KINDS.get(at).copied()).collect();
@@ -49,7 +67,7 @@ impl Product for Taken {
             used,
             text_bytes,
             keep: KeepOrder::take_up(from)?,
-            rejected: Rejected::take_up(job, from)?,
+            rejected: Rejected::take_up(engine, documents, from)?,
             headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
             hashes: None,
             spilled_bytes: 0,
@@ -64,17 +82,17 @@ fn place(kind: IdKind) -> Option<usize> {
 }
 
 impl Product for Classes {
-    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Classes> {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Classes> {
         Classes::put_down(&self, to).map(|()| self)
     }
 
-    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Classes> {
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Classes> {
         Classes::take_up(from)
     }
 }
 
 impl Product for Counts {
-    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Counts> {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Counts> {
         to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
         for table in [&self.stats.words, &self.stats.features] {
             to.stream(|writer| {
@@ -93,21 +111,21 @@ impl Product for Counts {
         Ok(self)
     }
 
-    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Counts> {
+    fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Counts> {
         let (documents, tokens, snapshot) = from.plain()?;
-        let words = table(job, "words", from)?;
-        let features = table(job, "features", from)?;
+        let words = table(engine, "words", from)?;
+        let features = table(engine, "features", from)?;
         let cuts = if from.plain()? { Some(Cuts::take_up(from)?) } else { None };
         Ok(Counts { stats: CorpusStats::new(documents, tokens, snapshot, words, features), cuts })
     }
 }
 
-fn table(job: &Job<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
+fn table(engine: &Engine<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
     let bytes = from.bytes()?;
     if bytes.is_empty() {
         return Ok(TermTable::empty());
     }
-    let mut writer = TermTableWriter::create(&job.dir.join(format!("{name}.terms")))?;
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
     for term in bytes.chunks_exact(TERM) {
         writer.push(number(&term[..8]), number(&term[8..16]), number(&term[16..]))?;
     }
@@ -115,22 +133,22 @@ fn table(job: &Job<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTable> {
 }
 
 impl Product for Forward {
-    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Forward> {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Forward> {
         Forward::put_down(&self, to).map(|()| self)
     }
 
-    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Forward> {
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Forward> {
         Forward::take_up(from)
     }
 }
 
 /// A model.
 impl Product for Vec<u64> {
-    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Vec<u64>> {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Vec<u64>> {
         to.bytes(bytemuck::cast_slice(&self)).map(|()| self)
     }
 
-    fn take_up(_: &Job<'_>, from: &mut Found<'_>) -> Result<Vec<u64>> {
+    fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Vec<u64>> {
         Ok(bytemuck::allocation::pod_collect_to_vec(&from.bytes()?))
     }
 }

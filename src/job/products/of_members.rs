@@ -1,13 +1,13 @@
 //! What is known of one algorithm, put down and taken up: its rows, its pairs.
 
-use super::{Found, Product, Putting};
+use crate::engine::evidence::Evidence;
+use crate::engine::products::{Found, Product, Putting};
+use crate::engine::sketches::SketchFile;
+use crate::engine::threads::Engine;
 use crate::error::Result;
-use crate::job::classes::Classes;
-use crate::job::evidence::Evidence;
 use crate::job::pair_list::PairList;
 use crate::job::run_report::AlgorithmReport;
-use crate::job::sketches::SketchFile;
-use crate::job::workers::Job;
+use crate::reading::classes::Classes;
 use crate::shuffle::Sorted;
 
 /// The rows of an algorithm, with what stands beside them.
@@ -23,17 +23,17 @@ pub struct Rows {
 }
 
 impl Product for Rows {
-    fn put_down(mut self, job: &Job<'_>, to: &mut Putting<'_>) -> Result<Rows> {
+    fn put_down(mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<Rows> {
         to.plain(&self.report)?;
-        self.rows = to.rows(job, self.rows)?;
+        self.rows = to.rows(engine, self.rows)?;
         to.plain(&(self.evidence.is_some(), self.sketches.is_some()))?;
         self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.put_down(to))?;
         self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_down(to))?;
         Ok(self)
     }
 
-    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Rows> {
-        let (report, rows) = (from.plain()?, from.rows(job)?);
+    fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Rows> {
+        let (report, rows) = (from.plain()?, from.rows(engine)?);
         let (evidence, sketches): (bool, bool) = from.plain()?;
         Ok(Rows {
             report,
@@ -55,7 +55,7 @@ pub struct Pairs {
 }
 
 impl Product for Pairs {
-    fn put_down(self, _: &Job<'_>, to: &mut Putting<'_>) -> Result<Pairs> {
+    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Pairs> {
         to.plain(&self.report)?;
         self.pairs.put_down(to)?;
         to.plain(&self.classes.is_some())?;
@@ -63,10 +63,10 @@ impl Product for Pairs {
         Ok(self)
     }
 
-    fn take_up(job: &Job<'_>, from: &mut Found<'_>) -> Result<Pairs> {
+    fn take_up(_: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Pairs> {
         Ok(Pairs {
             report: from.plain()?,
-            pairs: PairList::take_up(job, from)?,
+            pairs: PairList::take_up(documents, from)?,
             classes: if from.plain()? { Some(Classes::take_up(from)?) } else { None },
         })
     }

@@ -2,30 +2,46 @@
 
 use std::cell::OnceCell;
 
-use super::{Key, Keys, Product, Products};
+use super::keys::Keys;
+use crate::engine::products::{Key, Product, Products};
+use crate::engine::threads::Engine;
 use crate::error::Result;
-use crate::job::workers::Job;
+use crate::job::read_back::Frozen;
+use crate::reading::reader::Reader;
 use crate::stage::plan::Plan;
 
 /// What a job takes up, and where it puts down.
 pub struct Stock<'j> {
-    job: &'j Job<'j>,
+    engine: &'j Engine<'j>,
+    reader: &'j Reader<'j>,
     plan: &'j Plan,
+    frozen: Option<&'j Frozen>,
     products: &'j Products<'j>,
     keys: OnceCell<Keys>,
 }
 
 impl<'j> Stock<'j> {
     /// Of a job.
-    pub fn new(job: &'j Job<'j>, plan: &'j Plan, products: &'j Products<'j>) -> Stock<'j> {
-        Stock { job, plan, products, keys: OnceCell::new() }
+    pub fn new(
+        engine: &'j Engine<'j>,
+        reader: &'j Reader<'j>,
+        plan: &'j Plan,
+        frozen: Option<&'j Frozen>,
+        products: &'j Products<'j>,
+    ) -> Stock<'j> {
+        Stock { engine, reader, plan, frozen, products, keys: OnceCell::new() }
+    }
+
+    /// The passes.
+    pub fn plan(&self) -> &'j Plan {
+        self.plan
     }
 
     fn keys(&self) -> Result<&Keys> {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);
         }
-        let keys = Keys::new(self.job, self.plan)?;
+        let keys = Keys::new(self.reader, self.plan, self.frozen)?;
         Ok(self.keys.get_or_init(|| keys))
     }
 
@@ -49,7 +65,7 @@ impl<'j> Stock<'j> {
     /// A disk that cannot be read.
     pub fn take<T: Product>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
         let Some(products) = self.there() else { return Ok(None) };
-        products.take(self.job, key(self.keys()?))
+        products.take(self.engine, self.reader.documents(), key(self.keys()?))
     }
 
     /// Whether what comes of the stage at hand is to be put down.
@@ -65,7 +81,7 @@ impl<'j> Stock<'j> {
         if !due || self.products.has(key(self.keys()?)) {
             return Ok(value);
         }
-        self.products.put(self.job, key(self.keys()?), value)
+        self.products.put(self.engine, key(self.keys()?), value)
     }
 
     /// Removes a product that nothing will ask for any more.

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
-use crate::job::{Agreement, Review, RunReport};
+use crate::job::RunReport;
 use crate::report::{counted, thousands};
+use crate::study::{Agreement, Review};
 
 /// Row A, column B.
 pub fn section(report: &RunReport, review: &Review) -> Markup {

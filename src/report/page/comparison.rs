@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use super::agreement::heat;
 use super::markup::scrolling;
 use super::text::{plain, seconds, share};
-use crate::job::{Agreement, ComparisonReport, Figure};
 use crate::report::comparison::{NARROW, RECALL, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
+use crate::study::{Agreement, ComparisonReport, Figure};
 
 /// The whole section.
 pub fn section(comparison: &ComparisonReport) -> Markup {

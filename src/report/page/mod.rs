@@ -1,7 +1,7 @@
 //! `report.html`: a finished run as one page that needs neither network nor script.
 //!
 //! One part a section; each takes the record and the [`Review`] and gives its markup. Templates escape what they are given;
-//! whatever comes from a corpus goes through [`text::plain`] besides, so that no control character reaches the page. Charts
+//! what comes from a corpus goes through [`text::plain`] besides, so that no control character reaches the page. Charts
 //! are drawn in placeholder colours, which the style sheet turns into those of light and dark.
 
 mod agreement;
@@ -21,7 +21,8 @@ mod texts;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::error::Result;
-use crate::job::{Review, RunReport};
+use crate::job::RunReport;
+use crate::study::Review;
 
 const STYLE: &str = include_str!("style.css");
 

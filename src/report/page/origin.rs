@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
 use super::text::percent;
-use crate::job::{Crossing, Review};
 use crate::report::thousands;
+use crate::study::{Crossing, Review};
 
 /// By source, then by file.
 pub fn section(review: &Review) -> Markup {

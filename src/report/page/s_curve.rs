@@ -10,9 +10,10 @@ use super::chart::{Area, Drawn, FIRST, GRID, LARGE, MUTED, SECOND, figure, label
 use super::text::{percent, plain, share};
 use crate::algorithm::kit::margin::MARGIN;
 use crate::error::Result;
-use crate::job::{AlgorithmReport, BINS, Review, RunReport, bin_range};
+use crate::job::{AlgorithmReport, RunReport};
 use crate::report::{counted, thousands};
 use crate::stage::recipe::Recipe;
+use crate::study::{BINS, Review, bin_range};
 
 /// One use of minhash.
 struct Banding {

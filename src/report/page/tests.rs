@@ -1,12 +1,13 @@
-//! The page of a made record: what it shows, and what it lets nobody put into it.
+//! The page of a made record: what it shows, and what cannot be put into it.
 
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::job::{
-    AcceptedReport, AdviceReport, Agreement, AlgorithmReport, AlgorithmReview, BINS, CombinationReport, ComparedReport,
-    ComparisonReport, Crossing, DocumentsReport, Figure, GuardReport, InputReport, JudgeReport, LargeCluster, Member,
-    OracleReport, PairSample, RemovalReport, ShownText, SourceReview, StageReport,
+use crate::engine::StageReport;
+use crate::job::{AcceptedReport, AlgorithmReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
+use crate::study::{
+    AdviceReport, Agreement, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
+    Figure, JudgeReport, LargeCluster, Member, OracleReport, PairSample, ShownText, SourceReview,
 };
 
 const EVIL: &str = "<script>alert('x')</script> \"quoted\" & \u{202E}turned\u{0}\u{1B}[31m";

@@ -8,7 +8,7 @@ use crate::report::thousands;
 const HEADING_CHARACTERS: usize = 80;
 
 /// A text from outside without what a browser would not show or would obey: control characters become their pictures, marks
-/// that turn the direction of writing are spelled out, so that nobody reads another text than is there.
+/// that turn the direction of writing are spelled out, so that no reader sees another text than is there.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);

@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 
 use super::text::{heading, language, plain, share};
-use crate::job::{LargeCluster, PairSample, Review, RunReport, SAMPLE_BINS, sample_range};
+use crate::job::RunReport;
 use crate::report::thousands;
+use crate::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
 /// The largest clusters.
 pub fn large(report: &RunReport, review: &Review) -> Markup {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped};
+use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::error::Result;
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 
@@ -83,6 +83,26 @@ impl AtomicBits {
             return Err(damaged(&dir.join(&put_down.name), why));
         }
         Ok(AtomicBits::of(words, len))
+    }
+}
+
+impl Ranks {
+    /// As [`Mapped::put_down`].
+    ///
+    /// # Errors
+    /// As [`Mapped::put_down`].
+    pub fn put_down(&self, dir: &Path, name: &str) -> Result<PutDown> {
+        self.lines().put_down(dir, name)
+    }
+
+    /// As [`Mapped::take_up`], of a bitmap of that many bits.
+    ///
+    /// # Errors
+    /// As [`Mapped::take_up`].
+    pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
+        let lines = Mapped::take_up(dir, put_down)?;
+        let other = || damaged(&dir.join(&put_down.name), format!("it is of another bitmap than one of {len} bits"));
+        Ranks::of(lines, len).ok_or_else(other)
     }
 }
 

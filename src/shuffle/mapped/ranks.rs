@@ -42,6 +42,28 @@ impl Ranks {
         Ok(Ranks { lines, len: bits.len(), count })
     }
 
+    /// Those of a bitmap of that many bits; none where there are too few lines for it, or too many.
+    pub(super) fn of(lines: Mapped<[u64; 2 + WORDS]>, len: usize) -> Option<Ranks> {
+        let count = lines
+            .last()
+            .map_or(0, |line| line[0] + line[2..].iter().map(|word| u64::from(word.count_ones())).sum::<u64>());
+        (lines.len() == len.div_ceil(64).div_ceil(WORDS)).then_some(Ranks { lines, len, count })
+    }
+
+    pub(super) fn lines(&self) -> &Mapped<[u64; 2 + WORDS]> {
+        &self.lines
+    }
+
+    /// How many bits there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no bit.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// How many bits are set.
     pub fn count(&self) -> u64 {
         self.count

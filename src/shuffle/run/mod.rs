@@ -57,6 +57,11 @@ pub fn buckets_of(partition: usize, partitions: usize) -> Range<usize> {
     start(partition)..start(partition + 1)
 }
 
+/// The bucket of a group, below [`BUCKETS`].
+pub fn bucket_of(group: &[u8]) -> usize {
+    super::spec::bucket(group)
+}
+
 /// What stands before the rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Header {

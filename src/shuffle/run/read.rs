@@ -9,7 +9,7 @@ use super::{BUCKETS, HEADER, Header, PIECE, begun};
 use crate::error::{Error, Result};
 use crate::shuffle::Records;
 use crate::shuffle::product::{PutDown, damaged};
-use crate::shuffle::records::{Held, Spare};
+use crate::shuffle::records::{BufferPool, Storage};
 use crate::shuffle::space::{self, READ};
 
 /// A finished run. Several threads may read it at once.
@@ -112,9 +112,14 @@ impl Run {
             }
         }
         let held = if in_memory {
-            Held::Heap(loaded, Spare::default())
+            Storage::Heap(loaded, BufferPool::default())
         } else {
-            Held::File(space::map_part_to_read(&self.file, &self.path, HEADER as u64 + places.start, bytes as usize)?)
+            Storage::File(space::map_part_to_read(
+                &self.file,
+                &self.path,
+                HEADER as u64 + places.start,
+                bytes as usize,
+            )?)
         };
         Ok(Records { held, width: self.header.width, group_width: self.header.group_width })
     }

@@ -81,7 +81,7 @@ impl RunWriter {
     /// takes that has more, up to a megabyte.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] for rows that are not those of this partition: a defect of the program.
+    /// [`Error::Io`]; [`Error::Internal`] for rows that are not those of this partition.
     pub fn write(&self, partition: usize, records: &Records, memory_bytes: usize) -> Result<()> {
         let partitions = self.begins.len() - 1;
         if partition >= partitions || self.begins[partition + 1] - self.begins[partition] != records.len() as u64 {
@@ -119,14 +119,12 @@ impl RunWriter {
     /// Ends the run, which gets its name.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Usage`] where a partition is missing: a defect of the program.
+    /// [`Error::Io`]; [`Error::Internal`] where a partition is missing.
     pub fn finish(self) -> Result<PutDown> {
         let RunWriter { half, width, group_width, begins, done } = self;
         let Done { partitions, rows, sums } = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(missing) = partitions.iter().position(|written| !written) {
-            return Err(Error::Usage(format!(
-                "partition {missing} of a run was not written; this is a defect of the program"
-            )));
+            return Err(Error::Internal(format!("partition {missing} of a run was not written")));
         }
         let mut starts = vec![0];
         starts.extend(rows.iter().scan(0, |sum, rows| {
@@ -203,7 +201,7 @@ impl RunWriter {
     }
 
     fn misused(&self, what: String) -> Error {
-        Error::Usage(format!("the run {} was misused: {what}; this is a defect of the program", self.half.name()))
+        Error::Internal(format!("the run {} was misused: {what}", self.half.name()))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::ahead::Ahead;
-use crate::text::lanes::Classes;
+use super::han_words::HanWords;
+use crate::text::simd::Classes;
 
 /// Something that cuts a run of one script into words.
 pub trait Tokenizer {
@@ -12,12 +12,12 @@ pub trait Tokenizer {
 
     /// Cuts the run of Han characters that begins at a place of a text, or the first part of a long one, and as many runs
     /// behind it as do well together; the classes of bytes show them. False if there is nothing to be won by that: the run is given to [`Tokenizer::cut`] then.
-    fn cut_ahead(&self, _text: &str, _classes: &[Classes], _from: usize, _ahead: &mut Ahead) -> bool {
+    fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false
     }
 }
 
-impl Ahead {
+impl HanWords {
     /// Calls `out` with the byte range of each word of a run: the first after the last that was asked for, or a later one.
     #[inline]
     pub fn words<T: Tokenizer + ?Sized>(
@@ -30,7 +30,7 @@ impl Ahead {
     ) {
         let mut start = run.start;
         while start < run.end {
-            if start >= self.until && !han.cut_ahead(text, classes, start, self) {
+            if start >= self.until && !han.cut_several(text, classes, start, self) {
                 han.cut(&text[run.clone()], &mut |word| out(run.start + word.start..run.start + word.end, true));
                 return;
             }

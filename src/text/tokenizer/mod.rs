@@ -1,15 +1,15 @@
 //! From a normalised text to its words.
 //!
 //! The definition walks a text once and cuts it into stretches by script (`text/script.rs`); each stretch goes to whom it
-//! belongs. The classes of bytes (`text/lanes/`) save that walk wherever a stretch holds nothing out of the way.
+//! belongs. The classes of bytes (`text/simd/`) save that walk wherever a stretch holds nothing out of the way.
 //!
 //! ```text
-//! Han characters             the Tokenizer of the run: dict.rs, bigram.rs or char.rs
+//! Han characters             the Tokenizer of the run: dict/mod.rs, bigram.rs or char.rs
 //! kana, Thai, Lao, ...       unspaced.rs
 //! everything else            spaced.rs: UAX #29 segments that hold a letter or digit
 //! ```
 //!
-//! Runs of Han characters that are cut together are in `ahead.rs`.
+//! Runs of Han characters that are cut together are in `han_words.rs`.
 //!
 //! Cutting at these borders gives what UAX #29 gives, but for two things: an underscore does not join Katakana, and a mark
 //! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
@@ -19,15 +19,15 @@
 
 use std::ops::Range;
 
-use super::lanes::{Classes, classify};
+use super::pool;
 use super::script::{Class, class, continues_unspaced};
-use super::spare;
+use super::simd::{Classes, classify};
 
-pub mod ahead;
 pub mod bigram;
 pub mod char;
 pub mod cut;
 pub mod dict;
+pub mod han_words;
 mod spaced;
 pub mod starts;
 mod unspaced;
@@ -35,31 +35,31 @@ mod unspaced;
 pub use cut::Tokenizer;
 pub use unspaced::Unspaced;
 
-use ahead::Ahead;
+use han_words::HanWords;
 
 /// Calls `out` with the byte range of each word of a normalised text, in order, and whether it is of Han characters.
 ///
 /// What the classes of bytes show is cut by them: runs of ASCII and Cyrillic letters and digits, and runs of Han
-/// characters. Whatever stands together with any other character goes to `cut_characters`, from border to border.
+/// characters. What stands together with any other character goes to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
     unspaced: &Unspaced,
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
-    let mut classes = spare::take(|spare| &mut spare.classes, 0);
+    let mut classes = pool::take(|pool| &mut pool.classes, 0);
     classify(text, &mut classes);
-    let mut ahead = Ahead::take();
-    cut_classes(text, &classes, han, &mut ahead, unspaced, out);
-    ahead.leave();
-    spare::leave(|spare| &mut spare.classes, classes);
+    let mut han_words = HanWords::take();
+    cut_classes(text, &classes, han, &mut han_words, unspaced, out);
+    han_words.leave();
+    pool::leave(|pool| &mut pool.classes, classes);
 }
 
 fn cut_classes<T: Tokenizer + ?Sized>(
     text: &str,
     classes: &[Classes],
     han: &T,
-    ahead: &mut Ahead,
+    han_words: &mut HanWords,
     unspaced: &Unspaced,
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
@@ -94,7 +94,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             if han_ends >> end & 1 == 0 {
                 out(run, false);
             } else {
-                ahead.words(han, text, classes, run, out);
+                han_words.words(han, text, classes, run, out);
             }
             left &= left - 1;
         }

@@ -69,7 +69,7 @@ impl Starts<'_> {
     /// Cuts a run of so many characters of three bytes each.
     fn cut_threes(&self, count: usize, out: &mut dyn FnMut(Range<usize>)) {
         let first = self.next.get();
-        // A run begins with a word whatever the bits say.
+        // A run begins with a word, also where the bits do not say so.
         let (mut start, mut next) = (0, 1);
         while next < count {
             let here = (count - next).min(AT_ONCE);

@@ -383,7 +383,7 @@ impl<'d> Driver<'d> {
         windows.finish()
     }
 
-    /// Classes of the method, where it makes some, and the sightings of pairs.
+    /// Classes of the method, where it makes some, and the occurrences of pairs.
     fn group(
         &mut self,
         bound: &Bound<'_>,
@@ -399,7 +399,7 @@ impl<'d> Driver<'d> {
             return (None, pairs, compared);
         }
         let (mut keys, mut out) = (EqualKeys::new(bound, self.count(), copies), EqualRows::default());
-        self.scan(rows, layout.group_width(), |rows| keys.group(rows, &mut out).unwrap());
+        self.scan(rows, layout.group_width(), |rows| keys.group(rows, true, &mut out).unwrap());
         if bound.equal_keys_are_pairs() {
             let linked: BTreeSet<u64> = out.links.iter().map(|link| link.1).collect();
             for docs in copies.members.values() {
@@ -413,7 +413,7 @@ impl<'d> Driver<'d> {
         (classes, pairs, compared.unwrap_or_default())
     }
 
-    /// What a check takes down of documents.
+    /// What a check records of documents.
     fn evidence(
         &self,
         view: &View<'_, Classes>,
@@ -563,7 +563,9 @@ impl<'d> Driver<'d> {
             found.push((removal.doc, removal.kept, removal.found.map(|(_, similarity)| similarity)));
             Ok(())
         };
-        Finder::new(linked, 1, MOST_LISTED).survive(Docs::Wide(&in_order), &mut kept, choose, removed).unwrap();
+        Finder::new(linked, 1, MOST_LISTED)
+            .survive(Docs::Wide(&in_order), |_| None, &mut kept, choose, removed)
+            .unwrap();
         found.sort_by_key(|row| row.0);
         found
     }
@@ -599,12 +601,12 @@ impl<'d> Driver<'d> {
         });
         let (mut said, mut linked) = (Vec::new(), Vec::new());
         for (bound, (rows, taken, sketches, signed)) in bound.iter().zip(signed) {
-            let (classes, sightings, compared) = self.group(bound, rows, &copies, &sketches);
+            let (classes, occurrences, compared) = self.group(bound, rows, &copies, &sketches);
             let (layout, mut pairs) = (PairLayout::new(self.count()), Vec::new());
-            self.scan(sightings, layout.group_width(), |rows| pairs.extend(merge(layout, rows)));
+            self.scan(occurrences, layout.group_width(), |rows| pairs.extend(merge(layout, rows)));
             let candidates = pairs.len() as u64;
             let mut early = taken;
-            if let Some(check) = bound.confirm_candidates() {
+            if let Some(check) = bound.verify_candidates() {
                 if !bound.takes_evidence_early() {
                     early = self.evidence(&view, pairs.iter().flat_map(documents), |document, out| {
                         check.evidence(document, out)
@@ -614,7 +616,7 @@ impl<'d> Driver<'d> {
             }
             pairs = self.margin(bound, pairs);
             pairs = self.told(bound, &view, &early, &copies, pairs);
-            if let Some(check) = bound.confirm_last() {
+            if let Some(check) = bound.verify_last() {
                 let evidence = self
                     .evidence(&view, pairs.iter().flat_map(documents), |document, out| check.evidence(document, out));
                 pairs = self.checked(check, &evidence, pairs);

@@ -8,13 +8,18 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 
 use super::*;
+use crate::hash::sha1;
 use crate::text::script::is_han;
 use crate::text::tokenizer::{Unspaced, for_each_word};
 
 static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(DICTIONARY));
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| Vocabulary::new(&TEXT).words().map(|(word, _)| word).collect());
-static PLAIN: LazyLock<(Dict, Jieba)> =
-    LazyLock::new(|| (Dict::new(None, false).expect("no dictionary"), Jieba::new()));
+static PLAIN: LazyLock<(Dict, Jieba)> = LazyLock::new(|| (Dict::new(None, false).expect("no dictionary"), jieba()));
+
+/// With the dictionary of the program, which is jieba-rs's own, as its SHA-1 says.
+fn jieba() -> Jieba {
+    Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
+}
 
 /// Panics where the words of a run are not those of jieba-rs, be it cut by itself or as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
@@ -30,6 +35,13 @@ fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     let mut words = Vec::new();
     for_each_word(text, dict, &Unspaced::characters(), &mut |word, han| words.extend(han.then_some(&text[word])));
     words
+}
+
+/// The digest is that of src/data/dict.txt in jieba-rs 0.11.0.
+#[test]
+fn the_dictionary_is_that_of_jieba() {
+    assert_eq!(JIEBA, "0.11.0");
+    assert_eq!(format!("{:032x}", sha1(TEXT.as_bytes())), "2c7b138f5ddd24fd9fb6e79e74ff9174");
 }
 
 #[test]

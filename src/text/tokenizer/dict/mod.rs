@@ -7,8 +7,8 @@
 //! vocabulary.rs    which words, and how frequent is each?
 //! letters.rs       which number has a character?
 //! words.rs         do these characters begin a word?
-//! plant.rs         how is the tree made that tells?
-//! route.rs         which words does a run of characters consist of, as likely as can be?
+//! trie.rs          how is the tree of words made?
+//! best_path.rs     which words does a run of characters consist of, as likely as can be?
 //! unknown.rs       which of the characters that are left over belong together?
 //! tables.rs        how do bytes of the program become all of these?
 //! write.rs         how do these become bytes when the program is built?
@@ -25,28 +25,28 @@ use std::sync::OnceLock;
 use hashbrown::HashSet;
 
 use super::super::normal::normal_word;
-use super::super::spare;
+use super::super::pool;
 use super::Tokenizer;
-use super::ahead::{Ahead, runs_of_han};
+use super::han_words::{HanWords, runs_of_han};
 use crate::error::{Error, Result};
-use crate::text::lanes::Classes;
+use crate::text::simd::Classes;
 
+mod best_path;
 #[cfg(test)]
 mod laws;
 mod letters;
-mod plant;
-mod route;
 mod tables;
+mod trie;
 mod unknown;
 mod vocabulary;
 mod words;
 #[cfg(test)]
 mod write;
 
-pub use route::Batch;
+pub use best_path::Batch;
 
+use best_path::Cutter;
 use letters::joins;
-use route::Cutter;
 use tables::Reader;
 use vocabulary::Vocabulary;
 
@@ -103,7 +103,7 @@ impl Dict {
             .filter(|(_, line)| !line.trim().is_empty())
             .map(|(number, line)| {
                 UserWord::parse(line, yo_to_e).map_err(|why| {
-                    Error::Usage(format!(
+                    Error::usage(format!(
                         "dictionary line {}: expected \"word [frequency [tag]]\", got {line:?}: {why}; correct or remove that line",
                         number + 1
                     ))
@@ -116,7 +116,7 @@ impl Dict {
         {
             if count > limit {
                 let expected = format!("dictionary: expected at most {limit} {what}, got {count}");
-                return Err(Error::Usage(format!("{expected}; leave out words that no text has")));
+                return Err(Error::usage(format!("{expected}; leave out words that no text has")));
             }
         }
         Ok(Dict { user_words, cutter: OnceLock::new() })
@@ -163,7 +163,7 @@ impl UserWord {
                 _ => return Err(format!("{field:?} is no whole number from 1 to {FREQUENCY_LIMIT}")),
             },
         };
-        // The third field says which part of speech the word is; nobody asks.
+        // The third field says which part of speech the word is, which is not used.
         match fields.nth(1) {
             None => Ok(UserWord { word, frequency }),
             Some(field) => Err(format!("{field:?} is one field too many")),
@@ -174,7 +174,7 @@ impl UserWord {
 impl Tokenizer for Dict {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
         let cutter = self.cutter();
-        let mut batch = spare::take_batch();
+        let mut batch = pool::take_batch();
         let mut from = 0;
         while from < run.len() {
             let rest = &run[from..];
@@ -200,27 +200,27 @@ impl Tokenizer for Dict {
                 from += length;
             }
         }
-        spare::leave_batch(batch);
+        pool::leave_batch(batch);
     }
 
-    fn cut_ahead(&self, text: &str, classes: &[Classes], from: usize, ahead: &mut Ahead) -> bool {
+    fn cut_several(&self, text: &str, classes: &[Classes], from: usize, han_words: &mut HanWords) -> bool {
         let cutter = self.cutter();
-        let mut batch = spare::take_batch();
-        ahead.clear();
+        let mut batch = pool::take_batch();
+        han_words.clear();
         let pieces = runs_of_han(classes, from).flat_map(|run| {
             let starts = run.clone().step_by(3 * RUN_LIMIT);
             starts.map(move |start| start..run.end.min(start + 3 * RUN_LIMIT))
         });
         for piece in pieces {
             cutter.add(cutter.letters().of_common(&text.as_bytes()[piece.clone()]), &mut batch);
-            ahead.starts.push(piece.start as u32);
-            ahead.until = piece.end;
+            han_words.starts.push(piece.start as u32);
+            han_words.until = piece.end;
             if batch.characters() >= BATCH {
                 break;
             }
         }
-        cutter.cut(&mut batch, |run, end| ahead.ends.push(ahead.starts[run] + 3 * end as u32));
-        spare::leave_batch(batch);
+        cutter.cut(&mut batch, |run, end| han_words.ends.push(han_words.starts[run] + 3 * end as u32));
+        pool::leave_batch(batch);
         true
     }
 }
@@ -259,7 +259,7 @@ mod tests {
             ("\u{200B} 1", "no visible"),
         ] {
             let error = Dict::new(Some(contents), false).err().expect("a bad line");
-            assert!(matches!(&error, Error::Usage(message) if message.contains(part)), "{error}");
+            assert!(matches!(&error, Error::Usage { said: message, .. } if message.contains(part)), "{error}");
         }
     }
 

@@ -24,7 +24,7 @@ pub struct Node(pub u64);
 const BASE_BITS: u32 = 28;
 
 impl Node {
-    /// No node: it has no word and no children. Base 0 is nobody's.
+    /// No node: it has no word and no children. Base 0 belongs to none.
     pub const NONE: Node = Node(0);
 
     /// A node without children.

@@ -2,8 +2,8 @@
 
 use bytemuck::NoUninit;
 
+use super::best_path::Cutter;
 use super::letters::Letters;
-use super::route::Cutter;
 use super::tables::ALIGNMENT;
 use super::unknown::Unknown;
 use super::words::Words;

@@ -1,0 +1,19 @@
+"""A Hugging Face dataset to a filtered one: `select` takes the numbers of the rows that stay, and copies nothing.
+
+    pip install datasets
+    python examples/hugging_face.py
+"""
+
+from pathlib import Path
+
+import datasets
+
+import dupsift
+
+DOCS = Path(__file__).resolve().parents[1] / "data-samples" / "docs"
+
+dataset = datasets.Dataset.from_parquet(str(DOCS / "zh.parquet"))
+result = dupsift.dedup(dataset, text="text", id="id", preset="strict")
+
+clean = dataset.select(result.kept_rows)
+print(f"{clean.num_rows} of {dataset.num_rows} rows stay")

@@ -1,0 +1,23 @@
+"""A frame of polars: filtered by one truth value a row; pairs and clusters as frames.
+
+    pip install polars
+    python examples/polars_frame.py
+"""
+
+from pathlib import Path
+
+import polars as pl
+
+import dupsift
+
+DOCS = Path(__file__).resolve().parents[1] / "data-samples" / "docs"
+
+frame = pl.read_parquet(DOCS / "en.parquet")
+result = dupsift.dedup(frame, text="text", id="id", keep="length desc")
+
+clean = frame.filter(pl.Series(result.kept_mask))
+print(f"{clean.height} of {frame.height} rows stay")
+
+pairs = pl.DataFrame(result.pairs("cosine"))
+print(pairs.select("id_a", "id_b", "similarity", "relation").sort("similarity", descending=True).head(5))
+print(pl.DataFrame(result.removed()).group_by("reason").len().sort("reason"))

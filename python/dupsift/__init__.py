@@ -1,0 +1,60 @@
+"""Sifts duplicates out of document corpora: Chinese, Russian and English texts, files or frames.
+
+    import dupsift as ds
+
+    result = ds.run("data/*.parquet", out="dedup/")              # files: what the command line does
+    result = ds.dedup(frame, text="body", id="url")              # a frame of polars, pandas, pyarrow, DuckDB, datasets
+    clean = frame.filter(pl.Series(result.kept_mask))            # a truth value a row, in the order of the frame
+
+No function changes its input, and nothing is installed with this package: tables come out by the Arrow PyCapsule interface,
+which polars, pandas, pyarrow and DuckDB read. Functions that take long release the lock of the interpreter, stop within two
+seconds at Ctrl-C, and log to ``logging.getLogger("dupsift")``.
+"""
+
+import atexit as _atexit
+
+from . import _dupsift
+from ._alone import Signature, SignatureRow, sign, similarity
+from ._dupsift import Column, __version__
+from ._errors import DamagedError, Error, InputError
+from ._facts import Algorithm, Parameter, Preset, algorithms, presets
+from ._output import Comparison, Evaluation, Explanation, Output, Pages
+from ._result import Result, Survivors
+from ._stream import Stream
+from ._table import Table
+from ._verbs import compare, dedup, evaluate, open, purify, run
+
+__all__ = [
+    "Algorithm",
+    "Column",
+    "Comparison",
+    "DamagedError",
+    "Error",
+    "Evaluation",
+    "Explanation",
+    "InputError",
+    "Output",
+    "Pages",
+    "Parameter",
+    "Preset",
+    "Result",
+    "Signature",
+    "SignatureRow",
+    "Stream",
+    "Survivors",
+    "Table",
+    "__version__",
+    "algorithms",
+    "compare",
+    "dedup",
+    "evaluate",
+    "open",
+    "presets",
+    "purify",
+    "run",
+    "sign",
+    "similarity",
+]
+
+# Work that was stopped in a long step, and is left to its thread, leaves nothing half made when the interpreter ends.
+_atexit.register(_dupsift.leave)

@@ -1,0 +1,104 @@
+"""The keywords of the verbs, for those who check types; `tests/test_types.py` holds that they are those of the library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+
+class _Files(TypedDict, total=False):
+    overwrite: bool
+    work: str | os.PathLike[str]
+    accept: bool
+    max_rejected_share: float
+    html_column: str
+    content_type_column: str
+    url_column: str
+    limit: int
+    strict: bool
+    tokenizer: Literal["dict", "bigram", "char"]
+    stop_words: str | os.PathLike[str]
+    dictionary: str | os.PathLike[str]
+    yo_to_e: bool
+    stem: bool
+    purify: str
+    threads: int
+    memory: str | int
+    no_progress: bool
+
+
+class _Corpus(TypedDict, total=False):
+    whole_files: bool
+    encoding: str
+    id_column: str
+
+
+class _Sifting(TypedDict, total=False):
+    title_column: str
+    keywords_column: str
+    description_column: str
+    no_report: bool
+    algorithms: str | Sequence[str]
+    preset: Literal["balanced", "strict", "broad", "fineweb"]
+    count_copies: bool
+    max_group: int
+    max_candidates: int
+    sift: bool
+    keep: str | Sequence[str]
+
+
+class _Resuming(TypedDict, total=False):
+    checkpoint: str
+    resume: bool
+
+
+class _Deciding(TypedDict, total=False):
+    decide: str
+    remove_if: str
+    chain: Literal["keep", "remove"]
+
+
+class _Text(TypedDict, total=False):
+    text_column: str
+
+
+class DedupOptions(_Files, _Sifting, _Deciding, total=False):
+    """The keywords of ``dedup``."""
+
+
+class _Publishing(TypedDict, total=False):
+    max_removed_share: float
+    guard_rows: int
+    previous: str | os.PathLike[str]
+    max_pairs_factor: int
+    corpus: str | Sequence[str]
+    stats: str | os.PathLike[str]
+    index: str | os.PathLike[str]
+    reference: str | os.PathLike[str]
+    batch: str
+    planned_documents: int
+
+
+class RunOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, _Deciding, _Publishing, total=False):
+    """The keywords of ``run``."""
+
+
+class CompareOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, total=False):
+    """The keywords of ``compare``."""
+
+    judge: str
+    judge_sample: int
+    oracle_sample: int
+    seed: int
+
+
+class PurifyOptions(_Files, _Corpus, total=False):
+    """The keywords of ``purify``."""
+
+    columns: str | Sequence[str]
+    keep_html: bool
+    prefix: str
+    stats: str | os.PathLike[str]
+    model: str | os.PathLike[str]
+    train: str

@@ -1,0 +1,59 @@
+"""Keyword arguments on their way to the library, and what help says of them."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from . import _dupsift
+
+F = TypeVar("F", bound=Callable[..., object])
+# Lists of these are one text with commas between.
+_WITH_COMMAS = ("algorithms", "columns", "corpus", "keep")
+
+
+def inputs_of(inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Files, folders or globs as texts."""
+    if isinstance(inputs, (str, os.PathLike)):
+        return [os.fspath(inputs)]
+    if not isinstance(inputs, Iterable):
+        raise TypeError(f"inputs: expected a path, a glob or a list of them, got {type(inputs).__name__}; dupsift.dedup takes frames")
+    return [os.fspath(one) for one in inputs]
+
+
+def given_of(options: Mapping[str, object]) -> list[tuple[str, object]]:
+    """Keywords with values that the library takes; None is as if the keyword was not there."""
+    return [(name, _value(name, value)) for name, value in options.items() if value is not None]
+
+
+def _value(name: str, value: object) -> object:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, (list, tuple)):
+        texts = [os.fspath(one) for one in value]
+        return ",".join(texts) if name in _WITH_COMMAS else texts
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{name}=: expected a text, a number, a path, True or False, got {type(value).__name__}")
+
+
+def with_keywords(verb: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Adds the keywords of a verb to the documentation of a function."""
+
+    def add(function: F) -> F:
+        lines, last = ["", "Keywords", "--------"], ""
+        for name, heading, kind, words, default in _dupsift.options(verb):
+            if name in but:
+                continue
+            if heading != last:
+                lines += ["", f"{heading}:"]
+                last = heading
+            ends = f" [default: {default}]" if default else ""
+            text = f"{name}: {kind}. {words}{ends}"
+            lines += textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
+        function.__doc__ = textwrap.dedent(function.__doc__ or "").rstrip() + "\n" + "\n".join(lines) + "\n"
+        return function
+
+    return add

@@ -1,0 +1,167 @@
+"""What a verb leaves behind: a folder with its record, and what a person reads of it."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from . import _dupsift
+from ._table import Table
+
+
+class Output:
+    """An output folder: ``path``, ``report`` (what stands in run.json) and, by ``print``, the summary of the command line."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path: Path = Path(path)
+        self._summary: str = self._told()
+
+    def _told(self) -> str:
+        return _dupsift.summary(os.fspath(self.path))
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """The record of the work, as it stands in run.json: options, inputs, counts, stages, guards."""
+        record: dict[str, Any] = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
+        return record
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should know besides."""
+        return list(self.report["warnings"])
+
+    @property
+    def held(self) -> bool:
+        """Whether a guard held the result back, so that it did not replace an earlier one."""
+        return any(guard["held"] for guard in self.report["guards"])
+
+    def _link(self) -> str:
+        page = self.path / "report.html"
+        if not page.is_file():
+            return ""
+        return f'<p><a href="{html.escape(os.path.relpath(page))}">report.html</a></p>'
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>{self._link()}"
+
+    def __repr__(self) -> str:
+        return f"<dupsift.{type(self).__name__} {self.path}: {str(self).splitlines()[0]}>"
+
+    def __str__(self) -> str:
+        return self._summary
+
+    def _tables(self, kind: str, algorithm: str | None) -> Table:
+        labels = [one["label"] for one in self.report["algorithms"]]
+        if algorithm is not None and algorithm not in labels:
+            raise ValueError(f"algorithm={algorithm!r}: this run has none of that name; expected one of {', '.join(labels)}")
+        chosen = labels if algorithm is None else [algorithm]
+        parts = [(label, os.fspath(self._part(kind, label))) for label in chosen]
+        return Table(parts, "algorithm" if algorithm is None else None)
+
+    def _part(self, kind: str, label: str) -> Path:
+        return self.path / kind / f"algorithm={label}" / "part-00000.parquet"
+
+    def _table(self, kind: str) -> Table:
+        paths = sorted((self.path / kind).glob("*.parquet"))
+        return Table([(path.name, os.fspath(path)) for path in paths])
+
+
+class Pairs(Output):
+    """An output with pairs and clusters."""
+
+    def pairs(self, algorithm: str | None = None) -> Table:
+        """The pairs that one algorithm found, in order of (doc_a, doc_b); of all of them, with a column ``algorithm``, where none is named.
+
+        Columns: id_a, id_b; similarity, 0 to 1; distance, of methods that have one; matched_by; verified; doc_a, doc_b, the row numbers;
+        contained_a, contained_b, numbers_a, numbers_b, shares of one document that stand in the other, 0 to 1; relation; why;
+        next_best. ValueError for a name that the run does not have.
+        """
+        return self._tables("pairs", algorithm)
+
+    def clusters(self, algorithm: str | None = None) -> Table:
+        """The clusters that one algorithm makes, a row a document; of all of them, with a column ``algorithm``, where none is named.
+
+        Columns: id, cluster (the id of its best document), cluster_size, is_representative, similarity, doc.
+        ValueError for a name that the run does not have.
+        """
+        return self._tables("clusters", algorithm)
+
+    def rejected(self) -> Table:
+        """The rows that are no documents, each with the reason: no text, a broken one, or a file that cannot be read."""
+        return self._table("rejected")
+
+    def explain(self, a: str | int, b: str | int, *, rows: bool = False) -> Explanation:
+        """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
+
+        ``a`` and ``b`` are ids, or FILE#ROW; row numbers of the corpus with ``rows=True``. The corpus has to stand where it was.
+        ValueError for documents that are not there and for a corpus that is another by now.
+        """
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), str(b), rows))
+
+
+class Comparison(Pairs):
+    """What ``compare`` found; ``print`` shows the table, and which algorithm or preset to take."""
+
+    @cached_property
+    def comparison(self) -> dict[str, Any]:
+        """The record of the judge: figures of each algorithm and preset, agreement, combinations."""
+        path = self.path / "compare" / "comparison.json"
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return record
+
+    @property
+    def advice(self) -> str | None:
+        """Which to take, in a sentence; None where nothing was found."""
+        advice = self.comparison["advice"]
+        return advice["sentence"] if advice else None
+
+    def judged(self) -> Table:
+        """The pairs that were judged, each with the verdict and with who found it."""
+        return self._table("compare")
+
+
+class Pages(Output):
+    """What ``purify`` took out of pages."""
+
+    def _told(self) -> str:
+        report = self.report
+        if "written" in report:
+            return f"{report['written']:,} of {report['rows']:,} pages: {self.path}\n"
+        return f"a model of categories: {self.path}\n"
+
+    def pages(self) -> Table:
+        """A row a page: its elements, and the columns beside it."""
+        return self._table("pages")
+
+    def rejected(self) -> Table:
+        """The rows that are no pages, each with the reason."""
+        return self._table("rejected")
+
+
+class Told:
+    """A record with the text that a person reads of it."""
+
+    def __init__(self, record: str, text: str) -> None:
+        self.record: dict[str, Any] = json.loads(record)
+        self._text: str = text
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"<dupsift.{type(self).__name__}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self._text)}</pre>"
+
+
+class Explanation(Told):
+    """Why two documents are a pair, or none: ``print`` shows it, ``record`` has all signatures and scores."""
+
+
+class Evaluation(Told):
+    """A result held against labels: ``print`` shows the table, ``record`` has the figures of each algorithm."""

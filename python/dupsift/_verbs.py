@@ -1,0 +1,160 @@
+"""The verbs: files or frames in, a result out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import _dupsift
+from ._frames import Corpus, columns_of
+from ._options import given_of, inputs_of, with_keywords
+from ._output import Comparison, Evaluation, Output, Pages
+from ._progress import shown
+from ._result import Result
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._keywords import CompareOptions, DedupOptions, PurifyOptions, RunOptions
+
+PathLike = os.PathLike[str]
+
+
+def _told(output: Output) -> None:
+    """A result that a guard held back is not where it was asked for."""
+    for guard in output.report["guards"]:
+        if guard["held"]:
+            warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
+
+
+@with_keywords("run", but=("out",))
+def run(
+    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[RunOptions]
+) -> Result:
+    """Finds the duplicates of a corpus in files: pairs, clusters and a removal list, in the folder ``out``.
+
+    ``inputs`` are files, folders or globs. The same corpus and the same options give the same bytes in ``pairs/``, ``clusters/`` and
+    ``removed/`` as ``dupsift run``. Folders appear whole or not at all; nothing is deleted from the corpus.
+
+    A result that a guard holds back, so that it does not replace an earlier one, stands beside ``out``: a UserWarning says so, and
+    ``result.held`` is True.
+
+    Raises ValueError for options, columns and names that cannot be, with what is expected; FileNotFoundError for inputs that are not
+    there; other OSErrors of files; InputError for inputs that cannot be used; DamagedError; KeyboardInterrupt.
+
+        result = dupsift.run("data/*.parquet", out="dedup/", preset="strict", memory="8GiB")
+    """
+    given = given_of({**options, "out": out})
+    with shown(options.get("no_progress")) as told:
+        folder = _dupsift.run(inputs_of(inputs), given, told)
+    result = Result(folder)
+    _told(result)
+    return result
+
+
+@with_keywords("run", but=("out", "corpus", "text_column", "id_column", "whole_files", "encoding", "resume", "checkpoint"))
+def dedup(
+    frame: object,
+    *,
+    text: str = "text",
+    id: str | None = None,
+    out: str | PathLike | None = None,
+    **options: Unpack[DedupOptions],
+) -> Result:
+    """Finds the duplicates among the rows of a frame.
+
+    ``frame`` is anything that gives a table by the Arrow PyCapsule interface (frames of polars, pandas and pyarrow, relations of
+    DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, ``id`` that of ids ("id", if there is
+    such a column). The columns that are read are written to a file first, in the folder of ``work``, else beside ``out``, else where
+    the system keeps files for a while: so a frame may be larger than ``memory``. Row numbers of the result are those of the frame.
+
+    Without ``out`` the result lives as long as the object that is returned.
+
+    Raises TypeError for an object that is no frame, and else what ``run`` raises.
+
+        result = dupsift.dedup(frame, text="body", id="url", algorithms="exact,minhash")
+        clean = frame.filter(polars.Series(result.kept_mask))
+    """
+    settings: dict[str, object] = {"checkpoint": "never", **options}
+    if settings.get("html_column") is None:
+        settings["text_column"] = text
+    if id is not None:
+        settings["id_column"] = id
+    columns = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    beside = settings.get("work") or (Path(out).absolute().parent if out is not None else None)
+    corpus = Corpus(frame, columns, beside)  # type: ignore[arg-type]
+    settings["out"] = out if out is not None else corpus.folder / "out"
+    with shown(options.get("no_progress")) as told:
+        folder = _dupsift.run([os.fspath(corpus.path)], given_of(settings), told)
+    result = Result(folder, corpus)
+    _told(result)
+    return result
+
+
+def open(path: str | PathLike) -> Result | Comparison:
+    """The result of a run, or of a comparison, that stands in a folder.
+
+    Raises ValueError for a folder that is no output of a finished run, InputError for one whose record cannot be understood.
+    """
+    if (Path(path) / "compare" / "comparison.json").is_file():
+        return Comparison(path)
+    return Result(path)
+
+
+@with_keywords("compare", but=("out",))
+def compare(
+    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[CompareOptions]
+) -> Comparison:
+    """Runs algorithms and presets on a corpus and judges their pairs; nothing is removed.
+
+    ``print(comparison)`` shows recall, precision and F of each, and which to take. Raises what ``run`` raises.
+
+        comparison = dupsift.compare("sample/", out="compared/", judge="lcs:0.85")
+    """
+    given = given_of({**options, "out": out})
+    with shown(options.get("no_progress")) as told:
+        folder = _dupsift.compare(inputs_of(inputs), given, told)
+    comparison = Comparison(folder)
+    _told(comparison)
+    return comparison
+
+
+@with_keywords("purify", but=("out",))
+def purify(
+    inputs: str | PathLike | Iterable[str | PathLike], out: str | PathLike, **options: Unpack[PurifyOptions]
+) -> Pages:
+    """Takes pages apart, HTML or web archives: title, keywords, abstract, text and links of each page.
+
+    With ``train`` a model of categories is learned instead. Raises what ``run`` raises.
+
+        pages = dupsift.purify("crawl.warc.gz", out="pages/").pages().to_polars()
+    """
+    given = given_of({**options, "out": out})
+    with shown(options.get("no_progress")) as told:
+        folder = _dupsift.purify(inputs_of(inputs), given, told)
+    pages = Pages(folder)
+    _told(pages)
+    return pages
+
+
+def evaluate(
+    result: Output | str | PathLike,
+    truth: str | PathLike | Sequence[str | PathLike],
+    *,
+    threads: int | None = None,
+    memory: str | int | None = None,
+) -> Evaluation:
+    """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
+
+    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet or JSON lines.
+    The corpus has to stand where it was. What is undefined is None. The record is also left in ``evaluation/`` of the output.
+
+    Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
+    """
+    folder = result.path if isinstance(result, Output) else Path(result)
+    options = given_of({"threads": threads, "memory": memory})
+    record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options)
+    return Evaluation(record, text)

@@ -1,0 +1,163 @@
+//! A call into the library that may take hours: the work on a thread of its own, the caller waiting without the lock of the
+//! interpreter, so that other threads of Python run on and a request to stop is heard.
+//!
+//! ```text
+//! thread of the caller: wait 100 ms -> log lines, progress -> signals? -> wait ...        (the lock is held only between)
+//! thread of the work:   the library, which looks at `cancel`
+//! ```
+
+use std::collections::BTreeMap;
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+use dupsift::engine::{Event, Progress, Sink, Unit, kept, stage_at_hand};
+use dupsift::error::{Error, Result};
+use dupsift::guard::guarded;
+use dupsift::job;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+use crate::error::{Package, raised};
+use crate::logging;
+
+/// How often signals are looked for.
+const EVERY: Duration = Duration::from_millis(100);
+/// What the work has for ending by itself once it is asked to. A step that takes longer is left to its thread, which ends after it.
+const PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// Threads of the work that have not ended.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
+/// The process that loaded this module. One that was split off it later has no part in its folders.
+static PROCESS: OnceLock<u32> = OnceLock::new();
+
+/// Is to be called once, when the module is loaded.
+pub fn set_up() {
+    PROCESS.get_or_init(process::id);
+}
+
+/// What the interpreter calls at its end: work that was left to its thread, because the step at hand took too long, leaves no folder
+/// that is half made.
+#[pyfunction]
+pub fn leave(py: Python<'_>) {
+    if AT_WORK.load(Ordering::SeqCst) > 0 && PROCESS.get() == Some(&process::id()) {
+        py.detach(job::left);
+    }
+}
+
+/// Does the work and waits for it. `told` is called on the thread of the caller with what stages have done: their number, name, units
+/// done and to be done, the unit, and whether this is the last of it.
+///
+/// # Errors
+/// What the work returns, as an exception; the exception that the handler of a signal raises, such as KeyboardInterrupt.
+pub fn call<T: Send + 'static>(
+    py: Python<'_>,
+    told: Option<Py<PyAny>>,
+    work: impl FnOnce(&AtomicBool, &Progress) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    logging::start();
+    let stages = Arc::new(Stages::default());
+    let progress = told.as_ref().map_or_else(Progress::hidden, |_| Progress::to(stages.clone()));
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (done, mut result) = sync_channel(1);
+    let flag = cancel.clone();
+    let thread = move || {
+        AT_WORK.fetch_add(1, Ordering::SeqCst);
+        let ended = guarded(|| work(&flag, &progress));
+        AT_WORK.fetch_sub(1, Ordering::SeqCst);
+        // Without a receiver the caller has gone on.
+        let _ = done.send(ended);
+    };
+    Builder::new()
+        .name("dupsift".into())
+        .spawn(thread)
+        .map_err(|error| raised(py, Error::Table { action: "start a thread".into(), source: Box::new(error) }))?;
+    let mut stopped: Option<(PyErr, Instant)> = None;
+    loop {
+        let said;
+        (said, result) = py.detach(move || (result.recv_timeout(EVERY), result));
+        // Each of these may run code of Python, and so the handler of a signal.
+        let mut heard = logging::hand_over(py);
+        if let (Ok(()), Some(told)) = (&heard, &told) {
+            heard = stages.hand_over(py, told);
+        }
+        heard = heard.and_then(|()| py.check_signals());
+        match (said, stopped) {
+            (Err(RecvTimeoutError::Timeout), None) => {
+                stopped = heard.err().map(|error| (error, Instant::now()));
+                cancel.fetch_or(stopped.is_some(), Ordering::Relaxed);
+            }
+            // The second request is not asked to wait.
+            (Err(RecvTimeoutError::Timeout), Some((error, since))) => {
+                if heard.is_err() || since.elapsed() >= PATIENCE {
+                    return Err(with_reason(py, error, ending(stage_at_hand())));
+                }
+                stopped = Some((error, since));
+            }
+            (_, Some((error, _))) => return Err(with_reason(py, error, left(stage_at_hand(), kept()))),
+            (said, None) => return heard.and_then(|()| returned(py, said)),
+        }
+    }
+}
+
+/// What the work returned: its value, its error, or that it panicked.
+fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeoutError>) -> PyResult<T> {
+    match said {
+        Ok(Ok(result)) => result.map_err(|error| raised(py, error)),
+        Ok(Err(panic)) => {
+            Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}")))
+        }
+        Err(_) => Err(Package::Error.raise(py, "the thread of the work ended without a result".into())),
+    }
+}
+
+/// A stage: its name, what is done, of how much, in which unit, whether it has ended.
+type Stage = (String, u64, u64, Unit, bool);
+
+/// The last event of each stage that was not handed over yet: threads of the work do not wait for the interpreter.
+#[derive(Default)]
+struct Stages(Mutex<BTreeMap<u64, Stage>>);
+
+impl Sink for Stages {
+    fn tell(&self, event: &Event<'_>) {
+        let now = (event.stage.to_owned(), event.done, event.total, event.unit, event.ends);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(event.id, now);
+    }
+}
+
+impl Stages {
+    fn hand_over(&self, py: Python<'_>, told: &Py<PyAny>) -> PyResult<()> {
+        let stages = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (id, (stage, done, total, unit, ends)) in stages {
+            told.call1(py, (id, stage, done, total, unit.name(), ends))?;
+        }
+        Ok(())
+    }
+}
+
+/// A KeyboardInterrupt that says what is left of the work; other exceptions say what they say.
+fn with_reason(py: Python<'_>, error: PyErr, reason: String) -> PyErr {
+    if error.is_instance_of::<PyKeyboardInterrupt>(py) { PyKeyboardInterrupt::new_err(reason) } else { error }
+}
+
+fn place(stage: Option<String>) -> String {
+    stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"))
+}
+
+fn ending(stage: Option<String>) -> String {
+    format!("stopping {}; what is half made goes when the step at hand has ended, or with the process", place(stage))
+}
+
+fn left(stage: Option<String>, kept: Option<(f64, u64)>) -> String {
+    let place = place(stage);
+    match kept {
+        None => format!("stopped {place}; nothing was written under the final name"),
+        Some((seconds, bytes)) => format!(
+            "stopped {place}; the same call goes on from there ({seconds:.1} CPU s of work are kept, {} MB)",
+            bytes.div_ceil(1_000_000)
+        ),
+    }
+}

@@ -1,0 +1,186 @@
+//! Columns of answers a row: which rows stay, which came before. Arrays of Arrow that are sequences of Python, too.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
+use parquet::arrow::ProjectionMask;
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+
+use crate::error::Package;
+use crate::stream_out::{self, refused};
+use crate::table::{NotOpened, opened};
+
+/// A column of truth values or of row numbers.
+#[pyclass(frozen, sequence, module = "dupsift._dupsift")]
+pub struct Column {
+    values: ArrayRef,
+}
+
+impl Column {
+    /// Truth values.
+    pub fn of_flags(flags: Vec<bool>) -> Column {
+        Column { values: Arc::new(BooleanArray::from(flags)) }
+    }
+
+    /// The value of a row that is there.
+    fn value<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
+        match self.values.as_boolean_opt() {
+            Some(flags) => Ok(flags.value(row).into_pyobject(py)?.to_owned().into_any()),
+            None => Ok(self.values.as_primitive::<Int64Type>().value(row).into_pyobject(py)?.into_any()),
+        }
+    }
+
+    /// Row numbers.
+    pub fn of_rows(rows: impl IntoIterator<Item = u64>) -> Column {
+        let rows: Int64Array = rows.into_iter().map(|row| row as i64).collect();
+        Column { values: Arc::new(rows) }
+    }
+}
+
+/// What pickles a value: what makes it again, and its arguments.
+type Reduced<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
+
+#[pymethods]
+impl Column {
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, PyAny>> {
+        let length = self.values.len();
+        let place = if at < 0 { at.checked_add_unsigned(length) } else { Some(at) };
+        let place = place.and_then(|place| usize::try_from(place).ok()).filter(|place| *place < length);
+        match place {
+            Some(place) => self.value(py, place),
+            None => Err(PyIndexError::new_err(format!("row {at} of a column of {length}"))),
+        }
+    }
+
+    fn __iter__(column: Bound<'_, Self>) -> Values {
+        Values { column: column.unbind(), next: AtomicUsize::new(0) }
+    }
+
+    /// The name of the type, as numpy has it: `bool` or `int64`.
+    #[getter]
+    fn dtype(&self) -> &'static str {
+        if self.values.as_boolean_opt().is_some() { "bool" } else { "int64" }
+    }
+
+    /// The values one after the other: a byte each of truth values, eight of numbers, in the order of the machine.
+    fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        match self.values.as_boolean_opt() {
+            Some(flags) => PyBytes::new(py, &flags.values().iter().map(u8::from).collect::<Vec<u8>>()),
+            None => PyBytes::new(py, self.values.as_primitive::<Int64Type>().values().inner().as_slice()),
+        }
+    }
+
+    /// The values as an array of numpy that is not written to.
+    fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("numpy")?.call_method1("frombuffer", (self.tobytes(py), self.dtype()))
+    }
+
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = self.to_numpy(py)?;
+        match dtype {
+            Some(dtype) => values.call_method1("astype", (dtype,)),
+            None if copy == Some(true) => values.call_method0("copy"),
+            None => Ok(values),
+        }
+    }
+
+    /// A column again from its type and its bytes.
+    #[staticmethod]
+    fn from_bytes(dtype: &str, values: &[u8]) -> PyResult<Column> {
+        match dtype {
+            "bool" => Ok(Column::of_flags(values.iter().map(|&value| value != 0).collect())),
+            "int64" => Ok(Column::of_rows(values.as_chunks().0.iter().map(|&row| u64::from_ne_bytes(row)))),
+            other => Err(PyValueError::new_err(format!("dtype={other:?}: expected bool or int64"))),
+        }
+    }
+
+    /// Columns can be pickled: Hugging Face datasets name what they make by that.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+        Ok((py.get_type::<Column>().getattr("from_bytes")?, (self.dtype(), self.tobytes(py))))
+    }
+
+    /// The number of rows that are true; the sum of row numbers.
+    fn sum(&self) -> i64 {
+        match self.values.as_boolean_opt() {
+            Some(flags) => flags.true_count() as i64,
+            None => self.values.as_primitive::<Int64Type>().values().iter().sum(),
+        }
+    }
+
+    /// The numbers of the rows that are true.
+    fn rows(&self) -> Column {
+        let rows = self.values.as_boolean_opt().map(|flags| flags.values().set_indices());
+        Column::of_rows(rows.into_iter().flatten().map(|row| row as u64))
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+        let _ = requested_schema;
+        stream_out::array(py, &self.values)
+    }
+}
+
+/// The values of a column one after the other.
+#[pyclass(frozen)]
+struct Values {
+    column: Py<Column>,
+    next: AtomicUsize,
+}
+
+#[pymethods]
+impl Values {
+    fn __iter__(values: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        values
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (column, row) = (self.column.get(), self.next.fetch_add(1, Ordering::Relaxed));
+        if row < column.values.len() { column.value(py, row).map(Some) } else { Ok(None) }
+    }
+}
+
+/// A flag for each of so many rows: whether the removal list leaves it.
+///
+/// # Errors
+/// A list that is damaged, or of another corpus.
+#[pyfunction]
+pub fn kept_mask(py: Python<'_>, removed: PathBuf, rows: usize) -> PyResult<Column> {
+    let mut kept = vec![true; rows];
+    let builder = opened(&removed).map_err(|error| error.raised(py))?;
+    let mask = ProjectionMask::columns(builder.parquet_schema(), ["doc"]);
+    let wrong = |why: String| Package::InputError.raise(py, format!("{}: {why}", removed.display()));
+    let reader =
+        builder.with_projection(mask).build().map_err(|error| NotOpened::Damaged(error.to_string()).raised(py))?;
+    for batch in reader {
+        let batch = batch.map_err(refused)?;
+        let docs = batch.columns().first().and_then(|column| column.as_primitive_opt::<Int64Type>());
+        let docs = docs.ok_or_else(|| wrong("it has no column doc of Int64".into()))?;
+        for &doc in docs.values() {
+            match usize::try_from(doc).ok().and_then(|doc| kept.get_mut(doc)) {
+                Some(kept) => *kept = false,
+                None => return Err(wrong(format!("it names the row {doc}, but the corpus has {rows}"))),
+            }
+        }
+    }
+    Ok(Column::of_flags(kept))
+}

@@ -1,0 +1,142 @@
+//! Frames on their way in, by the PyCapsule interface of Arrow: the columns that are asked for go into a Parquet file, batch by
+//! batch, so that a frame may be larger than the memory allowed and a run can read it twice.
+
+use std::ffi::CStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use dupsift::error::{Error, Result, did_you_mean};
+use dupsift::io::TableWriter;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyCapsuleMethods};
+
+use crate::call::call;
+use crate::stream_out::refused;
+
+/// Rows that are converted and written at a time.
+const ROWS: usize = 8192;
+
+/// A column that is asked for: its name, and the keyword that named it where it has to be there.
+pub type Asked = (String, Option<String>);
+
+/// The batches of an object that has `__arrow_c_stream__` or, of one batch, `__arrow_c_array__`.
+///
+/// # Errors
+/// TypeError for an object that has neither; what the object raises; a stream that is no table.
+pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
+    if frame.hasattr("__arrow_c_stream__")? {
+        let capsule = frame.call_method0("__arrow_c_stream__")?;
+        return Ok(Box::new(of_stream(capsule.cast::<PyCapsule>()?)?));
+    }
+    if frame.hasattr("__arrow_c_array__")? {
+        let capsules = frame.call_method0("__arrow_c_array__")?;
+        let (schema, array) = capsules.extract::<(Bound<'_, PyCapsule>, Bound<'_, PyCapsule>)>()?;
+        let batch = of_array(&schema, &array)?;
+        let schema = batch.schema();
+        return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
+    }
+    Err(PyTypeError::new_err(format!(
+        "expected a table of Arrow, an object with __arrow_c_stream__ such as a frame of polars, pandas, pyarrow or DuckDB; got {}",
+        frame.get_type().name()?
+    )))
+}
+
+#[allow(unsafe_code)]
+fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
+    const NAME: &CStr = c"arrow_array_stream";
+    let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name holds such a stream, by the interface; the stream is moved out and marked as released.
+    unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(|error| {
+        PyValueError::new_err(format!("{error}; expected a table, a stream of columns with names, such as a frame"))
+    })
+}
+
+#[allow(unsafe_code)]
+fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<RecordBatch> {
+    let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
+    let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: capsules of these names hold such values, by the interface; the array is moved out and marked as released, the schema
+    // is looked at while its capsule lives.
+    let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;
+    match data.data_type() {
+        DataType::Struct(_) => Ok(StructArray::from(data).into()),
+        other => Err(PyValueError::new_err(format!("expected a batch of columns with names, got an array of {other}"))),
+    }
+}
+
+/// Writes the columns that are asked for, of a frame, to a new Parquet file; returns the number of rows.
+///
+/// # Errors
+/// A column that is not there, a full disk, what the frame raises; KeyboardInterrupt.
+#[pyfunction]
+pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, path: PathBuf) -> PyResult<u64> {
+    let batches = batches(frame)?;
+    call(frame.py(), None, move |cancel, _| write_parquet(batches, &columns, &path, cancel))
+}
+
+fn write_parquet(
+    batches: Box<dyn RecordBatchReader + Send>,
+    columns: &[Asked],
+    path: &Path,
+    cancel: &AtomicBool,
+) -> Result<u64> {
+    let chosen = chosen(&batches.schema(), columns)?;
+    let fields = chosen.iter().map(|(_, field)| field.clone()).collect::<Vec<Field>>();
+    let schema = Arc::new(Schema::new(fields));
+    let mut table = TableWriter::create(path, schema.clone())?;
+    for batch in batches {
+        let batch = batch.map_err(Error::table("read the frame"))?;
+        for from in (0..batch.num_rows()).step_by(ROWS) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            let rows = batch.slice(from, ROWS.min(batch.num_rows() - from));
+            table.write(&plain(&rows, &chosen, &schema).map_err(Error::table("read the frame"))?)?;
+        }
+    }
+    table.close().map(|(rows, _)| rows)
+}
+
+/// The places of the columns that are asked for, and as what each is written.
+fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> {
+    let mut chosen: Vec<(usize, Field)> = Vec::new();
+    for (name, keyword) in columns {
+        let at = schema.fields().iter().position(|field| field.name() == name);
+        match (at, keyword) {
+            (Some(at), _) if chosen.iter().all(|(other, _)| *other != at) => {
+                chosen.push((at, Field::new(name, written_as(schema.field(at).data_type()), true)));
+            }
+            (None, Some(keyword)) => {
+                let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                let hint = did_you_mean(name, names.iter().copied());
+                let there = names.join(", ");
+                return Err(Error::usage(format!(
+                    "{keyword}={name:?}: the frame has no such column{hint}; there are {there}"
+                )));
+            }
+            _ => {}
+        }
+    }
+    Ok(chosen)
+}
+
+/// Texts are written from views, so that none is copied; what is packed in a dictionary is unpacked.
+fn written_as(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary | DataType::FixedSizeBinary(_) => DataType::BinaryView,
+        DataType::Dictionary(_, values) => written_as(values),
+        other => other.clone(),
+    }
+}
+
+fn plain(rows: &RecordBatch, chosen: &[(usize, Field)], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let columns = chosen.iter().map(|(at, field)| arrow_cast::cast(rows.column(*at), field.data_type()));
+    RecordBatch::try_new(schema.clone(), columns.collect::<Result<Vec<ArrayRef>, _>>()?)
+}

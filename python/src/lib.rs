@@ -1,0 +1,43 @@
+//! dupsift for Python: calls into the library, and nothing that it does not do. What is Python's own stands in `python/dupsift`.
+
+mod call;
+mod columns;
+mod error;
+mod facts;
+mod frame;
+mod logging;
+mod seen;
+mod settings;
+mod stream_out;
+mod table;
+mod verbs;
+
+use pyo3::prelude::*;
+
+/// The library, as the package `dupsift` calls it.
+#[pymodule]
+fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    dupsift::guard::quiet();
+    call::set_up();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<columns::Column>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<seen::Seen>()?;
+    module.add_function(wrap_pyfunction!(call::leave, module)?)?;
+    module.add_function(wrap_pyfunction!(columns::kept_mask, module)?)?;
+    module.add_function(wrap_pyfunction!(frame::write, module)?)?;
+    module.add_function(wrap_pyfunction!(settings::options, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::algorithms, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::presets, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::sign, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::similarity, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::purify, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::rethreshold, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::summary, module)?)?;
+    module.add_function(wrap_pyfunction!(verbs::main, module)?)?;
+    Ok(())
+}

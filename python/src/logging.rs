@@ -1,0 +1,93 @@
+//! Log lines of the library go to `logging.getLogger("dupsift")`.
+//!
+//! Threads that work do not wait for the interpreter: they leave their lines in a list, and the thread that waits for them hands
+//! these over.
+
+use std::fmt::{Debug, Write};
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Lines that nobody has handed over yet: level of Python's logging, and text.
+static LINES: Mutex<Vec<(u8, String)>> = Mutex::new(Vec::new());
+/// More lines than these are not held between two looks.
+const MOST: usize = 10_000;
+
+/// From now on lines are gathered. Where the program of the command line runs in this process, they are its own.
+pub fn start() {
+    // An error says that lines have a way out already.
+    let _ = tracing::subscriber::set_global_default(Gatherer);
+}
+
+/// Hands over what was gathered.
+///
+/// # Errors
+/// What a handler of the user's raises.
+pub fn hand_over(py: Python<'_>) -> PyResult<()> {
+    let lines = std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner));
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let logger = py.import("logging")?.call_method1("getLogger", ("dupsift",))?;
+    for (level, line) in lines {
+        logger.call_method1("log", (level, "%s", line))?;
+    }
+    Ok(())
+}
+
+struct Gatherer;
+
+impl Subscriber for Gatherer {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().starts_with("dupsift") && *metadata.level() <= Level::DEBUG
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let level = match *event.metadata().level() {
+            Level::ERROR => 40,
+            Level::WARN => 30,
+            Level::INFO => 20,
+            _ => 10,
+        };
+        let mut line = Line::default();
+        event.record(&mut line);
+        let mut lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < MOST {
+            lines.push((level, line.0));
+        }
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The message, then each field as `name=value`.
+#[derive(Default)]
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let gap = if self.0.is_empty() { "" } else { " " };
+        // A text takes all that is written to it.
+        let _ = match field.name() {
+            "message" => {
+                let fields = std::mem::take(&mut self.0);
+                let gap = if fields.is_empty() { "" } else { " " };
+                write!(self.0, "{value:?}{gap}{fields}")
+            }
+            name => write!(self.0, "{gap}{name}={value:?}"),
+        };
+    }
+}

@@ -1,0 +1,122 @@
+//! `Stream`: whether the like of a text came before.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_schema::DataType;
+use dupsift::error::{Error, Result, did_you_mean};
+use dupsift::options::{Kind, Value};
+use dupsift::purify::PurifyOptions;
+use dupsift::stage::recipe::Recipe;
+use dupsift::text::{TextOptions, TokenizerKind};
+use pyo3::prelude::*;
+
+use crate::call::call;
+use crate::columns::Column;
+use crate::error::raised;
+use crate::frame::batches;
+
+/// What came before.
+#[pyclass(frozen, module = "dupsift._dupsift")]
+pub struct Seen {
+    seen: Arc<Mutex<dupsift::stream::Seen>>,
+}
+
+impl Seen {
+    fn lock(&self) -> MutexGuard<'_, dupsift::stream::Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn made(
+    algorithm: &str,
+    keys: u64,
+    rate: f64,
+    memory: Option<String>,
+    tokenizer: &str,
+) -> Result<dupsift::stream::Seen> {
+    let tokenizer = TokenizerKind::by_name(tokenizer).ok_or_else(|| {
+        let hint = did_you_mean(tokenizer, TokenizerKind::NAMES.iter().copied());
+        Error::usage(format!("tokenizer={tokenizer:?}: expected dict, bigram or char{hint}"))
+    })?;
+    let most = match memory {
+        None => usize::MAX,
+        Some(typed) => match Kind::Size.take(&Value::Text(typed.clone())) {
+            Some(Value::Number(bytes)) => bytes as usize,
+            _ => return Err(Error::usage(format!("memory={typed:?}: expected {}", Kind::Size))),
+        },
+    };
+    let recipe = Recipe {
+        algorithms: Recipe::parse_algorithms(algorithm)?,
+        text: TextOptions { tokenizer, ..TextOptions::default() },
+        count_copies: true,
+        purify: PurifyOptions::default(),
+    };
+    dupsift::stream::Seen::new(&recipe, keys, rate, most)
+}
+
+#[pymethods]
+impl Seen {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        algorithm: &str,
+        keys: u64,
+        rate: f64,
+        memory: Option<String>,
+        tokenizer: &str,
+    ) -> PyResult<Seen> {
+        let seen = py.detach(|| made(algorithm, keys, rate, memory, tokenizer));
+        Ok(Seen { seen: Arc::new(Mutex::new(seen.map_err(|error| raised(py, error))?)) })
+    }
+
+    /// Of each text of a list.
+    fn add_texts(&self, py: Python<'_>, texts: Vec<Option<String>>) -> Column {
+        py.detach(|| {
+            let mut seen = self.lock();
+            Column::of_flags(texts.iter().map(|text| is_seen(&mut seen, text.as_deref())).collect())
+        })
+    }
+
+    /// Of each row of a frame, by the text in a column.
+    fn add(&self, frame: &Bound<'_, PyAny>, text: String) -> PyResult<Column> {
+        let (batches, seen) = (batches(frame)?, self.seen.clone());
+        call(frame.py(), None, move |cancel, _| {
+            let Some((at, _)) = batches.schema().column_with_name(&text) else {
+                let schema = batches.schema();
+                let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                let hint = did_you_mean(&text, names.iter().copied());
+                let there = names.join(", ");
+                return Err(Error::usage(format!(
+                    "text={text:?}: the frame has no such column{hint}; there are {there}"
+                )));
+            };
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut flags = Vec::new();
+            for batch in batches {
+                if cancel.load(std::sync::atomic::Ordering::Relaxed) {
+                    return Err(Error::Interrupted);
+                }
+                let batch = batch.map_err(Error::table("read the frame"))?;
+                let column = arrow_cast::cast(batch.column(at), &DataType::Utf8View);
+                let column = column.map_err(Error::table("read the frame"))?;
+                flags.extend(column.as_string_view().iter().map(|text| is_seen(&mut seen, text)));
+            }
+            Ok(Column::of_flags(flags))
+        })
+    }
+
+    #[getter]
+    fn keys(&self) -> u64 {
+        self.lock().keys()
+    }
+
+    #[getter]
+    fn false_positives(&self) -> f64 {
+        self.lock().false_positives()
+    }
+}
+
+fn is_seen(seen: &mut dupsift::stream::Seen, text: Option<&str>) -> bool {
+    text.and_then(|text| seen.add(text)).unwrap_or(false)
+}

@@ -1,0 +1,86 @@
+//! Keyword arguments as settings: the table of options is the list of keywords, with `_` where a flag has `-`.
+
+use dupsift::error::{Error, Result, did_you_mean};
+use dupsift::options::{OptionSpec, Settings, Value, Verb, options_of};
+use dupsift::spelling::Spelling;
+use pyo3::prelude::*;
+
+/// The value of a keyword argument.
+#[derive(FromPyObject)]
+pub enum Given {
+    /// True or False.
+    Switch(bool),
+    /// A whole number of at least 0.
+    Number(u64),
+    /// Any other number.
+    Real(f64),
+    /// A text.
+    Text(String),
+    /// A list of texts.
+    Texts(Vec<String>),
+}
+
+impl From<Given> for Value {
+    fn from(given: Given) -> Value {
+        match given {
+            Given::Switch(on) => on.into(),
+            Given::Number(number) => number.into(),
+            Given::Real(number) => number.into(),
+            Given::Text(text) => text.into(),
+            Given::Texts(texts) => Value::Texts(texts),
+        }
+    }
+}
+
+/// Keywords of the table that mean nothing to a caller in Python: log lines go to `logging`.
+const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
+
+/// The options of a verb that are keywords.
+pub fn keywords(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
+    options_of(verb).filter(|option| !NOT_HERE.contains(&option.name))
+}
+
+/// How an option is called here.
+pub fn keyword(option: &OptionSpec) -> String {
+    option.name.replace('-', "_")
+}
+
+/// Settings of a verb: what was given, then the defaults.
+///
+/// # Errors
+/// [`Error::Usage`]: an unknown keyword, or a value that its option would not take.
+pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
+    let mut settings = Settings::default();
+    for (name, value) in given {
+        let Some(option) = keywords(verb).find(|option| keyword(option) == name) else {
+            let known: Vec<String> = keywords(verb).map(keyword).collect();
+            let hint = did_you_mean(&name, known.iter().map(String::as_str));
+            return Err(Error::usage(format!(
+                "there is no keyword {name:?}{hint}; help(dupsift.{}) lists all",
+                verb.name()
+            )));
+        };
+        settings.give(option, &value.into())?;
+    }
+    settings.with_defaults(verb)
+}
+
+/// Name, heading, what it takes, what it says of itself, its default in words.
+type Keyword = (String, &'static str, String, String, Option<String>);
+
+/// The keywords of a verb: name, heading, what it takes, what it says of itself, its default in words or None.
+///
+/// # Errors
+/// ValueError where there is no such verb.
+#[pyfunction]
+pub fn options(verb: &str) -> PyResult<Vec<Keyword>> {
+    let Some(verb) = Verb::ALL.into_iter().find(|one| one.name() == verb) else {
+        return Err(pyo3::exceptions::PyValueError::new_err(format!("there is no verb {verb:?}")));
+    };
+    let row = |option: &'static OptionSpec| {
+        let spelling = Spelling::Keywords;
+        let (help, default) = (option.help_of(verb, spelling), option.shown_of(verb, spelling));
+        (keyword(option), option.heading, option.kind.to_string(), help, default)
+    };
+    Ok(keywords(verb).map(row).collect())
+}

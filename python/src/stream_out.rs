@@ -1,0 +1,46 @@
+//! Tables on their way out, by the PyCapsule interface of Arrow: who asks gets a stream of record batches, without a copy.
+
+use std::ffi::CStr;
+
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, RecordBatchReader};
+use arrow_schema::{ArrowError, Schema};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+
+/// What Arrow says, as an exception.
+pub fn refused(error: ArrowError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A stream of batches. Types that were requested are not looked at, as the interface allows.
+///
+/// # Errors
+/// Too little memory.
+pub fn stream<'py>(py: Python<'py>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}
+
+/// The schema of a stream.
+///
+/// # Errors
+/// A type that the interface has no name for.
+pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(refused)?, SCHEMA)
+}
+
+/// One array: its type and its values.
+///
+/// # Errors
+/// As [`schema`].
+pub fn array<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let schema = FFI_ArrowSchema::try_from(array.data_type()).map_err(refused)?;
+    let values = FFI_ArrowArray::new(&array.to_data());
+    Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, values, ARRAY)?))
+}

@@ -1,0 +1,164 @@
+//! Tables of an output folder: read from their Parquet files when a stream is asked for, a batch at a time.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchReader, StringArray};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use dupsift::error::Error;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use crate::error::{Package, raised};
+use crate::stream_out;
+
+/// Rows of a batch.
+const ROWS: usize = 8192;
+
+/// The rows of some Parquet files with equal columns, one file after the other.
+#[pyclass(frozen, subclass, module = "dupsift._dupsift")]
+pub struct Table {
+    parts: Vec<Part>,
+    /// The name of a further column that says of each row in which part it stands.
+    part_column: Option<String>,
+    schema: SchemaRef,
+    rows: u64,
+}
+
+#[derive(Clone)]
+struct Part {
+    path: PathBuf,
+    name: String,
+}
+
+#[pymethods]
+impl Table {
+    /// Opens the files, each with its name in `part_column`, where that is asked for.
+    #[new]
+    #[pyo3(signature = (parts, part_column=None))]
+    fn new(py: Python<'_>, parts: Vec<(String, PathBuf)>, part_column: Option<String>) -> PyResult<Table> {
+        let (mut rows, mut fields) = (0, None);
+        for (_, path) in &parts {
+            let builder = opened(path).map_err(|error| error.raised(py))?;
+            rows += u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+            fields.get_or_insert_with(|| builder.schema().fields().clone());
+        }
+        let own = fields.iter().flat_map(|fields| fields.iter().cloned());
+        let more = part_column.iter().map(|name| Arc::new(Field::new(name, DataType::Utf8, false)));
+        let schema = Arc::new(Schema::new(own.chain(more).collect::<Vec<_>>()));
+        let parts = parts.into_iter().map(|(name, path)| Part { path, name }).collect();
+        Ok(Table { parts, part_column, schema, rows })
+    }
+
+    fn __len__(&self) -> usize {
+        self.rows as usize
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    /// The files.
+    #[getter]
+    fn paths(&self) -> Vec<PathBuf> {
+        self.parts.iter().map(|part| part.path.clone()).collect()
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let (parts, schema) = (self.parts.clone().into_iter(), self.schema.clone());
+        stream_out::stream(py, Box::new(Rows { parts, now: None, schema, names: self.part_column.is_some() }))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        stream_out::schema(py, &self.schema)
+    }
+}
+
+/// Why a table cannot be opened.
+pub enum NotOpened {
+    /// The system does not give it.
+    System(Error),
+    /// It is damaged, or none.
+    Damaged(String),
+}
+
+impl NotOpened {
+    /// As an exception.
+    pub fn raised(self, py: Python<'_>) -> PyErr {
+        match self {
+            NotOpened::System(error) => raised(py, error),
+            NotOpened::Damaged(why) => Package::InputError.raise(py, why),
+        }
+    }
+
+    fn arrow(self) -> ArrowError {
+        match self {
+            NotOpened::System(error) => ArrowError::ExternalError(Box::new(error)),
+            NotOpened::Damaged(why) => ArrowError::ParquetError(why),
+        }
+    }
+}
+
+/// A Parquet file, its footer read.
+///
+/// # Errors
+/// A file that is not there, or none of Parquet.
+pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotOpened> {
+    let file = File::open(path).map_err(|error| NotOpened::System(Error::reading("open", path)(error)))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file);
+    let why = |error| format!("{}: {error}; expected a table as dupsift writes it", path.display());
+    Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
+}
+
+/// The batches of parts, opened when their turn comes.
+struct Rows {
+    parts: std::vec::IntoIter<Part>,
+    now: Option<(ParquetRecordBatchReader, String)>,
+    schema: SchemaRef,
+    names: bool,
+}
+
+impl Iterator for Rows {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some((reader, name)) = &mut self.now
+                && let Some(batch) = reader.next()
+            {
+                let named = |batch: RecordBatch| {
+                    let name = self.names.then(|| {
+                        Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&*name, batch.num_rows())))
+                    });
+                    let columns = batch.columns().iter().cloned().chain(name.map(|name| name as ArrayRef));
+                    RecordBatch::try_new(self.schema.clone(), columns.collect())
+                };
+                return Some(batch.and_then(named));
+            }
+            let part = self.parts.next()?;
+            let reader = opened(&part.path).and_then(|builder| {
+                builder.build().map_err(|error| NotOpened::Damaged(format!("{}: {error}", part.path.display())))
+            });
+            match reader {
+                Ok(reader) => self.now = Some((reader, part.name)),
+                Err(error) => return Some(Err(error.arrow())),
+            }
+        }
+    }
+}
+
+impl RecordBatchReader for Rows {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}

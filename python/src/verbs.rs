@@ -1,0 +1,184 @@
+//! The verbs: what the command line does, with keywords for flags. Verbs that make an output answer with the folder in which it stands.
+
+use std::path::{Path, PathBuf};
+
+use dupsift::error::{Error, Result};
+use dupsift::options::{RunOptions, Verb, resolve};
+use dupsift::pages::{self, PagesOptions};
+use dupsift::reading;
+use dupsift::report::{self, Screen};
+use dupsift::stage::remove_if::RemoveIf;
+use dupsift::study::{self, CompareOptions, Contest, Finished, Judge, Survivors};
+use dupsift::{job, nights};
+use pyo3::prelude::*;
+
+use crate::call::call;
+use crate::columns::Column;
+use crate::error::raised;
+use crate::settings::{Given, settings};
+
+type Keywords = Vec<(String, Given)>;
+/// A function that takes what stages have done, see `call.rs`.
+type Teller = Option<Py<PyAny>>;
+
+/// Columns of what is printed of an explanation.
+const WIDTH: usize = 120;
+
+/// Finds duplicates.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<PathBuf> {
+    call(py, told, move |cancel, progress| {
+        let settings = settings(Verb::Run, options)?;
+        let options = resolve(inputs, &settings)?;
+        job::check(&options)?;
+        let inputs = reading::look(&options, cancel)?;
+        let report = nights::run(&options, inputs, progress, cancel, &study::with_page(&report::page))?;
+        Ok(job::stands_in(&report, &options.out))
+    })
+}
+
+/// Compares algorithms and presets.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<PathBuf> {
+    call(py, told, move |cancel, progress| {
+        let settings = settings(Verb::Compare, options)?;
+        let number = |name: &str| settings.number(name).unwrap_or_default();
+        let contest = match settings.text("preset") {
+            Some(name) => Contest::of_preset(name)?,
+            None => Contest::parse(settings.text("algorithms").unwrap_or_default())?,
+        };
+        let options = CompareOptions {
+            run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
+            contestants: contest.contestants,
+            judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
+            judge_sample: number("judge-sample"),
+            oracle_sample: number("oracle-sample"),
+            seed: number("seed"),
+        };
+        study::check_compare(&options)?;
+        job::check(&options.run)?;
+        let inputs = reading::look(&options.run, cancel)?;
+        let compared = study::compare(&options, inputs, progress, cancel, &report::page)?;
+        Ok(job::stands_in(&compared, &options.run.out))
+    })
+}
+
+/// Takes pages apart, or learns a model of categories.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller) -> PyResult<PathBuf> {
+    call(py, told, move |cancel, progress| {
+        let settings = settings(Verb::Purify, options)?;
+        let columns = match settings.text("columns") {
+            None | Some("all") => None,
+            Some("none") => Some(Vec::new()),
+            Some(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
+        };
+        let options = PagesOptions {
+            run: resolve(inputs, &settings)?,
+            columns,
+            keep_html: settings.switch("keep-html"),
+            prefix: settings.text("prefix").unwrap_or_default().into(),
+            stats: settings.path("stats").map(Path::to_path_buf),
+            model: settings.path("model").map(Path::to_path_buf),
+        };
+        let out = options.run.out.clone();
+        match settings.text("train") {
+            Some(column) => {
+                pages::train(options.run, column, progress, cancel).map(|report| job::stands_in(&report, &out))
+            }
+            None => pages::purify(options, progress, cancel).map(|report| job::stands_in(&report, &out)),
+        }
+    })
+}
+
+/// Holds a finished run against labels: the record as JSON, and what a person reads of it.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn evaluate(py: Python<'_>, folder: PathBuf, truth: Vec<String>, options: Keywords) -> PyResult<(String, String)> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?;
+        let options = finished.options(&settings(Verb::Evaluate, options)?)?;
+        let report = study::evaluate(&finished, &options, &truth, progress, cancel)?;
+        Ok((json(&report)?, report::evaluation(&report, &folder)))
+    })
+}
+
+/// Tells why two documents are a pair, or none: the record as JSON, and what a person reads of it.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn explain(py: Python<'_>, folder: PathBuf, a: String, b: String, rows: bool) -> PyResult<(String, String)> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?;
+        let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        let explained = study::explain(&finished, &options, &[a, b], rows, progress, cancel)?;
+        let screen = Screen { width: WIDTH, colours: false, full: false };
+        Ok((json(&explained)?, report::explanation(&explained, screen)))
+    })
+}
+
+/// Decides again by other thresholds: rows of the corpus, the rows that go, and for each the kept one.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn rethreshold(
+    py: Python<'_>,
+    folder: PathBuf,
+    thresholds: Vec<(String, f64)>,
+    remove_if: Option<String>,
+) -> PyResult<(Column, Column, Column)> {
+    call(py, None, move |cancel, progress| {
+        let finished = Finished::open(&folder)?;
+        let mut options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
+        if let Some(typed) = remove_if {
+            options.remove_if = RemoveIf::parse(&typed)?;
+        }
+        let Survivors { rows, removed } = study::rethreshold(&finished, &options, &thresholds, progress, cancel)?;
+        let mut kept = vec![true; rows as usize];
+        removed.iter().for_each(|(doc, _)| kept[*doc as usize] = false);
+        let (docs, kept_docs): (Vec<u64>, Vec<u64>) = removed.into_iter().unzip();
+        Ok((Column::of_flags(kept), Column::of_rows(docs), Column::of_rows(kept_docs)))
+    })
+}
+
+fn json(report: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(report).map_err(Error::table("write JSON"))
+}
+
+/// What the command line says at the end of the run, or of the comparison, that left this folder.
+///
+/// # Errors
+/// A folder that is none of a finished run.
+#[pyfunction]
+pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
+    let told = Finished::open(&folder).and_then(|finished| {
+        let path = folder.join("compare").join("comparison.json");
+        if !path.is_file() {
+            return Ok(report::summary(&finished.report, &folder));
+        }
+        let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+        let comparison = serde_json::from_slice(&json)
+            .map_err(|error| Error::BadFile { path, why: format!("{error}; expected the record of a comparison") })?;
+        Ok(report::comparison(&comparison, &finished.report, &folder))
+    });
+    told.map_err(|error| raised(py, error))
+}
+
+/// The command line: what was typed, the name of the program first. Returns the exit code.
+#[pyfunction]
+pub fn main(py: Python<'_>, typed: Vec<std::ffi::OsString>) -> u8 {
+    py.detach(|| dupsift::cli::program(typed).code())
+}

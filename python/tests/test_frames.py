@@ -1,0 +1,151 @@
+"""Frames of other libraries go in, tables come out. Each library is tested where it is installed."""
+
+from __future__ import annotations
+
+import importlib.util
+import unittest
+from typing import Any
+
+import dupsift as ds
+from corpora import Case
+
+TEXTS = [
+    "The committee met on Tuesday and agreed that the bridge over the river will be repaired before the winter comes.",
+    "委员会周二开会，同意在冬天到来之前修好河上的桥，并且请市长在三月之前报告花了多少钱。",
+    "The committee met on Tuesday and agreed that the bridge over the river will be repaired before the winter comes.",
+    None,
+    "Комитет собрался во вторник и решил, что мост через реку починят до наступления зимы, а мэр доложит о расходах в марте.",
+    "委员会周二开会，同意在冬天到来之前修好河上的桥，并且请市长在三月之前报告花了多少钱。",
+]
+IDS = [f"u{row}" for row in range(len(TEXTS))]
+KEPT = [True, True, False, True, True, False]
+COLUMNS = {"body": TEXTS, "url": IDS, "other": list(range(len(TEXTS)))}
+
+
+def needs(*names: str) -> Any:
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+
+
+class Frames(Case):
+    def check(self, frame: object, **options: Any) -> ds.Result:
+        result = ds.dedup(frame, text="body", id="url", algorithms="exact", no_report=True, **options)
+        self.assertEqual(list(result.kept_mask), KEPT)
+        self.assertEqual(list(result.kept_rows), [0, 1, 3, 4])
+        self.assertEqual((len(result.removed()), len(result.rejected())), (2, 1))
+        return result
+
+    @needs("pyarrow")
+    def test_pyarrow(self) -> None:
+        import pyarrow as pa
+
+        table = pa.table(COLUMNS)
+        result = self.check(table)
+        self.check(table.to_reader(max_chunksize=2))
+        self.check(table.to_batches()[0])
+        self.check(table.set_column(0, "body", table["body"].dictionary_encode()))
+        self.check(table.set_column(0, "body", table["body"].cast(pa.large_string())))
+        self.check(table.set_column(0, "body", table["body"].cast(pa.string_view())))
+        kept = table.filter(pa.array(result.kept_mask))
+        self.assertEqual(kept["url"].to_pylist(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(table.take(pa.array(result.kept_rows)), kept)
+        self.assertEqual(result.removed().to_arrow()["id"].to_pylist(), ["u2", "u5"])
+        self.assertEqual(pa.table(result.pairs())["algorithm"].to_pylist(), ["exact", "exact"])
+        self.assertEqual(pa.schema(result.pairs()), pa.table(result.pairs()).schema)
+        self.assertEqual(pa.array(result.kept_rows).type, pa.int64())
+
+    @needs("polars")
+    def test_polars(self) -> None:
+        import polars as pl
+
+        frame = pl.DataFrame(COLUMNS)
+        result = self.check(frame)
+        self.check(pl.concat([frame[:2], frame[2:]], rechunk=False))
+        self.assertEqual(frame.filter(pl.Series(result.kept_mask))["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(frame[pl.Series(result.kept_rows)]["url"].to_list(), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(pl.DataFrame(result.pairs("exact"))["id_a"].to_list(), ["u0", "u1"])
+        self.assertEqual(result.clusters().to_polars().columns, result.clusters().columns)
+        with self.assertRaisesRegex(TypeError, r"LazyFrame; call collect\(\) first"):
+            ds.dedup(frame.lazy())
+
+    @needs("polars")
+    def test_a_stream_takes_frames(self) -> None:
+        import polars as pl
+
+        seen = ds.Stream("tf", keys=100)
+        frame = pl.DataFrame(COLUMNS)
+        self.assertEqual(list(seen.add(frame, text="body")), [False, False, True, False, False, True])
+        self.assertEqual(frame.filter(~pl.Series(seen.add(frame, text="body")))["url"].to_list(), ["u3"])
+        with self.assertRaisesRegex(ValueError, 'did you mean "body"'):
+            seen.add(frame, text="bod")
+
+    @needs("pandas", "pyarrow")
+    def test_pandas(self) -> None:
+        import numpy as np
+        import pandas as pd
+
+        frame = pd.DataFrame(COLUMNS)
+        result = self.check(frame)
+        self.assertEqual(list(frame[result.kept_mask.to_numpy()]["url"]), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(list(frame.iloc[result.kept_rows]["url"]), ["u0", "u1", "u3", "u4"])
+        self.assertEqual(np.asarray(result.kept_rows).dtype, np.int64)
+        self.assertEqual(list(result.removed().to_pandas()["kept_id"]), ["u0", "u1"])
+
+    @needs("duckdb", "pyarrow")
+    def test_duckdb(self) -> None:
+        import duckdb
+        import pyarrow as pa
+
+        table = pa.table(COLUMNS)
+        relation = duckdb.connect().from_arrow(table)
+        result = self.check(relation)
+        removed = result.removed()
+        self.assertEqual(duckdb.sql("select count(*) from removed").fetchall(), [(2,)])
+        self.assertEqual(len(removed), 2)
+
+    @needs("datasets")
+    def test_datasets(self) -> None:
+        import datasets
+
+        dataset = datasets.Dataset.from_dict(COLUMNS)
+        result = self.check(dataset)
+        self.assertEqual(dataset.select(result.kept_rows)["url"], ["u0", "u1", "u3", "u4"])
+        # Rows as they are chosen now, not as they are stored.
+        turned = dataset.select(range(len(TEXTS))[::-1])
+        again = ds.dedup(turned, text="body", id="url", algorithms="exact", no_report=True)
+        self.assertEqual(turned.select(again.kept_rows)["url"], ["u5", "u4", "u3", "u2"])
+        with self.assertRaisesRegex(TypeError, "one split"):
+            ds.dedup(datasets.DatasetDict({"train": dataset}))
+
+    @needs("pyarrow")
+    def test_what_is_no_frame(self) -> None:
+        import pyarrow as pa
+
+        table = pa.table(COLUMNS)
+        with self.assertRaisesRegex(TypeError, "expected a table of Arrow.*got builtins.list"):
+            ds.dedup([1, 2])
+        with self.assertRaisesRegex(ValueError, 'text="boddy": the frame has no such column; did you mean "body"'):
+            ds.dedup(table, text="boddy")
+        with self.assertRaisesRegex(ValueError, "keep=.*the frame has no such column"):
+            ds.dedup(table, text="body", keep="score desc")
+        with self.assertRaises(ValueError):
+            ds.dedup(table["body"], text="body")
+
+    @needs("pyarrow")
+    def test_folders(self) -> None:
+        import pyarrow as pa
+
+        table = pa.table(COLUMNS)
+        out = self.folder / "out"
+        result = ds.dedup(table, text="body", id="url", out=out, keep="other desc", algorithms="exact", no_report=True)
+        # The later ones stay.
+        self.assertEqual(list(result.kept_rows), [2, 3, 4, 5])
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir())[-1], "out")
+        self.assertTrue(ds.open(self.folder / "out").report["removal"]["keep"].startswith("other desc"))
+        self.assertTrue(result.explain("u0", "u2").record["exact_copies"])
+        del result
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+
+
+if __name__ == "__main__":
+    unittest.main()

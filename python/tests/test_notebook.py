@@ -1,0 +1,74 @@
+"""A kernel of Jupyter: results are shown, and Ctrl-C leaves it alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import unittest
+
+import nbformat
+from corpora import DOCS, Case
+from nbclient import NotebookClient
+
+RUN = """
+try:
+    dupsift.run({corpus!r}, out="out", algorithms="all", threads=1, checkpoint="never", no_progress=True)
+    told = "not stopped"
+except KeyboardInterrupt as stopped:
+    told = f"said: {{stopped}}"
+told
+"""
+
+
+class Notebook(Case):
+    def client(self, *cells: str) -> NotebookClient:
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        return NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(self.folder)}})
+
+    def test_a_result_is_a_table(self) -> None:
+        client = self.client(f"import dupsift\ndupsift.run({str(DOCS)!r}, out='out', algorithms='exact')")
+        client.execute()
+        data = client.nb.cells[0].outputs[-1]["data"]
+        self.assertIn("report.html", data["text/html"])
+        self.assertIn("<pre>2,455 documents in 3 files", data["text/html"])
+
+    def test_bars_are_shown_and_go(self) -> None:
+        run = f"dupsift.run({str(self.endless())!r}, out='out', algorithms='exact,minhash', threads=1, no_report=True)"
+        client = self.client("import dupsift\nresult = " + run)
+        client.execute()
+        told = [one["text"] for one in client.nb.cells[0].outputs if one["output_type"] == "stream" and one["name"] == "stderr"]
+        self.assertRegex("".join(told), r"\rsign: +\d+%\|")
+
+    def test_ctrl_c_leaves_the_kernel_alive(self) -> None:
+        corpus = self.endless()
+        client = self.client("import dupsift", RUN.format(corpus=str(corpus)), "6 * 7")
+        sent: list[float] = []
+
+        with client.setup_kernel():
+            pid = client.km.provisioner.pid
+            client.execute_cell(client.nb.cells[0], 0)
+
+            def interrupt() -> None:
+                until = time.monotonic() + 60
+                while os.listdir(self.folder) == [corpus.name] and time.monotonic() < until:
+                    time.sleep(0.02)
+                time.sleep(1)
+                sent.append(time.monotonic())
+                os.kill(pid, signal.SIGINT)
+
+            thread = threading.Thread(target=interrupt)
+            thread.start()
+            stopped = client.execute_cell(client.nb.cells[1], 1)
+            thread.join()
+            seconds = time.monotonic() - sent[0]
+            answer = client.execute_cell(client.nb.cells[2], 2)
+        self.assertRegex(stopped.outputs[-1]["data"]["text/plain"], "said: stop(ped|ping) (in|before)")
+        self.assertLess(seconds, 2.5)
+        self.assertEqual(answer.outputs[-1]["data"]["text/plain"], "42")
+        self.assertEqual(os.listdir(self.folder), [corpus.name])
+
+
+if __name__ == "__main__":
+    unittest.main()

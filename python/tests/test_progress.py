@@ -1,0 +1,63 @@
+"""How far the work is: a bar, or a line where tqdm is not installed, in a terminal; nothing in a pipe, and nothing where that is asked for."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.util
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+import unittest
+from pathlib import Path
+
+from corpora import Case
+
+SCRIPT = """
+import sys, dupsift
+dupsift.run(sys.argv[1], out=sys.argv[2], algorithms="exact,minhash", threads=1, no_report=True, no_progress=sys.argv[3:] == ["none"])
+"""
+
+
+class Progress(Case):
+    def line(self, *more: str) -> list[str]:
+        return [sys.executable, "-c", SCRIPT, str(self.endless()), str(self.folder / "out"), *more]
+
+    def in_a_terminal(self, *more: str) -> str:
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        child = subprocess.Popen(self.line(*more), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        said = b""
+        with open(ours, "rb", buffering=0) as terminal:
+            while True:
+                try:
+                    said += terminal.read(65_536)
+                except OSError:
+                    # The other side is closed.
+                    break
+        self.assertEqual(child.wait(), 0, said)
+        return said.decode()
+
+    def test_a_terminal_is_told(self) -> None:
+        said = self.in_a_terminal()
+        if importlib.util.find_spec("tqdm"):
+            self.assertRegex(said, r"\rsign: +\d+%\|")
+        else:
+            self.assertRegex(said, r"\rsign: [\d,]+/35,000 documents")
+        # Nothing of it stays.
+        self.assertRegex(said, r"\r +\r$")
+
+    def test_a_terminal_is_told_nothing_where_that_is_asked_for(self) -> None:
+        self.assertEqual(self.in_a_terminal("none"), "")
+
+    def test_a_pipe_is_told_nothing(self) -> None:
+        done = subprocess.run(self.line(), capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertTrue(Path(self.folder / "out" / "run.json").is_file())
+
+
+if __name__ == "__main__":
+    unittest.main()

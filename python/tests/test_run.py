@@ -1,0 +1,250 @@
+"""What holds without any other library: the bytes of the command line, results, keywords, threads, Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import dupsift as ds
+from corpora import DOCS, Case, listening, program, tables
+
+TEXT = "The committee met on Tuesday and agreed that the bridge over the river will be repaired before the winter comes. "
+
+
+class Runs(Case):
+    def test_presets_write_the_bytes_of_the_command_line(self) -> None:
+        for preset in ds.presets():
+            with self.subTest(preset.name):
+                mine, theirs = self.folder / f"{preset.name}-api", self.folder / f"{preset.name}-cli"
+                result = ds.run(DOCS, out=mine, preset=preset.name, no_report=True)
+                told = program("run", DOCS, "--out", theirs, "--preset", preset.name, "--no-report")
+                self.assertEqual(told.returncode, 0, told.stderr)
+                written = tables(mine)
+                self.assertGreater(len(written), 2)
+                self.assertEqual(written, tables(theirs))
+
+    def test_a_result_answers(self) -> None:
+        result = ds.run(DOCS, out=self.folder / "out", algorithms=["exact", "minhash"])
+        removal = result.report["removal"]
+        self.assertEqual(len(result.removed()), removal["removed"])
+        self.assertEqual(len(result.kept_mask), result.rows)
+        self.assertEqual(result.kept_mask.sum(), result.rows - removal["removed"])
+        rows = list(result.kept_rows)
+        self.assertEqual(rows, [row for row, kept in enumerate(result.kept_mask) if kept])
+        self.assertEqual((rows[-1], result.kept_rows[-1]), (result.kept_rows[len(rows) - 1], rows[-1]))
+        with self.assertRaises(IndexError):
+            result.kept_rows[len(rows)]
+        for column in (result.kept_mask, result.kept_rows):
+            self.assertEqual(list(pickle.loads(pickle.dumps(column))), list(column))
+        both = [len(result.pairs(label)) for label in ("exact", "minhash")]
+        self.assertEqual(len(result.pairs()), sum(both))
+        self.assertEqual(result.pairs().columns, [*result.pairs("exact").columns, "algorithm"])
+        self.assertEqual(both, [one["pairs_written"] for one in result.report["algorithms"]])
+        self.assertGreater(len(result.clusters("minhash")), 0)
+        self.assertEqual(len(result.rejected()), 0)
+        self.assertIn("documents in 3 files", str(result))
+        self.assertIn("report.html", result._repr_html_())
+        self.assertEqual(str(ds.open(result.path)), str(result))
+        with self.assertRaisesRegex(ValueError, "expected one of exact, minhash"):
+            result.pairs("tf")
+
+    def test_thresholds_rise_without_another_run(self) -> None:
+        recipe = "minhash:bands=20,rows=5,verify=jaccard:{}"
+        low = ds.run(DOCS, out=self.folder / "low", algorithms=recipe.format("0.5"), remove_if="pair", no_report=True)
+        high = ds.run(DOCS, out=self.folder / "high", algorithms=recipe.format("0.8"), remove_if="pair", no_report=True)
+        again = low.rethreshold(minhash=0.8)
+        self.assertEqual(list(again.kept_mask), list(high.kept_mask))
+        self.assertNotEqual(list(low.kept_mask), list(high.kept_mask))
+        self.assertEqual(list(low.rethreshold().kept_rows), list(low.kept_rows))
+        self.assertTrue(all(again.kept_mask[row] for row in again.kept_for))
+        self.assertEqual(len(again.removed_rows) + len(again.kept_rows), low.rows)
+        with self.assertRaisesRegex(ValueError, "from 0.500 to 1, so a threshold can only rise"):
+            low.rethreshold(minhash=0.4)
+        with self.assertRaisesRegex(ValueError, 'did you mean "minhash"'):
+            low.rethreshold(minhahs=0.9)
+
+    def test_thresholds_are_refused_where_it_is_not_known_what_is_contained(self) -> None:
+        # The second text goes for the first, so that nobody looked at how much of the third stands in the second.
+        recipe = "minhash:bands=100,rows=1,verify=none"
+        result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
+        with self.assertRaisesRegex(ValueError, 'did not look at how much of document .* expected remove_if="pair"'):
+            result.rethreshold(minhash=0.9)
+        self.assertGreater(len(result.rethreshold(minhash=0.9, remove_if="pair").removed_rows), 0)
+
+    def test_a_pair_is_explained_and_labels_are_held_against(self) -> None:
+        result = ds.run(self.lines(TEXT * 3, TEXT * 3, "Another text, of other words, about gardens and their gates. " * 3), out=self.folder / "out")
+        told = result.explain("d0", "d1")
+        self.assertTrue(told.record["exact_copies"])
+        self.assertIn("d0", str(told))
+        self.assertFalse(result.explain(0, 2, rows=True).record["pair"])
+        with self.assertRaisesRegex(ValueError, "d9"):
+            result.explain("d0", "d9")
+        labels = self.folder / "labels.jsonl"
+        labels.write_text('{"id_a": "d0", "id_b": "d1"}\n')
+        figures = ds.evaluate(result, labels)
+        self.assertEqual(figures.record["algorithms"][0]["pairwise"]["f1"], 1.0)
+        self.assertIn("exact", str(figures))
+
+    def test_algorithms_are_compared(self) -> None:
+        comparison = ds.compare(DOCS, out=self.folder / "out", algorithms="exact,tf", no_report=True, judge="lcs:0.85", limit=500)
+        self.assertEqual([one["label"] for one in comparison.comparison["algorithms"]], ["exact", "tf"])
+        self.assertGreater(len(comparison.judged()), 0)
+        self.assertIsInstance(ds.open(comparison.path), ds.Comparison)
+        self.assertIn("tf", str(comparison))
+
+    def test_pages_are_taken_apart(self) -> None:
+        page = self.folder / "page.html"
+        page.write_text(f"<html><title>A bridge</title><body><p>{TEXT * 5}</p></body></html>")
+        pages = ds.purify(page, out=self.folder / "out", whole_files=True)
+        self.assertEqual(len(pages.pages()), 1)
+        self.assertIn("page_title", pages.pages().columns)
+        self.assertIn("1 of 1 pages", str(pages))
+
+    def test_two_runs_in_two_threads(self) -> None:
+        results: dict[int, ds.Result] = {}
+
+        def work(number: int) -> None:
+            results[number] = ds.run(DOCS, out=self.folder / f"{number}", no_report=True, threads=1)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
+        for thread in threads:
+            thread.start()
+        # The lock of the interpreter is free meanwhile.
+        longest = 0.0
+        while any(thread.is_alive() for thread in threads):
+            before = time.monotonic()
+            time.sleep(0.001)
+            longest = max(longest, time.monotonic() - before)
+        self.assertEqual(tables(results[0].path), tables(results[1].path))
+        self.assertLess(longest, 1.0)
+
+    def test_log_lines_are_pythons(self) -> None:
+        corpus = self.lines(TEXT, None)
+        corpus.with_name("broken.jsonl").write_bytes(b"\x00\x01")
+        with self.assertLogs("dupsift", logging.DEBUG) as logged:
+            ds.run(self.folder / "*.jsonl", out=self.folder / "out")
+        self.assertTrue(any("done" in line or "stage" in line for line in logged.output), logged.output)
+
+    def test_the_command_line_is_there(self) -> None:
+        self.assertEqual(program("--version").stdout.split()[1], ds.__version__)
+        wrong = program("run", "none", "--out", self.folder / "out", "--algorithms", "minhahs")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn('did you mean "minhash"', wrong.stderr)
+        flags = program("run", "none", "--out", self.folder / "out", "--threads", "0")
+        self.assertIn("--threads", flags.stderr)
+        self.assertEqual(program("algorithms", "--json").returncode, 0)
+
+
+class Interrupts(Case):
+    STOPPED = """
+import sys, dupsift
+try:
+    dupsift.run(sys.argv[1], out=sys.argv[2], algorithms=sys.argv[3], threads=1, checkpoint="never", no_report=True)
+except KeyboardInterrupt as stopped:
+    print(f"said: {stopped}", flush=True)
+"""
+
+    def stopped(self, corpus: Path, algorithms: str, after: float) -> tuple[str, float]:
+        """What a run says that is stopped so long after it began, and how long that took. Nothing of it stays."""
+        line = [sys.executable, "-c", self.STOPPED, str(corpus), str(self.folder / "out"), algorithms]
+        with listening(line) as child:
+            assert child.stdout is not None
+            self.begun(child, corpus)
+            time.sleep(after)
+            sent = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            said = child.stdout.readline()
+            seconds = time.monotonic() - sent
+            self.assertEqual(child.wait(30), 0)
+        self.assertEqual(os.listdir(self.folder), [corpus.name])
+        return said, seconds
+
+    def test_ctrl_c_raises_within_two_seconds_and_leaves_nothing(self) -> None:
+        corpus = self.endless()
+        for after in (0.0, 1.0, 4.0):
+            with self.subTest(after):
+                said, seconds = self.stopped(corpus, "all", after)
+                self.assertRegex(said, "^said: stop(ped|ping) (in|before)")
+                self.assertLess(seconds, 2.0)
+
+    def test_a_step_that_takes_long_is_not_waited_for(self) -> None:
+        # One text is one step: where it is read, and where it is signed.
+        corpus = self.lines("桥河市长委员会" * 4_000_000)
+        said, seconds = self.stopped(corpus, "minhash", 0.2)
+        self.assertRegex(said, "^said: stop(ped|ping) (in|before)")
+        self.assertLess(seconds, 2.0)
+
+    def test_the_program_stops_with_the_code_of_the_signal(self) -> None:
+        corpus = self.endless()
+        line = [sys.executable, "-m", "dupsift", "run", str(corpus), "--out", str(self.folder / "out"), "--algorithms", "all"]
+        with listening([*line, "--checkpoint", "never"]) as child:
+            self.begun(child, corpus)
+            child.send_signal(signal.SIGINT)
+            self.assertEqual(child.wait(30), 130)
+        self.assertEqual(os.listdir(self.folder), [corpus.name])
+
+
+class Costs(Case):
+    def test_importing_is_cheap(self) -> None:
+        script = "import time; t = time.process_time(); import dupsift; print(time.process_time() - t)"
+        seconds = min(float(subprocess.check_output([sys.executable, "-c", script])) for _ in range(5))
+        self.assertLess(seconds, 0.1)
+
+    def test_nothing_else_is_imported(self) -> None:
+        script = "import sys, dupsift; print([name for name in ('numpy', 'pyarrow', 'polars', 'pandas', 'tqdm') if name in sys.modules])"
+        self.assertEqual(subprocess.check_output([sys.executable, "-c", script], text=True), "[]\n")
+
+
+class Streams(unittest.TestCase):
+    def test_what_came_before_is_told(self) -> None:
+        seen = ds.Stream("exact", keys=1_000)
+        self.assertEqual(list(seen.add(["a text", "another", "a text", None, " "])), [False, False, True, False, False])
+        self.assertEqual(list(seen.add(["another"])), [True])
+        self.assertEqual(seen.keys, 4)
+        self.assertLess(seen.false_positives, 0.001)
+        with self.assertRaisesRegex(ValueError, "cannot be a key"):
+            ds.Stream("minhash", keys=10)
+        with self.assertRaisesRegex(ValueError, "expected fewer keys"):
+            ds.Stream("exact", keys=10**12, memory="1MB")
+        with self.assertRaisesRegex(TypeError, "got one text"):
+            seen.add("a text")
+
+
+class Alone(unittest.TestCase):
+    def test_one_text_and_two(self) -> None:
+        one, other = ds.sign("A bridge over the river.", "exact"), ds.sign("A bridge over the river.", "exact")
+        self.assertEqual(one, other)
+        self.assertEqual((len(one.rows), one.reason), (1, None))
+        self.assertIsNotNone(ds.sign("", "minhash").reason)
+        self.assertEqual(ds.similarity("a b c d", "A, b c e!", "jaccard:words2"), 0.5)
+        self.assertEqual(ds.similarity("abcd", "bcde", "jaccard:chars2"), 0.5)
+        with self.assertRaisesRegex(ValueError, "depend on all texts"):
+            ds.sign("a text", "tf_idf")
+        with self.assertRaisesRegex(ValueError, 'did you mean "jaccard"'):
+            ds.similarity("a", "b", "jacard")
+
+
+class Registry(unittest.TestCase):
+    def test_algorithms_and_presets_are_listed(self) -> None:
+        names = [one.name for one in ds.algorithms()]
+        self.assertIn("minhash", names)
+        minhash = next(one for one in ds.algorithms() if one.name == "minhash")
+        bands = next(one for one in minhash.params if one.name == "bands")
+        self.assertEqual((bands.kind, bands.low, bands.high), ("int", 1, 1000))
+        self.assertEqual([one.name for one in ds.presets() if one.is_default], ["balanced"])
+
+    def test_help_lists_the_keywords(self) -> None:
+        self.assertIn("max_group: a whole number of at least 2.", ds.run.__doc__ or "")
+        self.assertIn("[default: versions]", ds.compare.__doc__ or "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["dupsift", "pyarrow"]
+# ///
+"""How much memory `dupsift.dedup` takes beside a frame of real text that is larger than the memory it may take.
+
+    scripts/frame_memory.py CORPUS [--bytes 2000000000] [--memory 500000000] [--algorithms exact,minhash] [--stream]
+
+CORPUS is a folder of Parquet files with a column text. It is repeated until the frame has so many bytes; in each repetition some of the
+commonest letters and characters of each script stand for one another, so that its words are others. The frame is a table in memory, or,
+with --stream, a stream whose batches are made as they are read. What is told: the most anonymous memory of the process while the call
+lasts, less what there was before it, beside the promise, which is --memory, 150 MB and 30 times the longest document. Ends with 1 where
+that is more.
+"""
+
+import argparse
+import ctypes
+import gc
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import dupsift
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BESIDE = 150_000_000
+DOCUMENTS = 30
+LETTERS = ["etaoinshrdlu", "оеаинтсрвлкм", "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里"]
+
+
+def changed(number):
+    """A table for `str.translate`: in each script a third of the letters is turned round."""
+    rng = random.Random(number)
+    table = {}
+    for letters in LETTERS if number else []:
+        some = rng.sample(letters, len(letters) // 3)
+        table |= {ord(one): other for one, other in zip(some, some[1:] + some[:1])}
+    return table
+
+
+def batches(texts, wanted):
+    """Batches of the corpus, repeated until their texts have so many bytes."""
+    made = number = 0
+    while made < wanted:
+        table = changed(number)
+        for start in range(0, len(texts), 2_000):
+            column = pa.array([text.translate(table) for text in texts[start : start + 2_000]], pa.large_string())
+            made += column.nbytes
+            yield pa.record_batch([column], ["text"])
+            if made >= wanted:
+                return
+        number += 1
+
+
+def anonymous():
+    """Bytes of memory of this process that are no file's."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon", "RssShmem")))
+
+
+def give_back():
+    """What is not used any more goes back to the system, so that nothing grows into it unseen."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def frame_of(given):
+    """The frame, and the bytes of the longest text of the corpus."""
+    files = sorted(given.corpus.rglob("*.parquet"))
+    texts = [text for file in files for text in pq.read_table(file, columns=["text"])["text"].to_pylist() if text]
+    longest = max(len(text.encode()) for text in texts)
+    schema = pa.schema([("text", pa.large_string())])
+    frame = pa.RecordBatchReader.from_batches(schema, batches(texts, given.bytes))
+    return frame if given.stream else frame.read_all(), longest
+
+
+class Peak:
+    """The most that `anonymous` says while the block lasts, less what it said before."""
+
+    def __enter__(self):
+        self.before = self.most = anonymous()
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def watch(self):
+        while not self.over.wait(0.02):
+            self.most = max(self.most, anonymous())
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--bytes", type=int, default=2_000_000_000)
+    parser.add_argument("--memory", type=int, default=500_000_000)
+    parser.add_argument("--algorithms", default="exact,minhash")
+    parser.add_argument("--stream", action="store_true")
+    given = parser.parse_args()
+
+    frame, longest = frame_of(given)
+    give_back()
+    with tempfile.TemporaryDirectory() as work, Peak() as peak:
+        began = time.process_time()
+        result = dupsift.dedup(frame, memory=given.memory, algorithms=given.algorithms, work=work, no_report=True)
+        seconds = time.process_time() - began
+        removed = len(result.removed())
+    promised = given.memory + BESIDE + DOCUMENTS * longest
+    print(f"{'stream' if given.stream else 'table'} of {given.bytes / 1e9:.1f} GB, {result.rows:,} rows, {removed:,} removed, {seconds:.0f} CPU s")
+    print(f"before the call {peak.before / 1e6:,.0f} MB; the call took {(peak.most - peak.before) / 1e6:,.0f} MB more at most, promised {promised / 1e6:,.0f} MB")
+    return int(peak.most - peak.before > promised)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+#!/bin/sh
+# One night: finds the duplicates of a snapshot of a corpus, holds the result against that of the night before, and keeps the last ones.
+#
+# usage: nightly.sh CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]
+#
+# The result is OUT/NIGHT; NIGHT is today's date where it is not given. OUT/latest leads to the newest result that was published.
+# A night that was ended before its time goes on where it was when the same command runs again; a night that is done is not done
+# again. One night at a time works in OUT.
+#
+# Exit codes: 0 published (rejected rows or files are told in the log); 4 held back by a guard: look, then run the command that
+# the log names; 75 another night is still at work; else what dupsift run ended with.
+#
+# DUPSIFT: the program, else the one in PATH, else target/release/dupsift beside this script. KEEP: results that are kept (30).
+set -eu
+
+fail() { echo "nightly: $2" >&2; exit "$1"; }
+
+[ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
+corpus=$1 out=$2
+shift 2
+night=$(date +%F)
+if [ $# -gt 0 ] && [ "$1" != -- ]; then night=$1; shift; fi
+if [ $# -gt 0 ]; then
+  [ "$1" = -- ] || fail 2 "expected -- before the options of dupsift run, found $1"
+  shift
+fi
+case $night in '' | latest | *.held | .* | */*) fail 2 "$night cannot be the name of a night; expected one such as $(date +%F)" ;; esac
+keep=${KEEP:-30}
+case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of results, 1 or more" ;; esac
+program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
+[ -x "$program" ] || fail 2 "$program is no program; build it with make, or say DUPSIFT=/path/to/dupsift"
+
+mkdir -p -- "$out"
+exec 9>"$out/.nightly.lock"
+flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
+
+# The results that were published, the newest last. A night that a person accepted later is one of them.
+published() {
+  for record in "$out"/*/_SUCCESS; do
+    folder=${record%/_SUCCESS}
+    if [ -f "$record" ] && [ ! -L "$folder" ] && [ -f "$folder/run.json" ]; then basename -- "$folder"; fi
+  done | LC_ALL=C sort
+}
+
+lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
+
+if [ -f "$out/$night/_SUCCESS" ]; then
+  echo "nightly: $out/$night is done already" >&2
+  exit 0
+fi
+previous=$(published | tail -n 1)
+if [ -n "$previous" ]; then
+  lead "$previous"
+  set -- --previous "$out/$previous" "$@"
+fi
+
+code=0
+"$program" run "$corpus" --out "$out/$night" --no-progress "$@" 9>&- || code=$?
+case $code in
+  0) ;;
+  3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
+  4) fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held" ;;
+  *) fail "$code" "dupsift ended with $code; the same command goes on from there" ;;
+esac
+lead "$night"
+published | head -n "-$keep" | while IFS= read -r old; do rm -rf -- "${out:?}/$old"; done
+echo "nightly: $out/$night is published" >&2

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Tests a wheel of the Python package: alone in an environment of its own, then in that of PYTHON, which holds other libraries.
+# Usage: sh scripts/test_wheel.sh PYTHON WHEEL
+set -eu
+python=$1
+wheel=$2
+here=$(cd "$(dirname "$0")/.." && pwd)
+tests=$here/python/tests
+
+bytes=$(wc -c <"$wheel")
+echo "$wheel: $bytes bytes"
+
+alone=$(mktemp -d)
+trap 'rm -rf "$alone"' EXIT
+"${PYTHON:-python3}" -m venv --without-pip "$alone/venv"
+"$python" -m pip --python "$alone/venv/bin/python" install --quiet --disable-pip-version-check --no-deps "$wheel"
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
+
+# Not in the folder of the sources: what is tested is what was installed.
+cd "$alone"
+for file in run errors progress examples; do
+  venv/bin/python "$tests/test_$file.py"
+done
+for file in frames progress examples notebook memory types; do
+  "$python" "$tests/test_$file.py"
+done

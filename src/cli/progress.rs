@@ -1,0 +1,152 @@
+//! Who shows progress: a bar a stage where a person watches, a log line now and then where a machine does.
+//!
+//! ```text
+//! sign        [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::engine::{Event, Sink, Unit};
+
+/// Seconds between two log lines about one stage.
+const BETWEEN_LINES: f64 = 10.0;
+
+/// Bars on stderr, for a terminal.
+#[derive(Default)]
+pub struct Bars {
+    all: MultiProgress,
+    running: Mutex<BTreeMap<u64, ProgressBar>>,
+}
+
+impl Bars {
+    /// Does something that writes to the terminal while the bars stand aside.
+    pub fn suspend<R>(&self, work: impl FnOnce() -> R) -> R {
+        self.all.suspend(work)
+    }
+
+    fn begin(&self, event: &Event<'_>) -> ProgressBar {
+        let bar = self.all.add(ProgressBar::new(event.total));
+        bar.set_style(style(event.unit));
+        bar.set_prefix(event.stage.to_string());
+        // The clock of a stage that does few large things should be seen to go.
+        bar.enable_steady_tick(Duration::from_millis(500));
+        bar
+    }
+}
+
+impl Sink for Bars {
+    fn tell(&self, event: &Event<'_>) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.entry(event.id).or_insert_with(|| self.begin(event)).set_position(event.done);
+        let ended = if event.ends { running.remove(&event.id) } else { None };
+        drop(running);
+        if let Some(bar) = ended {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(unit: Unit) -> ProgressStyle {
+    // A template that is wrong shows the standard bar; the test below finds that.
+    ProgressStyle::with_template(template(unit))
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("rate", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
+            let _ = write!(out, "{}", indicatif::HumanCount(state.per_sec() as u64));
+        })
+        .progress_chars("=> ")
+}
+
+const fn template(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Documents => "{prefix:<16} [{wide_bar}] {human_pos}/{human_len} documents, {rate}/s, {eta} left",
+        Unit::Items => "{prefix:<16} [{wide_bar}] {human_pos}/{human_len}, {elapsed}, {eta} left",
+    }
+}
+
+/// Log lines, at most one every ten seconds a stage.
+#[derive(Default)]
+pub struct Lines {
+    /// By stage: the second from which on the next line may come.
+    next: Mutex<BTreeMap<u64, f64>>,
+}
+
+impl Lines {
+    /// Whether it is time for a line about this stage.
+    fn is_due(&self, event: &Event<'_>) -> bool {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if event.ends {
+            next.remove(&event.id);
+            return false;
+        }
+        let next = next.entry(event.id).or_insert(BETWEEN_LINES);
+        let due = event.seconds >= *next;
+        if due {
+            *next = event.seconds + BETWEEN_LINES;
+        }
+        due
+    }
+}
+
+impl Sink for Lines {
+    fn tell(&self, event: &Event<'_>) {
+        if !self.is_due(event) {
+            return;
+        }
+        let Event { stage, done, total, .. } = *event;
+        let rate = (done as f64 / event.seconds.max(1e-3)).round();
+        let percent = done.saturating_mul(100).checked_div(total).unwrap_or(100);
+        let left = if rate > 0.0 { (total.saturating_sub(done) as f64 / rate).round() } else { 0.0 };
+        tracing::info!(
+            stage,
+            done,
+            total,
+            unit = event.unit.name(),
+            percent,
+            per_second = rate as u64,
+            seconds_left = left as u64,
+            "progress"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(id: u64, done: u64, seconds: f64, ends: bool) -> Event<'static> {
+        Event { id, stage: "sign", done, total: 300, unit: Unit::Documents, seconds, ends }
+    }
+
+    #[test]
+    fn templates_are_sound() {
+        for unit in [Unit::Documents, Unit::Items] {
+            assert!(ProgressStyle::with_template(template(unit)).is_ok(), "{unit:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_every_ten_seconds() {
+        let lines = Lines::default();
+        let due = [0, 9, 10, 11, 19, 20, 45, 46, 56].map(|second| lines.is_due(&event(1, 0, f64::from(second), false)));
+        assert_eq!(due, [false, false, true, false, false, true, true, false, true]);
+        assert!(!lines.is_due(&event(1, 0, 99.0, true)) && lines.next.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_bar_comes_with_the_first_event_and_goes_with_the_last() {
+        let all = MultiProgress::with_draw_target(indicatif::ProgressDrawTarget::hidden());
+        let bars = Bars { all, running: Mutex::default() };
+        bars.tell(&event(1, 0, 0.0, false));
+        bars.tell(&event(2, 0, 0.0, false));
+        bars.tell(&event(1, 200, 1.0, false));
+        let positions = || bars.running.lock().unwrap().values().map(ProgressBar::position).collect::<Vec<_>>();
+        assert_eq!(positions(), [200, 0]);
+        bars.tell(&event(1, 300, 2.0, true));
+        assert_eq!(positions(), [0]);
+        assert_eq!(bars.suspend(|| 7), 7);
+    }
+}

@@ -1,0 +1,206 @@
+//! What each stage cost: wall-clock and CPU seconds, and the highest anonymous memory, sampled while it ran.
+//!
+//! CPU seconds and memory come from the system's own files about the process; where it has none (other systems than Linux)
+//! they are 0.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use chrono::{SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
+
+/// How often memory is sampled.
+const SAMPLE_EVERY: Duration = Duration::from_millis(20);
+
+/// The stage that the process began last.
+static AT_HAND: Mutex<Option<String>> = Mutex::new(None);
+
+/// The stage that the process is in, for who stops it; none before the first.
+pub fn stage_at_hand() -> Option<String> {
+    AT_HAND.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// What one stage did.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct StageReport {
+    /// Its name.
+    pub stage: String,
+    /// Rows in.
+    pub rows_in: u64,
+    /// Rows out.
+    pub rows_out: u64,
+    /// Bytes that went to work files.
+    pub spilled_bytes: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory sampled while it ran, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+/// Whether each stage that ends is told at INFO.
+static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
+
+/// From now on each stage that ends is a log line at INFO: for logs that are read the next morning.
+pub fn tell_stages() {
+    TELLS_STAGES.store(true, Ordering::Relaxed);
+}
+
+/// The time, as RFC 3339 writes it.
+pub fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true)
+}
+
+/// Records the stages of a run.
+pub struct Clock {
+    began: String,
+    started: Instant,
+    cpu_at_start: f64,
+    sampler: Arc<Sampler>,
+    thread: Option<std::thread::JoinHandle<()>>,
+    stages: Mutex<Vec<StageReport>>,
+}
+
+#[derive(Default)]
+struct Sampler {
+    ended: AtomicBool,
+    stage_peak: AtomicU64,
+    run_peak: AtomicU64,
+}
+
+impl Sampler {
+    fn sample(&self) {
+        let bytes = anonymous_memory();
+        self.stage_peak.fetch_max(bytes, Ordering::Relaxed);
+        self.run_peak.fetch_max(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A stage that is running.
+pub struct Running<'c> {
+    clock: &'c Clock,
+    name: String,
+    started: Instant,
+    cpu: f64,
+}
+
+impl Clock {
+    /// Starts the clock and the sampler.
+    pub fn start() -> Clock {
+        let sampler = Arc::new(Sampler::default());
+        let seen = sampler.clone();
+        // Without it memory is sampled at the ends of stages only.
+        let thread = std::thread::Builder::new().spawn(move || {
+            while !seen.ended.load(Ordering::Relaxed) {
+                seen.sample();
+                std::thread::park_timeout(SAMPLE_EVERY);
+            }
+        });
+        Clock {
+            began: now(),
+            started: Instant::now(),
+            cpu_at_start: cpu_seconds(),
+            sampler,
+            thread: thread.ok(),
+            stages: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Starts a stage; stages follow one another.
+    pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
+        self.sampler.stage_peak.store(0, Ordering::Relaxed);
+        let name = name.into();
+        *AT_HAND.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
+        tracing::debug!(stage = %name, "stage begins");
+        Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds() }
+    }
+
+    /// When it was started.
+    pub fn began(&self) -> &str {
+        &self.began
+    }
+
+    /// The finished stages.
+    pub fn stages(&self) -> Vec<StageReport> {
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Wall-clock seconds, CPU seconds, and the peak of anonymous memory since the start.
+    pub fn totals(&self) -> (f64, f64, u64) {
+        self.sampler.sample();
+        let peak = self.sampler.run_peak.load(Ordering::Relaxed);
+        (self.started.elapsed().as_secs_f64(), cpu_seconds() - self.cpu_at_start, peak)
+    }
+}
+
+impl Drop for Clock {
+    fn drop(&mut self) {
+        self.sampler.ended.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A sampler that panicked has nothing to say that matters to the run.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Running<'_> {
+    /// Ends the stage.
+    pub fn end(self, rows_in: u64, rows_out: u64, spilled_bytes: u64) {
+        self.clock.sampler.sample();
+        let report = StageReport {
+            stage: self.name,
+            rows_in,
+            rows_out,
+            spilled_bytes,
+            seconds: self.started.elapsed().as_secs_f64(),
+            cpu_seconds: cpu_seconds() - self.cpu,
+            peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
+        };
+        let (stage, seconds, cpu_seconds) = (&report.stage, report.seconds, report.cpu_seconds);
+        if TELLS_STAGES.load(Ordering::Relaxed) {
+            tracing::info!(%stage, rows_in, rows_out, spilled_bytes, seconds, cpu_seconds, "stage done");
+        } else {
+            tracing::debug!(%stage, rows_in, rows_out, spilled_bytes, seconds, cpu_seconds, "stage done");
+        }
+        self.clock.stages.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+    }
+}
+
+/// User and system seconds of the process so far.
+fn cpu_seconds() -> f64 {
+    // Fields 14 and 15 of the line, in ticks of a hundredth; the command's name before them may hold spaces.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / 100.0
+}
+
+/// Anonymous memory of the process in bytes.
+fn anonymous_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_and_stages_are_recorded() {
+        let clock = Clock::start();
+        let running = clock.stage("count");
+        let block = vec![1u8; 64 << 20];
+        clock.sampler.sample();
+        assert!(block.iter().all(|&byte| byte == 1));
+        running.end(1, 2, 3);
+        let stages = clock.stages();
+        assert_eq!((stages[0].stage.as_str(), stages[0].rows_out), ("count", 2));
+        assert!(stages[0].peak_memory_bytes >= 64 << 20);
+        assert!(clock.totals().2 >= stages[0].peak_memory_bytes);
+    }
+}

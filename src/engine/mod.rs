@@ -1,0 +1,23 @@
+//! What any work runs on: the memory allowed, the clock of its stages, its progress, and requests to stop.
+//!
+//! Nothing here knows what a page, an algorithm or a report is.
+
+pub(crate) mod budget;
+pub(crate) mod clock;
+pub(crate) mod evidence;
+pub(crate) mod full_disk;
+mod gate;
+pub(crate) mod heard;
+pub(crate) mod numbers;
+pub(crate) mod products;
+pub(crate) mod progress;
+pub(crate) mod resources;
+pub(crate) mod room;
+pub(crate) mod scratch;
+pub(crate) mod sketches;
+pub(crate) mod threads;
+
+pub use clock::{StageReport, now, stage_at_hand, tell_stages};
+pub use products::{Kept, goes_on, kept};
+pub use progress::{Bar, Event, Progress, Sink, Unit};
+pub use threads::Engine;

@@ -1,0 +1,107 @@
+//! The list of products, as this room reads and writes it.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Error, Result};
+use crate::io::{Ledger, LedgerEntry, LedgerFile};
+use crate::shuffle::product::PutDown;
+
+/// One product.
+#[derive(Clone, Debug, Default)]
+pub struct Entry {
+    /// What it is, for people.
+    pub what: String,
+    /// Its files, in order.
+    pub files: Vec<PutDown>,
+    /// The rest.
+    pub data: Data,
+}
+
+/// What stands in the ledger itself.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Data {
+    /// CPU seconds that all processes had taken when it was put down.
+    pub cpu_seconds: f64,
+    /// Its plain values, in order.
+    pub plain: Vec<Value>,
+}
+
+impl Entry {
+    /// From the ledger; none where it is not as this program writes it.
+    pub fn read(entry: &LedgerEntry) -> Option<Entry> {
+        let file = |file: &LedgerFile| PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let data = Data::deserialize(&entry.data).ok()?;
+        Some(Entry { what: entry.name.clone(), files: entry.files.iter().map(file).collect(), data })
+    }
+
+    /// For the ledger.
+    pub fn write(&self) -> Result<LedgerEntry> {
+        let file = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let data = serde_json::to_value(&self.data).map_err(Error::table("write the ledger"))?;
+        Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
+    }
+
+    /// Bytes of its files.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+}
+
+/// Removes the files of a product.
+pub fn remove(dir: &Path, files: &[PutDown]) {
+    for file in files {
+        // What stays is cleared away with the folder.
+        let _ = fs::remove_file(dir.join(&file.name));
+    }
+}
+
+/// CPU seconds that the products have taken, and their bytes.
+pub fn sums(ledger: &Ledger) -> (f64, u64) {
+    ledger
+        .products
+        .values()
+        .filter_map(Entry::read)
+        .fold((0.0, 0), |(seconds, bytes), entry| (entry.data.cpu_seconds.max(seconds), bytes + entry.bytes()))
+}
+
+/// The ledger of a work folder; an empty one where there is none, where it is damaged, or where another build wrote it.
+///
+/// # Errors
+/// A disk that cannot be read.
+pub fn read(dir: &Path) -> Result<Ledger> {
+    match Ledger::read(dir) {
+        Ok(Some(ledger)) if ledger.build == build() => Ok(ledger),
+        Ok(Some(_)) => {
+            tracing::info!("what lies in {} is of another build of the program; the run starts anew", dir.display());
+            Ok(Ledger::default())
+        }
+        Ok(None) => Ok(Ledger::default()),
+        Err(Error::Damaged { path, why }) => {
+            tracing::warn!("{}: {why}; the run starts anew", path.display());
+            Ok(Ledger::default())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The program, by the hash of its file: another one may make other products under the same keys.
+pub fn build() -> String {
+    let hash = || -> std::io::Result<u128> {
+        let (mut file, mut hash) = (File::open(std::env::current_exe()?)?, Xxh3::new());
+        let mut block = vec![0; 1 << 20];
+        loop {
+            match file.read(&mut block)? {
+                0 => return Ok(hash.digest128()),
+                bytes => hash.update(&block[..bytes]),
+            }
+        }
+    };
+    // A program that cannot read itself takes nothing up that another process left.
+    hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
+}

@@ -1,0 +1,187 @@
+//! Progress of stages: what is done of how much, for who shows it.
+//!
+//! Who shows it is a [`Sink`]: bars for a person, log lines for a machine, a function of another language. Nothing here decides
+//! anything: a run that is shown and one that is not write the same bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The least time between two events of one stage, but for its first and its last one.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// What a stage counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Documents.
+    Documents,
+    /// Partitions, files, groups: anything without a better name.
+    Items,
+}
+
+impl Unit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Documents => "documents",
+            Unit::Items => "items",
+        }
+    }
+}
+
+/// How far a stage is.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'e> {
+    /// A number that no other stage of the process has: two of one name may run at a time.
+    pub id: u64,
+    /// The name of the stage.
+    pub stage: &'e str,
+    /// What is done.
+    pub done: u64,
+    /// What is to be done.
+    pub total: u64,
+    /// What is counted.
+    pub unit: Unit,
+    /// Seconds since the stage began.
+    pub seconds: f64,
+    /// Whether it is the last event of the stage.
+    pub ends: bool,
+}
+
+/// Who is told.
+pub trait Sink: Send + Sync {
+    /// Takes an event. Threads of the work call it, so it must not take long: one a stage as it begins, one as it ends, and others
+    /// in between, ten a second at most.
+    fn tell(&self, event: &Event<'_>);
+}
+
+/// Where progress goes. Cheap to clone, shared by threads.
+#[derive(Clone, Default)]
+pub struct Progress {
+    sink: Option<Arc<dyn Sink>>,
+}
+
+impl Progress {
+    /// To nothing.
+    pub fn hidden() -> Progress {
+        Progress::default()
+    }
+
+    /// To a sink.
+    pub fn to(sink: Arc<dyn Sink>) -> Progress {
+        Progress { sink: Some(sink) }
+    }
+
+    /// A counter for a stage that will do `total` units.
+    pub fn stage(&self, name: &str, total: u64, unit: Unit) -> Bar {
+        Bar { shown: self.sink.clone().map(|sink| Shown::new(sink, name, total, unit)) }
+    }
+}
+
+/// The count of one stage, which ends when this is dropped.
+pub struct Bar {
+    shown: Option<Shown>,
+}
+
+impl Bar {
+    /// So many more are done.
+    pub fn add(&self, count: u64) {
+        if let Some(shown) = &self.shown {
+            shown.add(count, shown.start.elapsed());
+        }
+    }
+}
+
+struct Shown {
+    sink: Arc<dyn Sink>,
+    id: u64,
+    name: String,
+    total: u64,
+    unit: Unit,
+    start: Instant,
+    done: AtomicU64,
+    /// Milliseconds after the start from which on the next event may come.
+    next: AtomicU64,
+}
+
+/// Stages that the process has begun.
+static STAGES: AtomicU64 = AtomicU64::new(0);
+
+impl Shown {
+    fn new(sink: Arc<dyn Sink>, name: &str, total: u64, unit: Unit) -> Shown {
+        let (id, name) = (STAGES.fetch_add(1, Ordering::Relaxed), name.to_string());
+        let (done, next) = (AtomicU64::new(0), AtomicU64::new(BETWEEN.as_millis() as u64));
+        let shown = Shown { sink, id, name, total, unit, start: Instant::now(), done, next };
+        shown.tell(0, Duration::ZERO, false);
+        shown
+    }
+
+    /// Counts, and tells where it is time for it; of several threads one is chosen to tell.
+    fn add(&self, count: u64, elapsed: Duration) {
+        let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
+        let now = elapsed.as_millis() as u64;
+        let next = self.next.load(Ordering::Relaxed);
+        let later = now + BETWEEN.as_millis() as u64;
+        if now >= next && self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.tell(done, elapsed, false);
+        }
+    }
+
+    fn tell(&self, done: u64, elapsed: Duration, ends: bool) {
+        let Shown { id, total, unit, .. } = *self;
+        self.sink.tell(&Event { id, stage: &self.name, done, total, unit, seconds: elapsed.as_secs_f64(), ends });
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        self.tell(self.done.load(Ordering::Relaxed), self.start.elapsed(), true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Listener(Mutex<Vec<(String, u64, bool)>>);
+
+    impl Sink for Listener {
+        fn tell(&self, event: &Event<'_>) {
+            let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            told.push((event.stage.to_string(), event.done, event.ends));
+        }
+    }
+
+    #[test]
+    fn events_are_rare_and_no_count_is_lost() {
+        let told = Arc::new(Listener::default());
+        let bar = Progress::to(told.clone()).stage("sign", 100, Unit::Documents);
+        let shown = bar.shown.as_ref().unwrap();
+        [10, 90, 100, 110, 190, 200, 450].into_iter().for_each(|ms| shown.add(5, Duration::from_millis(ms)));
+        drop(bar);
+        let told: Vec<(u64, bool)> = told.0.lock().unwrap().iter().map(|(_, done, ends)| (*done, *ends)).collect();
+        assert_eq!(told, [(0, false), (15, false), (30, false), (35, false), (35, true)]);
+    }
+
+    #[test]
+    fn threads_share_a_count_and_stages_of_one_name_are_two() {
+        let told = Arc::new(Listener::default());
+        let progress = Progress::to(told.clone());
+        let (bar, other) = (progress.stage("sign", 300, Unit::Items), progress.stage("sign", 1, Unit::Items));
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| (0..100).for_each(|_| bar.add(1)));
+            }
+        });
+        let ids = [&bar, &other].map(|bar| bar.shown.as_ref().unwrap().id);
+        assert_ne!(ids[0], ids[1]);
+        drop(bar);
+        assert_eq!(told.0.lock().unwrap().last().unwrap(), &("sign".to_string(), 300, true));
+        let hidden = Progress::hidden().stage("sign", 0, Unit::Items);
+        hidden.add(3);
+        assert!(hidden.shown.is_none());
+    }
+}

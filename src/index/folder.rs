@@ -1,0 +1,107 @@
+//! Files of an index: made durable before anything names them.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::hash::Hash128;
+
+/// A file with all that tells it from another one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Named {
+    /// Its name in its folder.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+    /// XXH3-128 over it, in hexadecimal.
+    pub xxh3: String,
+}
+
+/// The names in a folder; none where it is not there.
+pub fn names(dir: &Path) -> Result<Vec<String>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(Error::reading("list the folder", dir)(error)),
+    };
+    let name = |entry: std::io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    entries.map(name).collect::<std::io::Result<_>>().map_err(Error::reading("list the folder", dir))
+}
+
+/// Writes a whole file and makes it durable.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut file = File::create(path).map_err(Error::io("create", path))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
+}
+
+/// Makes the names in a folder durable.
+pub fn sync_folder(dir: &Path) -> Result<()> {
+    match File::open(dir).and_then(|folder| folder.sync_all()) {
+        // Some file systems make folders durable in their own way and refuse to be told.
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported) => Ok(()),
+        other => other.map_err(Error::io("write the folder", dir)),
+    }
+}
+
+/// Makes all files of a folder durable, and says what tells each from others; in order of the names.
+pub fn seal(dir: &Path) -> Result<Vec<Named>> {
+    let mut files = names(dir)?;
+    files.sort_unstable();
+    let files = files.into_iter().map(|name| {
+        let path = dir.join(&name);
+        File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
+        look(&path, name)
+    });
+    let files = files.collect::<Result<_>>()?;
+    sync_folder(dir)?;
+    Ok(files)
+}
+
+/// Makes all files and folders below a folder durable.
+pub fn seal_below(dir: &Path) -> Result<()> {
+    for name in names(dir)? {
+        let path = dir.join(name);
+        if path.is_dir() {
+            seal_below(&path)?;
+        } else {
+            File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
+        }
+    }
+    sync_folder(dir)
+}
+
+/// Compares a file with what was written.
+///
+/// # Errors
+/// [`Error::Damaged`] with what differs.
+pub fn check(dir: &Path, known: &Named) -> Result<()> {
+    let path = dir.join(&known.name);
+    let damaged = |why: String| Error::Damaged { path: path.clone(), why };
+    if !path.is_file() {
+        return Err(damaged("it is not there".into()));
+    }
+    let found = look(&path, known.name.clone())?;
+    if found.bytes != known.bytes {
+        return Err(damaged(format!("it has {} bytes and not {}", found.bytes, known.bytes)));
+    }
+    if found.xxh3 != known.xxh3 {
+        return Err(damaged(format!("it has checksum {} and not {}", found.xxh3, known.xxh3)));
+    }
+    Ok(())
+}
+
+fn look(path: &Path, name: String) -> Result<Named> {
+    let mut file = File::open(path).map_err(Error::reading("open", path))?;
+    let (mut hash, mut bytes, mut buffer) = (Hash128::default(), 0, vec![0; 1 << 20]);
+    loop {
+        let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;
+        if count == 0 {
+            return Ok(Named { name, bytes, xxh3: format!("{:032x}", hash.value()) });
+        }
+        hash.add(&buffer[..count]);
+        bytes += count as u64;
+    }
+}

@@ -1,0 +1,97 @@
+//! Where a night and the index meet: two sequences in one order of groups, each gone through once.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::shuffle::run::{Run, bucket_of};
+
+/// The groups of some buckets, in the order in which a [`Run`] has them.
+#[derive(Debug, Default)]
+pub struct Groups<'g>(Vec<(usize, &'g [u8])>);
+
+impl<'g> Groups<'g> {
+    /// Of groups in byte order, each once.
+    pub fn new(groups: impl Iterator<Item = &'g [u8]>) -> Groups<'g> {
+        let mut groups: Vec<(usize, &[u8])> = groups.map(|group| (bucket_of(group), group)).collect();
+        // Stable: within a bucket they stay in byte order.
+        groups.sort_by_key(|(bucket, _)| *bucket);
+        Groups(groups)
+    }
+}
+
+/// Hands on the rows of a run whose group is among these, of these buckets; gives the bytes that were read. Where there are few groups
+/// for many rows, most rows are not looked at (galloping: Bentley and Yao 1976).
+///
+/// # Errors
+/// [`crate::error::Error::Damaged`] where a piece of the run is not what was written; what `each` returns.
+pub fn meet(
+    run: &Run,
+    buckets: Range<usize>,
+    Groups(groups): &Groups<'_>,
+    mut each: impl FnMut(&[u8]) -> Result<()>,
+) -> Result<u64> {
+    let (width, group_width) = (run.width(), run.group_width());
+    let (mut reader, mut at, mut bytes) = (run.read(buckets), 0, 0);
+    while at < groups.len()
+        && let Some(block) = reader.next_block()?
+    {
+        bytes += block.len() as u64;
+        let rows = block.len() / width;
+        let row = |number: usize| &block[number * width..(number + 1) * width];
+        let place = |number: usize| {
+            let group = &row(number)[..group_width];
+            (bucket_of(group), group)
+        };
+        let mut next = 0;
+        while at < groups.len() {
+            next = first(next, rows, |number| place(number) >= groups[at]);
+            while next < rows && row(next)[..group_width] == *groups[at].1 {
+                each(row(next))?;
+                next += 1;
+            }
+            if next == rows {
+                // The group may go on in the next block.
+                break;
+            }
+            at += 1;
+        }
+    }
+    Ok(bytes)
+}
+
+/// The first of the numbers from `low` to `high` for which `is` says yes, as it does for all behind it: looked for near `low` first.
+fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high, mut step) = (low, high, 1);
+    while low < high {
+        let look = low + step - 1;
+        if look >= high {
+            break;
+        }
+        if is(look) {
+            high = look;
+            break;
+        }
+        (low, step) = (look + 1, step * 2);
+    }
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_is_found_from_anywhere() {
+        for high in 0..40 {
+            for border in 0..=high {
+                for low in 0..=border {
+                    assert_eq!(first(low, high, |number| number >= border), border, "{low}..{high}");
+                }
+            }
+        }
+    }
+}

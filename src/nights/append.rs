@@ -1,0 +1,378 @@
+//! What a night adds to the index: its new texts with ids and fates, and the keys that later nights meet them by.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow_array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder};
+use arrow_array::{Array as _, ArrayRef, RecordBatch};
+use arrow_schema::SchemaRef;
+
+use super::batch::absolute;
+use super::job::{COPIES, Job};
+use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::index::{
+    BATCHES, Batch, FORMAT, Index, Manifest, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal, seal_below,
+    stop_at,
+};
+use crate::io::{RowFilter, SUCCESS, Split, Stage, Want};
+use crate::job::removals::{self, Decided};
+use crate::job::run_report::RemovalReport;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::meeting::Numbered;
+use crate::reading::reader::Reader;
+use crate::row::number;
+use crate::shuffle::run::RunWriter;
+use crate::shuffle::{AtomicBits, AtomicCells, Sorted};
+use crate::stage::copies;
+use crate::text::Field;
+
+/// Bytes of texts that are encoded at once.
+const AT_ONCE: usize = 4 << 20;
+
+/// What is known of a night when its tables stand.
+pub struct Night<'n> {
+    /// By label: what its documents meet others by.
+    pub keys: Vec<(String, Sorted)>,
+    /// The hashes of its texts, likewise.
+    pub copy_keys: Option<Sorted>,
+    /// The exact copies.
+    pub copies: &'n Arc<Classes>,
+    /// What is removed.
+    pub decided: Option<&'n Decided>,
+    /// Kinds of ids.
+    pub ids: &'n IdsSeen,
+}
+
+/// Writes what a night adds, under names that nothing knows yet; gives the generation that would have it. A night that adds nothing
+/// leaves the index as it is.
+///
+/// # Errors
+/// A full disk.
+pub fn append(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    job: &Job<'_>,
+    numbered: Numbered,
+    night: &Night<'_>,
+    removal: Option<&RemovalReport>,
+) -> Result<Manifest> {
+    let mut next = job.index.manifest.clone().unwrap_or_default();
+    if !job.appends {
+        return Ok(next);
+    }
+    let running = engine.clock.stage("append to the index");
+    // A generation whose number was used before by a night that is made again is not used again.
+    let newest = Manifest::newest(job.index.dir())?.map_or(0, |manifest| manifest.generation);
+    let read_generation = next.generation;
+    next.generation = newest + 1;
+    next.format = FORMAT;
+    next.dupsift = env!("CARGO_PKG_VERSION").to_owned();
+    next.documents_planned = job.documents_planned;
+    next.recipe = super::recipe::lines(job.options)?;
+    let name = |kind: &str| format!("{kind}-{:08}", next.generation);
+    if next.statistics.is_empty() {
+        next.statistics = name("s");
+    }
+    let stored = AtomicBits::new(engine.dir, "stored", reader.documents() as usize)?;
+    let (folder, rows_folder) = (name("b"), name("r"));
+    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, night, &stored)?;
+    stop_at("documents");
+    let dir = job.index.begin(ROWS, &rows_folder)?;
+    let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
+    let mut written = 0;
+    for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
+        written += write_rows(engine, &dir, label, keys, numbered, &stored)?;
+    }
+    stop_at("rows");
+    let first_doc = next.next_doc;
+    next.next_doc += reader.rows();
+    next.texts += stored.count();
+    next.rows.push(Rows { folder: rows_folder, first_doc, end_doc: next.next_doc, files: seal(&dir)? });
+    next.batches.push(Batch {
+        name: job.batch.name.clone(),
+        folder,
+        first_doc,
+        rows: reader.rows(),
+        texts: stored.count(),
+        inputs: job.batch.inputs.clone(),
+        out: absolute(&job.options.out),
+        read_generation,
+        seen: removal.and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
+        parts,
+        ..Batch::default()
+    });
+    running.end(stored.count(), written, 0);
+    Ok(next)
+}
+
+/// Names the folders and writes down what the next generation will be; the output is whole, but has no name yet.
+///
+/// # Errors
+/// A full disk.
+pub fn intend(index: &Index, stage: &Stage, next: &Manifest) -> Result<()> {
+    if !index.folder(STATISTICS, &next.statistics).exists() {
+        let dir = index.begin(STATISTICS, &next.statistics)?;
+        copy_below(&stage.path().join("stats"), &dir.join("stats"))?;
+        copy(&stage.path().join("run.json"), &dir.join("run.json"))?;
+        std::fs::write(dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
+        seal_below(&dir)?;
+        index.place(STATISTICS, &next.statistics)?;
+    }
+    stop_at("statistics named");
+    if let (Some(batch), Some(rows)) = (next.batches.last(), next.rows.last()) {
+        index.place(BATCHES, &batch.folder)?;
+        stop_at("documents named");
+        index.place(ROWS, &rows.folder)?;
+    }
+    stop_at("rows named");
+    next.intend(index.dir())?;
+    stop_at("intent");
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    std::fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
+}
+
+fn copy_below(from: &Path, to: &Path) -> Result<()> {
+    std::fs::create_dir_all(to).map_err(Error::io("create the folder", to))?;
+    if !from.exists() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(from).map_err(Error::io("list the folder", from))? {
+        let path = entry.map_err(Error::io("list the folder", from))?.path();
+        let to = to.join(path.file_name().unwrap_or_default());
+        if path.is_dir() { copy_below(&path, &to)? } else { copy(&path, &to)? }
+    }
+    Ok(())
+}
+
+/// The rows of stored documents, as a run.
+fn write_rows(
+    engine: &Engine<'_>,
+    dir: &Path,
+    label: &str,
+    keys: &Sorted,
+    numbered: Numbered,
+    stored: &AtomicBits,
+) -> Result<u64> {
+    let (width, group_width) = keys.widths();
+    let kept = engine.shuffle(&format!("{label}-kept"), width, group_width, keys.rows())?;
+    engine.work(
+        keys.partitions(),
+        || Ok(kept.writer()),
+        |writer, partition| {
+            engine.go_on()?;
+            let records = keys.load(partition, engine.budget.a_thread)?;
+            for record in (0..records.len()).map(|at| records.record(at)) {
+                if stored.get(numbered.doc(number(&record[group_width..])) as usize) {
+                    writer.push(record)?;
+                }
+            }
+            keys.remove(partition)
+        },
+        |mut writer| writer.flush(),
+    )?;
+    write_run(engine, dir, label, kept.finish()?)
+}
+
+/// Rows as a run of that name; gives how many there are.
+pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted) -> Result<u64> {
+    let (width, group_width) = rows.widths();
+    let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
+    let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts)?;
+    let memory = engine.budget.a_thread / 2;
+    engine.work(
+        rows.partitions(),
+        || Ok(()),
+        |(), partition| {
+            engine.go_on()?;
+            writer.write(partition, &rows.load(partition, memory)?, memory)?;
+            rows.remove(partition)
+        },
+        Ok,
+    )?;
+    writer.finish()?;
+    Ok(counts.iter().sum())
+}
+
+/// The documents of the night: a file for each piece of the corpus, a row for each number.
+fn write_parts(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    dir: &Path,
+    night: &Night<'_>,
+    stored: &AtomicBits,
+) -> Result<Vec<Part>> {
+    let fates = fates(engine, reader, night.decided)?;
+    let id = night.ids.id_type().0;
+    let view = View::first(engine, reader);
+    let surplus = (night.copies.clone(), reader.base);
+    let rows = RowFilter::Where(Arc::new(move |doc| doc >= surplus.1 && !surplus.0.is_surplus(doc)));
+    let want = reader.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
+    let pieces = reader.pieces(engine).into_iter().filter(|piece| piece.first_doc >= reader.base).collect::<Vec<_>>();
+    let written = Mutex::new(Vec::new());
+    let room = engine.room();
+    engine.work(
+        pieces.len(),
+        || Ok(()),
+        |(), at| {
+            let name = format!("part-{at:06}.parquet");
+            let mut part = Rewriting::new(reader, &dir.join(&name), id, &pieces[at])?;
+            let mut each = |batch: &Documents| part.batch(engine, reader, &view, batch, &fates, stored);
+            reader.read_piece(engine, &room, &pieces[at], &want, &mut each)?;
+            let rows = part.end(reader)?;
+            let first_doc = reader.number(pieces[at].first_doc);
+            written.lock().unwrap_or_else(PoisonError::into_inner).push((name, first_doc, rows));
+            Ok(())
+        },
+        Ok,
+    )?;
+    engine.none_bad()?;
+    let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
+    written.sort_unstable();
+    let files = seal(dir)?;
+    Ok(written.into_iter().zip(files).map(|((_, first_doc, rows), file)| Part { file, first_doc, rows }).collect())
+}
+
+/// By document of the corpus: the number in the index of the one that it goes for, plus one; 0 where it stays.
+fn fates(engine: &Engine<'_>, reader: &Reader<'_>, decided: Option<&Decided>) -> Result<AtomicCells<u64>> {
+    let fates = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
+    let Some(decided) = decided else { return Ok(fates) };
+    removals::each(decided, engine.budget.a_thread, |doc, kept| {
+        if let Some(own) = doc.checked_sub(reader.base) {
+            fates.store(own as usize, reader.number(kept) + 1);
+        }
+        Ok(())
+    })?;
+    Ok(fates)
+}
+
+/// A file of documents while it is written.
+struct Rewriting<'p> {
+    writer: PartWriter,
+    schema: SchemaRef,
+    id: IdType,
+    ids: IdBuilder,
+    texts: StringBuilder,
+    fields: Vec<(Field, StringBuilder)>,
+    hashes: FixedSizeBinaryBuilder,
+    kept: Int64Builder,
+    rows: usize,
+    bytes: usize,
+    /// The number of the next document.
+    next: u64,
+    piece: &'p Split,
+}
+
+impl<'p> Rewriting<'p> {
+    /// Of a piece of a file. A column that the file does not have is in the new one neither: a value that is missing is another
+    /// thing than a column that is.
+    fn new(reader: &Reader<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
+        let has = |field: &&Field| {
+            reader.source.files[piece.file].others.contains(&reader.options.field_columns[**field as usize])
+        };
+        let fields: Vec<Field> = reader.fields.iter().filter(has).copied().collect();
+        let names: Vec<String> = fields.iter().map(|field| field.name().to_owned()).collect();
+        let schema = part_schema(IdBuilder::new(id).finish().data_type().clone(), &names);
+        Ok(Rewriting {
+            writer: PartWriter::create(path, schema.clone())?,
+            schema,
+            id,
+            ids: IdBuilder::new(id),
+            texts: StringBuilder::new(),
+            fields: fields.into_iter().map(|field| (field, StringBuilder::new())).collect(),
+            hashes: FixedSizeBinaryBuilder::new(16),
+            kept: Int64Builder::new(),
+            rows: 0,
+            bytes: 0,
+            next: piece.first_doc,
+            piece,
+        })
+    }
+
+    fn batch(
+        &mut self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        view: &View<'_>,
+        batch: &Documents,
+        fates: &AtomicCells<u64>,
+        stored: &AtomicBits,
+    ) -> Result<()> {
+        engine.go_on()?;
+        let columns = view.columns(batch)?;
+        for row in 0..batch.len() {
+            let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
+            let document = view.document(doc, text, &columns, row);
+            if copies::row(doc, &document).is_none() {
+                continue;
+            }
+            self.fill(doc)?;
+            match batch.id(row) {
+                Some(id) => self.ids.push(id)?,
+                None => self.ids.push(IdRef::Text(&reader.source.name_of(doc)))?,
+            }
+            self.texts.append_value(text);
+            for (field, builder) in &mut self.fields {
+                let cell = columns[*field as usize].as_ref().map(|column| column.get(row));
+                builder.append_option(if let Some(Cell::Text(value)) = cell { Some(value) } else { None });
+            }
+            let failed = Error::table("write documents of the index");
+            self.hashes.append_value(document.copy_hash().to_be_bytes()).map_err(failed)?;
+            let kept = fates.load((doc - reader.base) as usize).checked_sub(1);
+            self.kept.append_option(kept.map(|kept| kept as i64));
+            stored.set(doc as usize);
+            self.next = doc + 1;
+            self.rows += 1;
+            self.bytes += text.len();
+            if self.bytes >= AT_ONCE {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows of documents that are not stored, up to this one.
+    fn fill(&mut self, doc: u64) -> Result<()> {
+        while self.next < doc {
+            match self.id {
+                IdType::Text | IdType::Bytes => self.ids.push(IdRef::Text(""))?,
+                IdType::Int32 | IdType::Int64 => self.ids.push(IdRef::Int(0))?,
+            }
+            self.texts.append_null();
+            self.fields.iter_mut().for_each(|(_, field)| field.append_null());
+            self.hashes.append_null();
+            self.kept.append_null();
+            self.next += 1;
+            self.rows += 1;
+            if self.rows >= 1 << 16 {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        let mut columns: Vec<ArrayRef> = vec![self.ids.finish(), Arc::new(self.texts.finish())];
+        columns.extend(self.fields.iter_mut().map(|(_, field)| Arc::new(field.finish()) as ArrayRef));
+        columns.push(Arc::new(self.hashes.finish()));
+        columns.push(Arc::new(self.kept.finish()));
+        (self.rows, self.bytes) = (0, 0);
+        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        self.writer.write(&batch.map_err(Error::table("write documents of the index"))?)
+    }
+
+    /// Ends the file: it has a row for each number of the piece.
+    fn end(mut self, reader: &Reader<'_>) -> Result<u64> {
+        self.fill((self.piece.first_doc + self.piece.rows).min(reader.documents()))?;
+        self.flush()?;
+        self.writer.close()
+    }
+}

@@ -1,0 +1,329 @@
+//! A night meets the index: whose keys are those of the night is found by a scan of the index's rows, and these documents become guests:
+//! their texts are copied out of the index, and read as documents that stand before the night.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::{Field, Schema};
+
+use super::job::COPIES;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::index::{
+    BATCHES, COPY_HASH, Groups, Index, KEPT_DOC, Manifest, Part, PartWriter, ROWS, TEXT, field_column, meet, read_rows,
+};
+use crate::io::{GUESTS, Source, find_all, open};
+use crate::options::RunOptions;
+use crate::reading::guests::Guests;
+use crate::reading::inputs::columns;
+use crate::reading::meeting::{Meeting, Numbered};
+use crate::row::number;
+use crate::shuffle::run::{Run, buckets_of};
+use crate::shuffle::{AtomicBits, AtomicCells, Mapped, Sorted};
+use crate::stage::bound::Bound;
+use crate::text::Analysis;
+
+/// What a night needs of an index, and what came of it.
+pub struct Joining<'i> {
+    index: &'i Index,
+    options: &'i RunOptions,
+    /// How its documents are numbered.
+    pub numbered: Numbered,
+    met: OnceLock<Met>,
+    /// Guests for which there was no room.
+    pub beyond: AtomicU64,
+    /// Bytes of the index's rows that were read.
+    pub scanned: AtomicU64,
+}
+
+/// The guests, while they are read.
+struct Met {
+    source: Source,
+    first: u64,
+    numbers: Mapped<u64>,
+    fates: AtomicCells<u64>,
+    hashes: [AtomicCells<u64>; 2],
+}
+
+/// A part with the rows of it that are asked for, and the guest that the first of them is.
+struct Wanted<'p> {
+    path: PathBuf,
+    part: &'p Part,
+    guests: std::ops::Range<usize>,
+}
+
+impl<'i> Joining<'i> {
+    /// Of a night whose documents are numbered so.
+    pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
+        Joining {
+            index,
+            options,
+            numbered,
+            met: OnceLock::new(),
+            beyond: AtomicU64::new(0),
+            scanned: AtomicU64::new(0),
+        }
+    }
+
+    /// Notes the documents of the index that have a key of these.
+    fn scan(
+        &self,
+        engine: &Engine<'_>,
+        manifest: &Manifest,
+        label: &str,
+        keys: &Sorted,
+        met: &AtomicBits,
+    ) -> Result<()> {
+        let (width, group_width) = keys.widths();
+        let mut runs = Vec::new();
+        for rows in &manifest.rows {
+            let path = self.index.folder(ROWS, &rows.folder).join(format!("{label}.run"));
+            let run = Run::open(&path)?;
+            if (run.width(), run.group_width()) != (width, group_width) {
+                let why = format!("it has rows of {} bytes; expected {width}", run.width());
+                return Err(Error::Damaged { path, why });
+            }
+            runs.push(run);
+        }
+        let partitions = keys.partitions();
+        engine.work(
+            partitions,
+            || Ok(()),
+            |(), partition| {
+                engine.go_on()?;
+                let records = keys.load(partition, engine.budget.a_thread)?;
+                let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..group_width]));
+                for run in &runs {
+                    let bytes = meet(run, buckets_of(partition, partitions), &groups, |row| {
+                        let doc = number(&row[group_width..]) as usize;
+                        if doc >= met.len() {
+                            let why = format!("a row of {label} names document {doc} of {}", met.len());
+                            return Err(Error::Damaged { path: self.index.dir().to_path_buf(), why });
+                        }
+                        if !manifest.is_forgotten(doc as u64) {
+                            met.set(doc);
+                        }
+                        Ok(())
+                    })?;
+                    self.scanned.fetch_add(bytes, Relaxed);
+                }
+                Ok(())
+            },
+            Ok,
+        )?;
+        Ok(())
+    }
+
+    /// Adds the documents that removed ones were removed for.
+    fn add_kept(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
+        let numbers = numbers(engine, met)?;
+        let wanted = self.wanted(manifest, &numbers);
+        engine.work(
+            wanted.len(),
+            || Ok(()),
+            |(), at| {
+                let rows = wanted[at].rows(&numbers);
+                read_rows(&wanted[at].path, &rows, Some(&[KEPT_DOC]), &mut |batch| {
+                    kept_docs(&batch).for_each(|kept| {
+                        _ = kept.filter(|&kept| !manifest.is_forgotten(kept as u64)).map(|kept| met.set(kept as usize))
+                    });
+                    Ok(())
+                })
+            },
+            Ok,
+        )?;
+        Ok(())
+    }
+
+    /// The parts that hold these documents.
+    fn wanted<'m>(&self, manifest: &'m Manifest, numbers: &[u64]) -> Vec<Wanted<'m>> {
+        let mut wanted = Vec::new();
+        for batch in &manifest.batches {
+            for part in &batch.parts {
+                let from = numbers.partition_point(|&number| number < part.first_doc);
+                let to = numbers.partition_point(|&number| number < part.first_doc + part.rows);
+                if from < to {
+                    let path = self.index.folder(BATCHES, &batch.folder).join(&part.file.name);
+                    wanted.push(Wanted { path, part, guests: from..to });
+                }
+            }
+        }
+        wanted
+    }
+
+    /// Copies the texts of these documents out of the index, into files as the night's may be.
+    fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<Met> {
+        let running = engine.clock.stage("look up guests");
+        let numbers = numbers(engine, met)?;
+        let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
+        let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "guest-hashes", numbers.len()));
+        let [high, low] = hashes;
+        let hashes = [high?, low?];
+        let wanted = self.wanted(manifest, &numbers);
+        let place = |at: usize| engine.dir.join(format!("{at:08}{GUESTS}"));
+        engine.work(
+            wanted.len(),
+            || Ok(()),
+            |(), at| {
+                engine.go_on()?;
+                let (one, mut guest) = (&wanted[at], wanted[at].guests.start);
+                let mut writer = None;
+                let path = place(at);
+                if path.exists() {
+                    std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+                }
+                read_rows(&one.path, &one.rows(&numbers), None, &mut |batch| {
+                    note(&batch, guest, &fates, &hashes);
+                    guest += batch.num_rows();
+                    let batch = self.as_input(&batch)?;
+                    let writer = match &mut writer {
+                        Some(writer) => writer,
+                        None => writer.insert(PartWriter::create(&path, batch.schema())?),
+                    };
+                    writer.write(&batch)
+                })?;
+                writer.map_or(Ok(()), |writer| writer.close().map(|_| ()))
+            },
+            Ok,
+        )?;
+        let files = (0..wanted.len()).map(|at| place(at).to_string_lossy().into_owned());
+        let source = self.open(&files.collect::<Vec<_>>())?;
+        let first = self.numbered.base - numbers.len() as u64;
+        if source.documents() != numbers.len() as u64 {
+            return Err(Error::Internal(format!("{} of {} guests were copied", source.documents(), numbers.len())));
+        }
+        running.end(numbers.len() as u64, source.documents(), 0);
+        Ok(Met { source: source.shifted(first), first, numbers, fates, hashes })
+    }
+
+    fn open(&self, files: &[String]) -> Result<Source> {
+        let found = find_all(files, Default::default())?;
+        let (source, bad) = open(found, &columns(self.options), self.options.threads)?;
+        match bad.first() {
+            Some(bad) => Err(Error::Damaged { path: bad.path.clone(), why: bad.why.clone() }),
+            None => Ok(source),
+        }
+    }
+
+    /// The columns by the names that those of the night have.
+    fn as_input(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let options = self.options;
+        let mut names = vec![("id".to_owned(), &options.id_column), (TEXT.to_owned(), &options.text_column)];
+        let fields = crate::text::Field::ALL.iter().map(|&field| (field, &options.field_columns[field as usize]));
+        names.extend(fields.map(|(field, column)| (field_column(field.name()), column)));
+        let mut columns: Vec<(String, ArrayRef)> = Vec::new();
+        for (stored, asked) in names {
+            if let Some(column) = batch.column_by_name(&stored)
+                && columns.iter().all(|(known, _)| known != asked)
+            {
+                columns.push((asked.clone(), column.clone()));
+            }
+        }
+        let fields = columns.iter().map(|(name, column)| Field::new(name, column.data_type().clone(), true));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let columns = columns.into_iter().map(|(_, column)| column).collect();
+        RecordBatch::try_new(schema, columns).map_err(Error::table("copy documents of the index"))
+    }
+
+    /// The guests of the night, and their files where there are some.
+    ///
+    /// # Errors
+    /// No space on disk.
+    pub fn guests(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Guests)> {
+        let Numbered { base, next_doc, .. } = self.numbered;
+        let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
+            let none = (Mapped::new(engine.dir, "no-guests", 0)?, AtomicCells::new(engine.dir, "no-fates", 0)?);
+            return Ok((None, Guests::new(engine, base, next_doc, none.0, none.1)?));
+        };
+        Ok((Some(source), Guests::new(engine, base, next_doc, numbers, fates)?))
+    }
+}
+
+impl Meeting for Joining<'_> {
+    fn numbered(&self) -> Numbered {
+        self.numbered
+    }
+
+    fn meet(
+        &self,
+        engine: &Engine<'_>,
+        bound: &[Bound<'_>],
+        keys: &[Option<Sorted>],
+        copies: Option<&Sorted>,
+    ) -> Result<Option<&Source>> {
+        let Some(manifest) = &self.index.manifest else { return Ok(None) };
+        let running = engine.clock.stage("meet the index");
+        let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc as usize)?;
+        let labels = bound.iter().map(|bound| bound.label.as_str()).zip(keys);
+        for (label, keys) in labels.filter_map(|(label, keys)| Some((label, keys.as_ref()?))) {
+            self.scan(engine, manifest, label, keys, &met)?;
+        }
+        if let Some(copies) = copies {
+            self.scan(engine, manifest, COPIES, copies, &met)?;
+        }
+        if self.options.remove_chains {
+            self.add_kept(engine, manifest, &met)?;
+        }
+        running.end(met.count(), met.count(), 0);
+        if met.count() == 0 {
+            return Ok(None);
+        }
+        if met.count() > self.numbered.base {
+            self.beyond.store(met.count(), Relaxed);
+            return Err(Error::Internal("there are more guests than numbers".into()));
+        }
+        let met = self.copy_out(engine, manifest, &met)?;
+        Ok(Some(&self.met.get_or_init(|| met).source))
+    }
+
+    fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        let Some(met) = self.met.get() else { return Ok(()) };
+        let guest = (doc - met.first) as usize;
+        let [high, low] = [0, 1].map(|part: usize| u128::from(met.hashes[part].load(guest)));
+        if document.copy_hash() == high << 64 | low {
+            return Ok(());
+        }
+        let why =
+            format!("the text of document {} has another hash than it had when it was written", met.numbers[guest]);
+        Err(Error::Damaged { path: self.index.dir().join(BATCHES), why })
+    }
+}
+
+impl Wanted<'_> {
+    /// The rows of the part.
+    fn rows(&self, numbers: &[u64]) -> Vec<u64> {
+        numbers[self.guests.clone()].iter().map(|number| number - self.part.first_doc).collect()
+    }
+}
+
+/// The numbers of the bits that are set, ascending.
+fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
+    let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "guest-numbers", met.count() as usize)?;
+    numbers.iter_mut().zip(met.iter()).for_each(|(number, doc)| *number = doc as u64);
+    Ok(numbers)
+}
+
+fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
+    let column = batch.column_by_name(KEPT_DOC).and_then(|column| column.as_primitive_opt::<Int64Type>()).cloned();
+    (0..batch.num_rows())
+        .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
+}
+
+/// Notes what is known of guests from `guest` on.
+fn note(batch: &RecordBatch, guest: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
+    for (row, kept) in kept_docs(batch).enumerate() {
+        fates.store(guest + row, kept.map_or(0, |kept| kept as u64 + 1));
+    }
+    let Some(column) = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt()) else {
+        return;
+    };
+    for row in (0..batch.num_rows()).filter(|&row| column.is_valid(row)) {
+        let (high, low) = column.value(row).split_at(8);
+        hashes[0].store(guest + row, number(high));
+        hashes[1].store(guest + row, number(low));
+    }
+}

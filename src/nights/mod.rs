@@ -1,0 +1,67 @@
+//! `run`, and with `--index` a run over a night against everything already seen, and what it adds to the index.
+//!
+//! ```text
+//! first reading   the night signs; its keys are those of its rows
+//! meet            a scan of the index's rows: who has a key of the night becomes a guest
+//! guests          their texts are copied out of the index and read as documents that stand before the night
+//! all else        as in any run, but that two guests are no pair, and what became of a guest is known
+//! append          texts, keys and fates of the night, each text once
+//! publish         folders, intent, output, manifest, in this order
+//! ```
+//!
+//! The first such run makes the index: it counts and learns, and its signatures are those under frozen counts too (`frozen`).
+
+mod append;
+mod batch;
+mod drift;
+mod job;
+mod join;
+mod night;
+mod recipe;
+mod reference;
+pub mod upkeep;
+
+use std::sync::atomic::AtomicBool;
+
+use night::matched;
+use reference::Reference;
+
+use crate::engine::progress::Progress;
+use crate::error::{Error, Result};
+use crate::job::RunReport;
+use crate::job::run::Finish;
+use crate::options::RunOptions;
+use crate::reading::inputs::Inputs;
+use crate::spelling::opt;
+
+/// A run; with an index or a reference, if one is asked for.
+///
+/// # Errors
+/// As [`run`](crate::job::run()); an index of another recipe; a name that another night has.
+pub fn run(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    finish: &Finish<'_>,
+) -> Result<RunReport> {
+    match (&options.index, &options.reference) {
+        (None, None) => crate::job::run(options, inputs, progress, cancel, finish),
+        (None, Some(reference)) => {
+            recipe::check(options, &inputs)?;
+            let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
+            // What the reference was made with goes for the corpus too.
+            let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
+            matched(&options, inputs, progress, cancel, finish, (reference.dir(), false))
+        }
+        (Some(dir), None) => {
+            recipe::check(options, &inputs)?;
+            matched(options, inputs, progress, cancel, finish, (dir, true))
+        }
+        (Some(_), Some(_)) => Err(Error::usage(format!(
+            "{} adds what is new and {} does not; leave one of them out",
+            opt("index"),
+            opt("reference")
+        ))),
+    }
+}

@@ -1,0 +1,228 @@
+//! One night: it is read, meets the index, is judged as any corpus, and becomes a part of the index.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::append::{self, Night};
+use super::job::Job;
+use super::join::Joining;
+use super::{batch, drift, recipe};
+use crate::algorithm::Corpus;
+use crate::corpus::CorpusStats;
+use crate::engine::products::Products;
+use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::index::{Index, Manifest, STATISTICS, stop_at};
+use crate::io::{BadInput, Stage};
+use crate::job::intake::Taken;
+use crate::job::member::{Member, Step};
+use crate::job::passes::{self, Before, First, Waiting};
+use crate::job::products::{Counts, Stock};
+use crate::job::read_back::Frozen;
+use crate::job::relate::{self, relate};
+use crate::job::run::{Finish, carry_out_and};
+use crate::job::run_report::{FrozenReport, IndexReport, RunReport};
+use crate::job::{Guarded, corpus_files, learn, output};
+use crate::options::RunOptions;
+use crate::reading::classes::Classes;
+use crate::reading::document::View;
+use crate::reading::guests::Guests;
+use crate::reading::inputs::Inputs;
+use crate::reading::meeting::Numbered;
+use crate::reading::reader::Reader;
+use crate::shuffle::Sorted;
+use crate::spelling::opt;
+use crate::stage::plan::Plan;
+
+/// Numbers that are left for guests at first: so many times the rows of the night, and at least so many.
+const RESERVED: (u64, u64) = (4, 1 << 16);
+
+/// A run against the index in a folder, which `appends` to it or leaves it as it is.
+pub fn matched(
+    options: &RunOptions,
+    inputs: Inputs,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    finish: &Finish<'_>,
+    (dir, appends): (&Path, bool),
+) -> Result<RunReport> {
+    let mut index = Index::open(dir, |out, generation| batch::state(dir, out, generation))?;
+    let named = batch::Named::new(options, &inputs.source.files)?;
+    if appends && let Some(report) = batch::begin(&mut index, options, &named)? {
+        return Ok(report);
+    }
+    let mut options = options.clone();
+    (options.checkpoint, options.resumes) = (None, false);
+    let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+    let documents_planned = recipe::compare(&index, &options, rows)?;
+    if let Some(manifest) = &index.manifest {
+        options.stats = Some(index.folder(STATISTICS, &manifest.statistics));
+    }
+    let next: RefCell<Option<Manifest>> = RefCell::new(None);
+    let report = {
+        let job = Job { index: &index, options: &options, documents_planned, batch: named, appends };
+        let attempt =
+            |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
+                corpus_files::check(engine, reader)?;
+                let (report, manifest) = attempt(engine, reader, stage, bad, products, &job)?;
+                next.replace(Some(manifest).filter(|_| appends));
+                // Pages that show texts go by numbers of documents, which are those of the index from the second night on.
+                if options.report && report.index.as_ref().is_some_and(|index| index.first_doc == 0) {
+                    return finish(engine, reader, stage, report);
+                }
+                Ok(report)
+            };
+        let before = |stage: &Stage| next.borrow().as_ref().map_or(Ok(()), |next| append::intend(&index, stage, next));
+        carry_out_and(&options, inputs, progress, cancel, attempt, &before)?
+    };
+    match next.into_inner() {
+        Some(next) if !report.is_held() => {
+            stop_at("output");
+            index.publish(next)?;
+        }
+        _ => index.sweep()?,
+    }
+    Ok(report)
+}
+
+/// One attempt over the files that are whole; again with more room before the night, where there are more guests than was thought.
+fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    bad: &[BadInput],
+    products: &Products<'_>,
+    job: &Job<'_>,
+) -> Result<(RunReport, Manifest)> {
+    let next_doc = job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc);
+    let mut base = next_doc.min((RESERVED.0 * reader.documents()).max(RESERVED.1));
+    loop {
+        let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
+        if next_doc + reader.documents() > numbered.room() {
+            return Err(Error::wrong(
+                opt("index"),
+                format_args!(
+                    "it has room for {} documents, and {next_doc} are there; make another one with {} above that",
+                    numbered.room(),
+                    opt("planned-documents")
+                ),
+            ));
+        }
+        let source = reader.source.shifted(base);
+        let night = reader.shifted(&source, base);
+        let mut joining = Joining::new(job.index, job.options, numbered);
+        match once(engine, &night, stage, bad, products, job, &mut joining) {
+            Err(_) if joining.beyond.load(Relaxed) > 0 => base = joining.beyond.load(Relaxed),
+            other => return other,
+        }
+    }
+}
+
+fn once(
+    engine: &Engine<'_>,
+    night: &Reader<'_>,
+    stage: &Stage,
+    bad: &[BadInput],
+    products: &Products<'_>,
+    job: &Job<'_>,
+    joining: &mut Joining<'_>,
+) -> Result<(RunReport, Manifest)> {
+    let (options, planned) = (night.options, job.documents_planned);
+    let mut frozen = options.stats.as_deref().map(|dir| Frozen::read(engine, night, dir)).transpose()?;
+    frozen.iter_mut().for_each(|frozen| frozen.report.documents_planned = planned);
+    let plan = Plan::new(&options.recipe, planned, false, frozen.is_some())?;
+    let stock = Stock::new(engine, night, &plan, frozen.as_ref(), products);
+    let none = CorpusStats::none();
+    let before = Before::new(engine, night, frozen.as_ref(), &none, planned);
+    let First { mut taken, copies, counts, words, members, copy_keys } =
+        passes::first(engine, night, &plan, &stock, &before, Some(&*joining))?;
+    let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
+    let stats = stats.frozen();
+    let view =
+        if plan.counts.is_some() { View::after_count(engine, night, cuts.as_ref(), &stats) } else { before.view };
+    let corpus = Corpus::new(planned, &stats);
+    let learn = || learn::learn(engine, night, &stock, &view, &corpus, plan.counts.map(|_| &*copies));
+    let learnt = if frozen.is_some() { Vec::new() } else { learn()? };
+    let models = frozen.as_ref().map_or(&learnt, |frozen| &frozen.models);
+    let waiting = Waiting {
+        view: &view,
+        stats: &stats,
+        copies: &copies,
+        words,
+        models,
+        text_bytes: taken.text_bytes,
+        documents_planned: planned,
+        numbered: Some(joining.numbered),
+    };
+    let mut members = passes::sign(engine, night, &plan, &stock, members, waiting)?;
+    let keys = take_keys(&mut members);
+
+    let (source, guests) = joining.guests(engine)?;
+    let source = source.map_or_else(|| night.source.shifted(0), |source| night.source.after(&source));
+    let reader = night.joined(&source, guests);
+    acquaint(&reader, job.index, &mut taken, &copies);
+    let view = view.over(&reader);
+    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
+    let (members, contents) = relate(engine, &reader, &stock, members, known)?;
+    // Counts are in the index, and in the output of the run that made it.
+    let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| job.index.manifest.is_none());
+    let tables = plan.counts.map(|counts| counts.needs).or(tables);
+    let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, bad };
+    let (mut report, decided) = output::write(engine, &reader, stage, &stock, members, contents, known)?;
+    report.frozen = Some(FrozenReport { from: job.index.dir().display().to_string(), documents_planned: planned });
+    let night = Night { keys, copy_keys, copies: &copies, decided: decided.as_ref(), ids: &taken.ids_seen };
+    let mut manifest = append::append(engine, &reader, job, joining.numbered, &night, report.removal.as_ref())?;
+    report.index = Some(of_night(job, &report, &manifest, &reader, joining));
+    drift::watch(&mut report, &mut manifest, job.appends);
+    took(engine, &mut report);
+    Ok((report, manifest))
+}
+
+/// By what the documents of each algorithm meet others.
+fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Sorted)> {
+    let keys = members.iter_mut().map(|member| match &mut member.now {
+        Step::Rows(signed) => Some((member.bound.label.clone(), *signed.keys.take()?)),
+        _ => None,
+    });
+    keys.flatten().collect()
+}
+
+/// Tells guests and night what they are to each other: whose text came again, and who is preferred.
+fn acquaint(reader: &Reader<'_>, index: &Index, taken: &mut Taken, copies: &Classes) {
+    let (Some(guests), Some(manifest)) = (&reader.guests, &index.manifest) else { return };
+    for class in copies.of(0..reader.base).filter(|class| class.iter().any(|doc| doc >= reader.base)) {
+        guests.copy(class.get(0));
+    }
+    let nights = manifest.batches.iter().map(|batch| guests.first_from(batch.first_doc));
+    taken.keep.by_nights(nights.chain([reader.base]).collect());
+}
+
+/// What was added to the index has cost something too.
+fn took(engine: &Engine<'_>, report: &mut RunReport) {
+    report.stages = engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+}
+
+fn of_night(
+    job: &Job<'_>,
+    report: &RunReport,
+    manifest: &Manifest,
+    reader: &Reader<'_>,
+    joining: &Joining<'_>,
+) -> IndexReport {
+    IndexReport {
+        folder: job.index.dir().display().to_string(),
+        batch: job.batch.name.clone(),
+        generation: manifest.generation,
+        read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
+        first_doc: joining.numbered.next_doc,
+        guests: reader.guests.as_ref().map_or(0, Guests::count),
+        texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
+        seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
+        bytes_scanned: joining.scanned.load(Relaxed),
+    }
+}

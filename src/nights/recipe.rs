@@ -1,0 +1,87 @@
+//! What an index was made with, and whether this run is of the same kind.
+
+use super::job::PLANNED;
+use crate::algorithm::kit::margin::MARGIN;
+use crate::error::{Error, Result};
+use crate::index::{Index, Line};
+use crate::options::RunOptions;
+use crate::reading::inputs::Inputs;
+use crate::spelling::opt;
+use crate::text::Pipeline;
+
+/// Checks that a run like this can be matched against an index.
+///
+/// # Errors
+/// [`Error::Usage`] with what cannot.
+pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
+    let refused = |what: String| Err(Error::wrong(opt("index"), what));
+    if options.sift {
+        return refused(format!("{} leaves out rows that a later night would meet; leave it out", opt("sift")));
+    }
+    if inputs.source.has_pages() {
+        return refused(
+            "pages cannot be matched against an index yet; run `dupsift purify` first, and this over what comes of it"
+                .into(),
+        );
+    }
+    for chosen in &options.recipe.algorithms {
+        let label = &chosen.label;
+        if chosen.relates() {
+            return refused(format!(
+                "{label}: relate=true tells a pair by all other pairs of its documents, which an index does not keep; add relate=false"
+            ));
+        }
+        if chosen.params.iter().any(|(name, _)| name == MARGIN.name) && chosen.params.margin(MARGIN.name).is_some() {
+            return refused(format!(
+                "{label}: margin= holds a pair against all other pairs of its documents, which an index does not keep; leave it out"
+            ));
+        }
+        let name = chosen.algorithm.name();
+        if name == "repeats" {
+            return refused(format!("{label}: what is repeated is known when all documents are; leave it out"));
+        }
+        let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
+        if matches!(name, "shingles" | "lsi") && joins("exact") {
+            return refused(format!("{label}: join=exact holds each document against all others; take another join"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the recipe of the run with that of the index; gives the number of documents that table schemes are chosen by.
+///
+/// # Errors
+/// [`Error::Usage`] with each line that differs.
+pub fn compare(index: &Index, options: &RunOptions, rows: u64) -> Result<u64> {
+    let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
+    let Some(manifest) = &index.manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
+    let mut differences = manifest.differences(&lines(options)?);
+    if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
+        differences.push(format!("{}: {} there, {planned} here", opt("planned-documents"), manifest.documents_planned));
+    }
+    if let Some(stats) = &options.stats {
+        differences.push(format!("{}: its own there, those of {} here", opt("stats"), stats.display()));
+    }
+    if differences.is_empty() {
+        return Ok(manifest.documents_planned);
+    }
+    let dir = index.dir().display();
+    let option = if options.reference.is_some() { "reference" } else { "index" };
+    Err(Error::usage(format!(
+        "{} was made with another recipe:\n  {}\nrun as it was made, or make another index",
+        opt(option).with(dir),
+        differences.join("\n  ")
+    )))
+}
+
+/// What signatures and pairs depend on, a line each.
+///
+/// # Errors
+/// Words that cannot be cut so.
+pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
+    let line = |name: &str, value: String| Line { name: name.to_owned(), value };
+    let recipe = &options.recipe;
+    let mut lines: Vec<Line> = recipe.algorithms.iter().map(|one| line(&one.label, one.to_string())).collect();
+    lines.push(line("words", Pipeline::new(&recipe.text)?.identity().replace(' ', ",")));
+    Ok(lines)
+}

@@ -1,0 +1,89 @@
+//! `--reference`: documents that a corpus is matched against, and that never go: an index, an earlier output, or plain files, such as
+//! those of a benchmark. Of what is no index one is made for the time of the run.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use super::job::PLANNED;
+use super::night::matched;
+use crate::engine::progress::Progress;
+use crate::error::{Error, Result};
+use crate::index::statistics_in;
+use crate::io::{Unfinished, WORK};
+use crate::job::run_report::RunReport;
+use crate::options::{CorpusFiles, RunOptions};
+use crate::reading::inputs::{Inputs, look};
+use crate::spelling::opt;
+
+/// A reference as an index.
+pub struct Reference {
+    dir: PathBuf,
+    /// What goes after the run.
+    made: Option<Unfinished>,
+}
+
+impl Reference {
+    /// The index in a folder, or one of the files there.
+    ///
+    /// # Errors
+    /// Files that are not there, or cannot be read.
+    pub fn open(
+        options: &RunOptions,
+        inputs: &Inputs,
+        reference: &Path,
+        progress: &Progress,
+        cancel: &AtomicBool,
+    ) -> Result<Reference> {
+        if reference.is_dir() && statistics_in(reference)?.is_some() {
+            return Ok(Reference { dir: reference.to_path_buf(), made: None });
+        }
+        let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let parent = options.work.as_deref().unwrap_or(beside);
+        std::fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+        let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
+        let dir = made.path().join("index");
+        let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
+        let of_files = RunOptions {
+            inputs: files_of(reference)?,
+            out: made.path().join("reference"),
+            previous: None,
+            work: None,
+            corpus: CorpusFiles::default(),
+            limit: None,
+            accept: true,
+            report: false,
+            reference: None,
+            planned_documents: Some(options.planned_documents.unwrap_or(planned)),
+            ..options.clone()
+        };
+        let inputs = look(&of_files, cancel)?;
+        matched(&of_files, inputs, progress, cancel, &|_, _, _, report| Ok(report), (&dir, true))?;
+        Ok(Reference { dir, made: Some(made) })
+    }
+
+    /// The statistics that are asked for, where those of the reference are not these already.
+    pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
+        options.stats.clone().filter(|_| self.made.is_none())
+    }
+
+    /// Where it is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+}
+
+/// The inputs of an earlier output, or what is there itself.
+fn files_of(reference: &Path) -> Result<Vec<String>> {
+    let path = reference.join("run.json");
+    if !path.is_file() {
+        return Ok(vec![reference.to_string_lossy().into_owned()]);
+    }
+    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+    let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
+        Error::wrong(
+            opt("reference"),
+            format_args!("{}: {error}; expected an index, an output of dupsift run, or files", path.display()),
+        )
+    })?;
+    Ok(report.inputs.into_iter().map(|file| file.path).collect())
+}

@@ -1,0 +1,211 @@
+//! What is done with an index between nights: a look at it, a check of its files, fewer and larger files of rows, and documents that are
+//! to be forgotten.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use arrow_array::Array as _;
+use arrow_array::cast::AsArray as _;
+use arrow_cast::display::array_value_to_string;
+
+use super::append::write_run;
+use super::batch;
+use crate::engine::progress::Progress;
+use crate::engine::resources::Resources;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, seal};
+use crate::io::{TableReader, Unfinished, WORK};
+use crate::shuffle::run::Run;
+use crate::spelling::opt;
+
+/// So many files of rows of about one size become one.
+const TOGETHER: usize = 8;
+
+/// An index that stands.
+///
+/// # Errors
+/// [`Error::Usage`] where none stands in the folder.
+pub fn open(dir: &Path) -> Result<Index> {
+    let none = || {
+        Error::usage(format!(
+            "{} is no index; expected the DIR of dupsift run {}",
+            dir.display(),
+            opt("index").with("DIR")
+        ))
+    };
+    if !dir.is_dir() || Manifest::newest(dir)?.is_none() {
+        return Err(none());
+    }
+    let index = Index::open(dir, |out, generation| batch::state(dir, out, generation))?;
+    if index.manifest.is_some() { Ok(index) } else { Err(none()) }
+}
+
+/// An index, and what it takes.
+pub struct Held {
+    /// What it consists of.
+    pub manifest: Manifest,
+    /// Bytes of rows.
+    pub rows_bytes: u64,
+    /// Bytes of files of documents.
+    pub text_bytes: u64,
+}
+
+/// What an index holds.
+///
+/// # Errors
+/// As [`open`].
+pub fn info(dir: &Path) -> Result<Held> {
+    let manifest = open(dir)?.manifest.unwrap_or_default();
+    let rows_bytes = manifest.rows.iter().flat_map(|rows| &rows.files).map(|file| file.bytes).sum();
+    let text_bytes = manifest.batches.iter().flat_map(|batch| &batch.parts).map(|part| part.file.bytes).sum();
+    Ok(Held { manifest, rows_bytes, text_bytes })
+}
+
+/// Compares all files with what was written; gives how many there are and their bytes.
+///
+/// # Errors
+/// [`Error::Damaged`] with the first that is another one.
+pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
+    let go_on = || if cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    open(dir)?.verify(&go_on)
+}
+
+/// Merges files of rows of about one size, eight by eight; gives how many folders there were and are. Texts are never written anew.
+///
+/// # Errors
+/// A full disk; a damaged file.
+pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> Result<(usize, usize)> {
+    let mut index = open(dir)?;
+    let resources = Resources::new(memory, threads)?;
+    let folder = Unfinished::create_in(dir.parent().unwrap_or(Path::new(".")), WORK);
+    let folder = folder.map_err(Error::io("create the work folder beside", dir))?;
+    let progress = Progress::hidden();
+    let engine = resources.engine(false, true, folder.path(), &progress, cancel);
+    let before = index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len());
+    while let Some(at) = index.manifest.as_ref().and_then(mergeable) {
+        let Some(mut next) = index.manifest.clone() else { break };
+        next.generation += 1;
+        let merged = merge(&engine, &index, &next, at)?;
+        next.rows.splice(at..at + TOGETHER, [merged]);
+        next.intend(index.dir())?;
+        index.publish(next)?;
+    }
+    Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
+}
+
+/// The place of the first of eight neighbours of about one size. The last night stays by itself, for it may be made again.
+fn mergeable(manifest: &Manifest) -> Option<usize> {
+    let bytes = |rows: &Rows| rows.files.iter().map(|file| file.bytes).sum::<u64>();
+    let level = |rows: &Rows| bytes(rows).max(1).ilog2() / 3;
+    let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
+    let alike = |rows: &[Rows]| rows.iter().map(level).max().zip(rows.iter().map(level).min());
+    older.windows(TOGETHER).position(|rows| alike(rows).is_some_and(|(most, least)| most - least <= 1))
+}
+
+fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Result<Rows> {
+    let old = &next.rows[at..at + TOGETHER];
+    let name = format!("r-{:08}", next.generation);
+    let dir = index.begin(ROWS, &name)?;
+    for file in &old[0].files {
+        let Some(label) = file.name.strip_suffix(".run") else { continue };
+        let mut runs = Vec::new();
+        for rows in old {
+            runs.push(Run::open(&index.folder(ROWS, &rows.folder).join(&file.name))?);
+        }
+        let (width, group_width) = (runs[0].width(), runs[0].group_width());
+        let rows = engine.shuffle(&format!("{label}-merged"), width, group_width, runs.iter().map(Run::rows).sum())?;
+        engine.work(
+            runs.len(),
+            || Ok(rows.writer()),
+            |writer, at| {
+                let mut reader = runs[at].read(0..crate::shuffle::run::BUCKETS);
+                while let Some(block) = reader.next_block()? {
+                    engine.go_on()?;
+                    block.chunks_exact(width).try_for_each(|row| writer.push(row))?;
+                }
+                Ok(())
+            },
+            |mut writer| writer.flush(),
+        )?;
+        write_run(engine, &dir, label, rows.finish()?)?;
+    }
+    let files = seal(&dir)?;
+    index.place(ROWS, &name)?;
+    Ok(Rows { folder: name, first_doc: old[0].first_doc, end_doc: old[TOGETHER - 1].end_doc, files })
+}
+
+/// Which documents are to be forgotten.
+pub enum Forget {
+    /// Those with these ids.
+    Ids(BTreeSet<String>),
+    /// Those of a night.
+    Batch(String),
+}
+
+/// Forgets documents: no later night meets them. Gives how many texts that are.
+///
+/// # Errors
+/// [`Error::Usage`] for a night or an id that is not there.
+pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
+    let mut index = open(dir)?;
+    let Some(mut next) = index.manifest.clone() else { return Ok(0) };
+    let found = match what {
+        Forget::Batch(name) => {
+            let Some(night) = next.batches.iter().find(|batch| batch.name == *name) else {
+                let names: Vec<&str> = next.batches.iter().map(|batch| batch.name.as_str()).collect();
+                let hint = crate::error::did_you_mean(name, names.iter().copied());
+                return Err(Error::wrong(
+                    opt("batch"),
+                    format_args!("there is no night {name:?} in {}{hint}", dir.display()),
+                ));
+            };
+            vec![[night.first_doc, night.first_doc + night.rows]]
+        }
+        Forget::Ids(ids) => documents_of(&index, &next, ids)?,
+    };
+    let before = next.forgotten();
+    next.forget(found);
+    if next.forgotten() == before {
+        return Ok(0);
+    }
+    let count = next.forgotten() - before;
+    next.generation += 1;
+    next.intend(index.dir())?;
+    index.publish(next)?;
+    Ok(count)
+}
+
+/// The numbers of the documents with these ids, as ranges.
+fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> Result<Vec<[u64; 2]>> {
+    let (mut found, mut left) = (Vec::new(), ids.clone());
+    for night in &manifest.batches {
+        for part in &night.parts {
+            let path = index.folder(BATCHES, &night.folder).join(&part.file.name);
+            let mut doc = part.first_doc;
+            for batch in TableReader::open(&path, &["id", COPY_HASH])? {
+                let batch = batch?;
+                let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
+                let Some(column) = batch.column_by_name("id") else { continue };
+                for row in 0..batch.num_rows() {
+                    let is_there = hashes.is_some_and(|hashes| hashes.is_valid(row));
+                    let id = array_value_to_string(column, row).ok();
+                    if let Some(id) = id.filter(|id| is_there && ids.contains(id)) {
+                        left.remove(&id);
+                        found.push([doc, doc + 1]);
+                    }
+                    doc += 1;
+                }
+            }
+        }
+    }
+    match left.first() {
+        None => Ok(found),
+        Some(missing) => Err(Error::usage(format!(
+            "{} has no document with the id {missing:?}{}; a text is known by the id of the document that brought it first",
+            index.dir().display(),
+            if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
+        ))),
+    }
+}

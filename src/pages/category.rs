@@ -1,0 +1,313 @@
+//! `purify --train`: labelled pages in, a model of categories out; and that model read back.
+
+use crate::job::Guarded;
+use crate::reading::purified::of_corpus;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::batch::{
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, RejectReason, categories_found, category_schema,
+};
+use crate::engine::StageReport;
+use crate::engine::heard::heard;
+use crate::engine::progress::{Progress, Unit};
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::hash::{combine, hash64};
+use crate::io::{Asked, BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
+use crate::job::check::check;
+use crate::job::guards;
+use crate::job::run::carry_out;
+use crate::job::run_report::{BadInputReport, GuardReport, SCHEMA_VERSION};
+use crate::options::RunOptions;
+use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
+use crate::reading::RejectionsReport;
+use crate::reading::inputs::{look_into, notes};
+use crate::reading::purified::{Seen, each_page};
+use crate::reading::purify_report::PurifyReport;
+use crate::reading::reader::Reader;
+use crate::spelling::opt;
+
+/// Where the table stands in the output.
+const TABLE: &str = "model/part-00000.parquet";
+/// Bytes of pages that a thread takes at a time.
+const PIECE_BYTES: usize = 16 << 20;
+/// Bytes that a count takes while pages come in.
+const A_COUNT: usize = 64;
+
+/// `run.json` of a training.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct TrainingReport {
+    /// Version of this record and of the table beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// The column of labels.
+    pub label_column: String,
+    /// Tokenizer, normalisation and their versions: the model is of these words.
+    pub text: String,
+    /// What became of the pages.
+    pub purified: PurifyReport,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    #[serde(default)]
+    pub unread: std::collections::BTreeMap<String, u64>,
+    /// Rows of all usable files, or those within `--limit`.
+    pub rows: u64,
+    /// Pages with a label and a text.
+    pub pages: u64,
+    /// Rows without a label.
+    pub unlabelled: u64,
+    /// Rows that could not be used.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// Classes, each with its pages.
+    pub classes: std::collections::BTreeMap<String, u64>,
+    /// Words that the model knows.
+    pub words: u64,
+    /// Words in a single page, which it does not know.
+    pub rare_words: u64,
+    /// Words beyond the number that is kept.
+    pub words_beyond: u64,
+    /// One of 2 to this power of all words was counted; 0 where all were.
+    pub halvings: u32,
+    /// The share of all occurrences of words that the model knows.
+    pub known_share: f64,
+    /// A hash of the model, in hexadecimal.
+    pub model: String,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    #[serde(default)]
+    pub guards: Vec<GuardReport>,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+impl Guarded for TrainingReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+}
+
+/// Learns the categories of the pages from the column of labels.
+///
+/// # Errors
+/// No labelled page, a column that is not there, and what keeps a run from its end.
+pub fn train(
+    options: RunOptions,
+    label_column: &str,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<TrainingReport> {
+    let mut options = options;
+    options.other_columns = vec![label_column.to_owned()];
+    check(&options)?;
+    let labels = Asked { option: opt("train"), column: label_column.to_owned(), plain: false };
+    let run = options.clone();
+    let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
+    carry_out(&options, inputs, progress, cancel, |engine, reader, stage, bad, _| {
+        attempt(engine, reader, label_column, stage, bad)
+    })
+}
+
+fn attempt(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label_column: &str,
+    stage: &Stage,
+    bad: &[BadInput],
+) -> Result<TrainingReport> {
+    let running = engine.clock.stage("train");
+    let (trainer, counts) = read_pages(engine, reader, label_column)?;
+    let pages = trainer.documents();
+    let (model, left_out) = trainer.finish()?;
+    let (rows, bytes) = write(stage, &model)?;
+    running.end(reader.documents(), rows, bytes);
+    let Counts { purified, unlabelled, rejections } = counts;
+    let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
+    let guards = guards::of_reading(reader, stage, bad, reader.documents() - rejections.rows, &rejections)?;
+    let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
+    let documents = model.rows().take_while(|row| row.word.is_none());
+    Ok(TrainingReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        label_column: label_column.to_owned(),
+        text: reader.pipeline.identity(),
+        purified,
+        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: reader.source.unread.by_ending().clone(),
+        rows: reader.documents(),
+        pages,
+        unlabelled,
+        rejections,
+        classes: documents.map(|row| (row.class.to_owned(), row.count)).collect(),
+        words: model.words() as u64,
+        rare_words: rare,
+        words_beyond: beyond,
+        halvings,
+        known_share: if occurrences == 0 { 0.0 } else { kept as f64 / occurrences as f64 },
+        model: digest(&model),
+        guards,
+        stages: engine.clock.stages(),
+        warnings: notes(reader, bad),
+        seconds,
+        cpu_seconds,
+        peak_memory_bytes,
+    })
+}
+
+/// What came of the rows.
+struct Counts {
+    purified: PurifyReport,
+    unlabelled: u64,
+    rejections: RejectionsReport,
+}
+
+/// Reads the pages, and hands those with a label to a trainer.
+fn read_pages(engine: &Engine<'_>, reader: &Reader<'_>, label_column: &str) -> Result<(Trainer, Counts)> {
+    // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
+    let max_held = (engine.budget.rows / A_COUNT).max(1);
+    let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
+    let want = Want {
+        others: vec![label_column.to_owned()],
+        spelled: true,
+        batch_bytes: engine.budget.batch,
+        ..Want::default()
+    };
+    let purifier = Purifier::new(reader.options.recipe.purify);
+    let splits = reader.source.splits(PIECE_BYTES);
+    let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < reader.documents()).collect();
+    let bar = engine.progress.stage("train", reader.documents(), Unit::Documents);
+    let room = engine.room();
+    let counts = engine.work(
+        splits.len(),
+        || Ok((PurifyReport::default(), 0u64, RejectionsReport::default())),
+        |(purified, unlabelled, rejections), piece| {
+            let mut each = |batch: &Documents| {
+                let labels = batch.spelled_column(label_column)?;
+                each_page(engine, reader, &purifier, batch, purified, |row, seen| {
+                    let page = match seen {
+                        Seen::Page(page) => page,
+                        Seen::Null => return Ok(rejections.add(RejectReason::NullText, 1)),
+                        Seen::Bad(why) => return Ok(rejections.add(why.reason, 1)),
+                    };
+                    let Some(Cell::Text(label)) = labels.as_ref().map(|labels| labels.get(row)) else {
+                        return Ok(*unlabelled += 1);
+                    };
+                    let text = category_text(page.title.as_deref(), page.body.as_deref());
+                    let document = reader.pipeline.analyse(&text);
+                    // The words are cut before the others have to wait.
+                    document.counted();
+                    trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
+                })?;
+                bar.add(batch.len() as u64);
+                Ok(())
+            };
+            reader.read_piece(engine, &room, &splits[piece], &want, &mut each)
+        },
+        Ok,
+    )?;
+    engine.none_bad()?;
+    let trainer = trainer.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut purified = of_corpus(PurifyReport::default(), reader);
+    let (mut unlabelled, mut rejections) = (0, RejectionsReport::default());
+    for (thread, without, rejected) in counts {
+        purified.merge(&thread);
+        unlabelled += without;
+        rejections.merge(&rejected);
+    }
+    Ok((trainer, Counts { purified, unlabelled, rejections }))
+}
+
+fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
+    let mut writer = TableWriter::create(&stage.file(TABLE)?, category_schema())?;
+    let mut builder = CategoryBuilder::default();
+    for row in model.rows() {
+        builder.push(row.class, row.word, row.count);
+        if builder.is_full() {
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    writer.write(&builder.finish()?)?;
+    writer.close()
+}
+
+/// A hash of all rows, as the record has it.
+fn digest(model: &Model) -> String {
+    let row = |hash: u64, row: ModelRow<'_>| {
+        let word = row.word.map_or(0, |word| hash64(word.as_bytes()));
+        combine(combine(combine(hash, hash64(row.class.as_bytes())), word), row.count)
+    };
+    format!("{:016x}", model.rows().fold(1, row))
+}
+
+/// A model that a training left, and its hash.
+pub struct Categories {
+    /// What it learnt.
+    pub model: Model,
+    /// Its hash, in hexadecimal.
+    pub digest: String,
+}
+
+impl Categories {
+    /// Checks that the folder is the output of a training on words that are cut as `text` says; gives its record.
+    ///
+    /// # Errors
+    /// As [`Categories::open`].
+    pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
+        let record = dir.join("run.json");
+        if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
+            return Err(Error::usage(format!(
+                "{} is no output of a training; expected the DIR of dupsift purify {} {}",
+                dir.display(),
+                opt("train").with("COLUMN"),
+                opt("out").with("DIR")
+            )));
+        }
+        let json = std::fs::read(&record).map_err(Error::reading("read", &record))?;
+        let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
+        if report.text != text {
+            return Err(Error::usage(format!(
+                "the model in {} is of other words: it was trained with {}, and here words are cut with {text}; train again, or type the same options",
+                dir.display(),
+                report.text,
+            )));
+        }
+        Ok(report)
+    }
+
+    /// Reads the model in the output of a training, which must have cut words as this job does.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
+    pub fn open(dir: &Path, reader: &Reader<'_>) -> Result<Categories> {
+        let report = Categories::check(dir, &reader.pipeline.identity())?;
+        let path = dir.join(TABLE);
+        let mut rows: Vec<CategoryRow> = Vec::new();
+        for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {
+            rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column is of another type"))?);
+        }
+        let borrowed = rows.iter().map(|(class, word, count)| ModelRow { class, word: word.as_deref(), count: *count });
+        let model = Model::from_rows(borrowed).map_err(|why| bad(&path, &why))?;
+        let digest = digest(&model);
+        if digest != report.model {
+            return Err(bad(&path, "it is not what the training learnt, as its record says"));
+        }
+        Ok(Categories { model, digest })
+    }
+}
+
+fn bad(path: &Path, why: &str) -> Error {
+    Error::BadFile { path: PathBuf::from(path), why: format!("{why}; train again") }
+}

@@ -1,0 +1,309 @@
+//! Elements that the tree builder is not told of: which of them are open, and what ends them.
+
+use super::roles::{Role, tag_role};
+use html5ever::tokenizer::Tag;
+use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
+use html5ever::{LocalName, local_name};
+use std::collections::HashMap;
+
+/// How many of the innermost elements a start tag may end. Without a bound, each tag might look at all.
+const MOST_LOOKED_AT: usize = 32;
+
+/// The open elements among those held back, the outermost first. A tag costs as much as the elements it closes.
+#[derive(Default)]
+pub(super) struct Withheld {
+    open: Vec<LocalName>,
+    /// Where those of a name stand.
+    places: HashMap<LocalName, Vec<usize>>,
+    /// Where those stand that have lines of their own.
+    blocks: Vec<usize>,
+    /// Where those stand that bar end tags: all but those of tables, those of tables, all.
+    scopes: Vec<usize>,
+    tables: Vec<usize>,
+    templates: Vec<usize>,
+}
+
+impl Withheld {
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub fn outermost(&self) -> Option<&LocalName> {
+        self.open.first()
+    }
+
+    pub fn holds(&self, name: &LocalName) -> bool {
+        self.innermost(name).is_some()
+    }
+
+    fn innermost(&self, name: &LocalName) -> Option<usize> {
+        self.places.get(name)?.last().copied()
+    }
+
+    /// Whether what follows is part of a drawing or a formula, where `<style/>` is complete and holds no raw text.
+    pub fn is_foreign(&self) -> bool {
+        (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
+            && !self.holds(&local_name!("foreignobject"))
+    }
+
+    /// Opens an element inside of the others. One of a drawing or a formula is none of HTML, under any name.
+    pub fn push(&mut self, name: LocalName, foreign: bool) {
+        let place = self.open.len();
+        if !foreign {
+            for (places, bars) in [
+                (&mut self.blocks, is_block(&name)),
+                (&mut self.scopes, is_scope(&name)),
+                (&mut self.tables, name == local_name!("table")),
+                (&mut self.templates, name == local_name!("template")),
+            ] {
+                places.extend(bars.then_some(place));
+            }
+        }
+        self.places.entry(name.clone()).or_default().push(place);
+        self.open.push(name);
+    }
+
+    /// Closes what a start tag ends without a word: `<li>` the `li` before it.
+    pub fn start(&mut self, tag: &Tag) {
+        if self.is_empty() {
+            return;
+        }
+        if self.is_foreign() && is_breakout(tag) {
+            while self.is_foreign() {
+                self.pop();
+            }
+        }
+        while let Some(length) = self.ended_by(&tag.name) {
+            while self.open.len() > length {
+                self.pop();
+            }
+        }
+    }
+
+    /// Closes the innermost element of that name, and all inside of it, unless its end tag does not reach it; false if the
+    /// tag reaches through all of these elements and is none of theirs.
+    pub fn end(&mut self, name: &LocalName) -> bool {
+        let barrier = self.barrier(name);
+        if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
+            while self.open.len() > place {
+                self.pop();
+            }
+            return true;
+        }
+        barrier.is_some()
+    }
+
+    /// The innermost element that an end tag of that name does not reach through: a block, if the standard gives the name
+    /// no rules, or is the one of a paragraph that the block has ended; for a part of a table, another table; for all else,
+    /// a cell or an `object`; and a `template`.
+    fn barrier(&self, name: &LocalName) -> Option<usize> {
+        let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
+        let block = self.blocks.last().filter(|_| !through_blocks);
+        let scope = if is_of_table(name) { self.tables.last() } else { self.scopes.last() };
+        block.max(scope).max(self.templates.last()).copied()
+    }
+
+    pub fn clear(&mut self) {
+        *self = Withheld::default();
+    }
+
+    fn pop(&mut self) -> Option<LocalName> {
+        let name = self.open.pop()?;
+        if let Some(places) = self.places.get_mut(&name) {
+            places.pop();
+        }
+        let place = self.open.len();
+        for places in [&mut self.blocks, &mut self.scopes, &mut self.tables, &mut self.templates] {
+            places.pop_if(|last| *last == place);
+        }
+        Some(name)
+    }
+
+    /// How many elements stay open when a start tag of that name comes; none if all do.
+    fn ended_by(&self, name: &LocalName) -> Option<usize> {
+        for (place, open) in self.open.iter().enumerate().rev().take(MOST_LOOKED_AT) {
+            if ends(name, open) {
+                return Some(place);
+            }
+            if tag_role(open) != Role::Inline {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+/// Whether a start tag ends an open element that needs no end tag.
+fn ends(name: &LocalName, open: &LocalName) -> bool {
+    let is_row_group = |name: &LocalName| {
+        matches!(*name, local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption"))
+    };
+    let is_row = |name: &LocalName| *name == local_name!("tr") || is_row_group(name);
+    let is_cell = |name: &LocalName| matches!(*name, local_name!("td") | local_name!("th"));
+    let is_term = |name: &LocalName| matches!(*name, local_name!("dt") | local_name!("dd"));
+    match *open {
+        local_name!("p") => is_block(name),
+        local_name!("li") | local_name!("button") | local_name!("select") | local_name!("optgroup") => name == open,
+        local_name!("option") => matches!(*name, local_name!("option") | local_name!("optgroup")),
+        local_name!("dt") | local_name!("dd") => is_term(name),
+        local_name!("td") | local_name!("th") => is_cell(name) || is_row(name),
+        local_name!("tr") => is_row(name),
+        local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption") => {
+            is_row_group(name)
+        }
+        _ => false,
+    }
+}
+
+/// Whether an element is a scope of its own to what stands in it.
+fn is_scope(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("object")
+            | local_name!("applet")
+            | local_name!("marquee")
+            | local_name!("table")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("caption")
+    )
+}
+
+/// Whether an element is a table or a part of one.
+fn is_of_table(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("table")
+            | local_name!("tbody")
+            | local_name!("thead")
+            | local_name!("tfoot")
+            | local_name!("tr")
+            | local_name!("td")
+            | local_name!("th")
+            | local_name!("caption")
+    )
+}
+
+/// Whether an element stands on lines of its own.
+pub(super) fn is_block(name: &LocalName) -> bool {
+    matches!(tag_role(name), Role::Container | Role::Line)
+}
+
+/// Whether the HTML standard gives an element no rules of its own, so that its end tag ends nothing through a block.
+pub(super) fn is_ordinary(name: &LocalName) -> bool {
+    let is_media = matches!(
+        *name,
+        local_name!("audio")
+            | local_name!("video")
+            | local_name!("canvas")
+            | local_name!("datalist")
+            | local_name!("output")
+            | local_name!("meter")
+            | local_name!("progress")
+    );
+    is_media || tag_role(name) == Role::Inline
+}
+
+/// Elements that hold nothing and so do not stay open.
+pub(super) fn is_void(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("area")
+            | local_name!("base")
+            | local_name!("br")
+            | local_name!("col")
+            | local_name!("embed")
+            | local_name!("hr")
+            | local_name!("img")
+            | local_name!("input")
+            | local_name!("link")
+            | local_name!("meta")
+            | local_name!("param")
+            | local_name!("source")
+            | local_name!("track")
+            | local_name!("wbr")
+    )
+}
+
+/// Elements that are opened again in the next paragraph if they were not closed.
+pub(super) fn is_formatting(name: &LocalName) -> bool {
+    matches!(
+        *name,
+        local_name!("a")
+            | local_name!("b")
+            | local_name!("big")
+            | local_name!("code")
+            | local_name!("em")
+            | local_name!("font")
+            | local_name!("i")
+            | local_name!("nobr")
+            | local_name!("s")
+            | local_name!("small")
+            | local_name!("strike")
+            | local_name!("strong")
+            | local_name!("tt")
+            | local_name!("u")
+    )
+}
+
+/// Whether a start tag ends the drawing or the formula that it stands in.
+pub(super) fn is_breakout(tag: &Tag) -> bool {
+    match tag.name {
+        local_name!("a") => false,
+        local_name!("font") => tag.attrs.iter().any(|attribute| {
+            matches!(attribute.name.local, local_name!("color") | local_name!("face") | local_name!("size"))
+        }),
+        local_name!("blockquote")
+        | local_name!("body")
+        | local_name!("br")
+        | local_name!("center")
+        | local_name!("dd")
+        | local_name!("div")
+        | local_name!("dl")
+        | local_name!("dt")
+        | local_name!("embed")
+        | local_name!("h1")
+        | local_name!("h2")
+        | local_name!("h3")
+        | local_name!("h4")
+        | local_name!("h5")
+        | local_name!("h6")
+        | local_name!("head")
+        | local_name!("hr")
+        | local_name!("img")
+        | local_name!("li")
+        | local_name!("listing")
+        | local_name!("menu")
+        | local_name!("meta")
+        | local_name!("ol")
+        | local_name!("p")
+        | local_name!("pre")
+        | local_name!("ruby")
+        | local_name!("span")
+        | local_name!("sub")
+        | local_name!("sup")
+        | local_name!("table")
+        | local_name!("ul")
+        | local_name!("var") => true,
+        ref name => is_formatting(name),
+    }
+}
+
+/// How the tokenizer reads what stands in elements that hold no markup.
+pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
+    match *name {
+        local_name!("script") => Some(ScriptData),
+        local_name!("style")
+        | local_name!("iframe")
+        | local_name!("noembed")
+        | local_name!("noframes")
+        | local_name!("noscript")
+        | local_name!("xmp") => Some(Rawtext),
+        local_name!("textarea") | local_name!("title") => Some(Rcdata),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "withheld_tests.rs"]
+mod tests;

@@ -1,0 +1,156 @@
+//! The corpus of a job: which columns are asked for, and the list of its files, made once.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use super::input_notes;
+use super::reader::Reader;
+use crate::engine::heard::heard;
+use crate::error::Result;
+use crate::io::{Asked, BadInput, Columns, Found, FoundFile, Source, check_asked, find_all, open};
+use crate::options::RunOptions;
+use crate::spelling::{Opt, opt};
+use crate::text::Field;
+
+/// Columns that say where a document comes from; a page looks for the first that a corpus has in its Parquet files.
+pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
+
+/// The files of a corpus, opened: footers read, lines counted.
+pub struct Inputs {
+    pub(crate) source: Source,
+    pub(crate) bad: Vec<BadInput>,
+}
+
+/// Finds and opens the input files; reads no documents.
+///
+/// # Errors
+/// Inputs that are not there, and columns that no file has; a request to stop.
+pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+    let options = options.clone();
+    heard(cancel, move || look_into(&options, find_all(&options.inputs, options.taking())?, Vec::new()))
+}
+
+/// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that
+/// the options name.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Result<Inputs> {
+    check_named(options, &found.files, asked)?;
+    let (source, bad) = open(found, &columns(options), options.threads)?;
+    if !options.strict {
+        let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is set aside" };
+        bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
+    }
+    input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
+    Ok(Inputs { source, bad })
+}
+
+/// Checks that each column that the options name is in some file, by the first lines of files that have to be read for it; and
+/// those in `asked`.
+///
+/// # Errors
+/// [`crate::error::Error::Usage`] with the columns that are there.
+pub(crate) fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
+    let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
+    // Footers tell of these when the files are opened, and of their types too.
+    let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
+    let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
+    check_asked(found, &asked, options.threads)
+}
+
+/// The columns of texts and ids that the user named. Every file has to have them: opening it tells whether it has.
+fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
+    let text = opt(if options.html { "html-column" } else { "text-column" });
+    let text = (text, &options.text_column, options.text_required);
+    let both = [text, (opt("id-column"), &options.id_column, options.id_required)].into_iter();
+    let both = both.filter(|(.., required)| *required);
+    both.map(|(option, column, _)| Asked { option, column: column.clone(), plain: false })
+}
+
+/// The columns that the user named and that no reading can do without, beside texts and ids.
+fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
+    let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
+        option: column_option(field),
+        column: options.field_columns[field as usize].clone(),
+        plain: false,
+    });
+    let pages = [opt("content-type-column"), opt("url-column")].into_iter().zip(page_columns(options));
+    let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
+    let pages = pages.map(|((option, column), _)| Asked { option, column, plain: false });
+    let keep = options.keep.columns().into_iter().map(|column| Asked { option: opt("keep"), column, plain: true });
+    keep.chain(fields).chain(pages)
+}
+
+/// The option that names the column of this field.
+fn column_option(field: Field) -> Opt {
+    opt(match field {
+        Field::Title => "title-column",
+        Field::Keywords => "keywords-column",
+        Field::Description => "description-column",
+    })
+}
+
+/// What a reader should know of the inputs, when all is read.
+pub(crate) fn notes(reader: &Reader<'_>, bad: &[BadInput]) -> Vec<String> {
+    input_notes::notes(reader.source).into_iter().chain(arrived(reader, bad)).collect()
+}
+
+/// A note on files that came into the inputs after the list was made: they take no part in the job.
+fn arrived(reader: &Reader<'_>, bad: &[BadInput]) -> Option<String> {
+    // Inputs that are gone as a whole hold nothing new.
+    let now = find_all(&reader.options.inputs, reader.options.taking()).unwrap_or_default().files;
+    let listed = reader.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
+    let listed: BTreeSet<&Path> = listed.collect();
+    let is_new = |path: &Path| !listed.contains(path) && !reader.source.unread.names(path);
+    let new = now.iter().filter(|file| is_new(&file.path)).count();
+    let first = now.iter().find(|file| is_new(&file.path))?;
+    let note = format!(
+        "{new} {} came into the inputs during the run and took no part in it, {} first; run again to include {}",
+        if new == 1 { "file" } else { "files" },
+        first.label,
+        if new == 1 { "it" } else { "them" }
+    );
+    tracing::warn!("{note}");
+    Some(note)
+}
+
+/// The endings of the files that are read, for help texts.
+pub fn input_endings() -> String {
+    crate::io::formats::endings()
+}
+
+/// The columns that the options name.
+pub(crate) fn columns(options: &RunOptions) -> Columns {
+    Columns {
+        text: options.text_column.clone(),
+        html: options.html,
+        id: options.id_column.clone(),
+        id_required: options.id_required,
+        others: options
+            .keep
+            .columns()
+            .into_iter()
+            .chain(fields(options))
+            .chain(report_columns(options))
+            .chain(page_columns(options))
+            .chain(options.other_columns.iter().cloned())
+            .collect(),
+    }
+}
+
+/// The columns that a purifier asks for.
+fn page_columns(options: &RunOptions) -> [String; 2] {
+    [options.content_type_column.clone(), options.url_column.clone()]
+}
+
+/// The columns beside the text that the algorithms read.
+fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
+    options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
+}
+
+/// The columns that the page looks for; no reading but its own asks for them.
+fn report_columns(options: &RunOptions) -> impl Iterator<Item = String> {
+    SOURCE_COLUMNS.iter().filter(|_| options.report).map(ToString::to_string)
+}

@@ -1,0 +1,24 @@
+//! How rows of files become documents, on all threads: the files, what of them is asked for, pages that become texts, rows that
+//! cannot be used.
+
+pub(crate) mod again;
+pub(crate) mod classes;
+pub(crate) mod cuts;
+pub(crate) mod document;
+pub(crate) mod guests;
+pub(crate) mod ids;
+pub(crate) mod input_notes;
+pub(crate) mod inputs;
+pub(crate) mod keep_column;
+pub(crate) mod meeting;
+pub(crate) mod purified;
+pub(crate) mod purified_store;
+pub(crate) mod purify_report;
+pub(crate) mod read;
+pub(crate) mod reader;
+pub(crate) mod rejected;
+
+pub use inputs::{Inputs, input_endings, look};
+pub use purify_report::PurifyReport;
+pub use reader::Reader;
+pub use rejected::RejectionsReport;

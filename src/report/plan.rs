@@ -1,0 +1,35 @@
+//! The passes of a run as a table, for who wants to know before it starts.
+
+use bytesize::ByteSize;
+
+use super::tables::table;
+use crate::job::Pass;
+
+/// The width of the table; its last column is prose.
+const WIDTH: u16 = 120;
+
+/// A line a pass: what it reads, about what it puts into work files, what is done and by which algorithms.
+pub fn plan(passes: &[Pass]) -> String {
+    let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
+    let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];
+    table(["pass", "reads", "work files", "what is done"], passes.iter().map(row), Some(WIDTH))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_a_pass() {
+        let first =
+            Pass { name: "first reading", does: "signs: exact".into(), is_reading: true, reads: 2048, writes: 5 };
+        let group = Pass { name: "group", does: "equal keys are pairs: exact".into(), ..Pass::default() };
+        expect_test::expect![[r#"
+             pass            reads     work files   what is done
+            --------------------------------------------------------------------
+             first reading   2.0 KiB   5 B          signs: exact
+             group           -         -            equal keys are pairs: exact
+        "#]]
+        .assert_eq(&plan(&[first, group]));
+    }
+}

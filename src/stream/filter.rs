@@ -1,0 +1,233 @@
+//! The filter of the verb `stream` as a file: what one run leaves for the next.
+//!
+//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian, of
+//! which the line holds a hash. They are read and written piece by piece: a filter stands in memory once.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, BufWriter, Read, Write as _};
+use std::path::Path;
+
+use bytesize::ByteSize;
+use serde::{Deserialize, Serialize};
+
+use crate::bloom::CountingBloom;
+use crate::error::{Error, Result};
+use crate::hash::combine;
+use crate::spelling::opt;
+
+/// The first line of the file.
+const FORMAT: &str = "dupsift counting bloom filter 2";
+
+/// What a filter holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FilterFacts {
+    /// The algorithm with its parameters, whose signature is the key.
+    pub recipe: String,
+    /// A hash of that and of all that words depend on, in hexadecimal.
+    pub identity: String,
+    /// Keys inserted and not removed.
+    pub keys: u64,
+    /// The rate of false positives that the filter was made for.
+    pub rate: f64,
+    /// Numbers that follow.
+    pub numbers: u64,
+    /// A hash of these, in hexadecimal.
+    pub hash: String,
+}
+
+/// Numbers of a file, one by one; what goes wrong is kept.
+struct Numbers<R> {
+    from: R,
+    left: usize,
+    hash: u64,
+    failed: Option<std::io::Error>,
+}
+
+impl<R: Read> Iterator for Numbers<R> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.left == 0 || self.failed.is_some() {
+            return None;
+        }
+        let mut bytes = [0; 8];
+        if let Err(error) = self.from.read_exact(&mut bytes) {
+            self.failed = Some(error);
+            return None;
+        }
+        self.left -= 1;
+        let number = u64::from_le_bytes(bytes);
+        self.hash = combine(self.hash, number);
+        Some(number)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<R: Read> ExactSizeIterator for Numbers<R> {}
+
+/// Checks that a filter for so many keys is within the share of the memory that it may take.
+///
+/// # Errors
+/// [`Error::Usage`] with the number of keys that would do.
+pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<()> {
+    let bytes = CountingBloom::bytes_for(keys, rate);
+    if bytes <= most_bytes as u64 {
+        return Ok(());
+    }
+    let option = opt("memory");
+    let why = format!(
+        "the filter would take {}, and may take half of {}; expected at most {} keys, or {option} of {}",
+        ByteSize(bytes),
+        option.with(ByteSize(memory)),
+        CountingBloom::keys_within(most_bytes as u64, rate),
+        ByteSize(bytes.saturating_mul(2))
+    );
+    Err(Error::wrong_value(opt("keys"), keys, why))
+}
+
+/// What is said of a new filter that is smaller than so many keys would have it.
+pub fn cut(keys: u64, rate: f64, filter: &CountingBloom) -> Option<String> {
+    (CountingBloom::bytes_for(keys, rate) > filter.bytes()).then(|| {
+        format!(
+            "the filter is made for {} keys, not for {keys}, ten times the documents: {memory} has no room for more",
+            CountingBloom::keys_within(filter.bytes(), rate),
+            memory = opt("memory")
+        )
+    })
+}
+
+/// Checks that the file begins as a filter for such a recipe does, under one of these identities; its numbers are not read.
+///
+/// # Errors
+/// As [`read`].
+pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<()> {
+    open(path, recipe, identities, most_bytes).map(|_| ())
+}
+
+/// Opens a filter: what its head says, and the file at its first number.
+fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<(BufReader<File>, FilterFacts)> {
+    let usage = |why: String| wrong(path, why);
+    let unreadable = |error: std::io::Error| usage(format!("cannot be read: {error}"));
+    let strange = || strange(path);
+    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let mut line = Vec::new();
+    let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
+        line.clear();
+        // No head is longer; another file need not be read to its first line feed.
+        file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
+        Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
+    };
+    if next_line(&mut file)? != FORMAT.as_bytes() {
+        return Err(strange());
+    }
+    let held: FilterFacts = serde_json::from_slice(&next_line(&mut file)?).map_err(|_| strange())?;
+    if !identities.contains(&held.identity.as_str()) {
+        return Err(usage(format!(
+            "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
+            held.recipe
+        )));
+    }
+    let bytes = held.numbers.saturating_mul(8);
+    // A number more than the counters, which may just fill what is allowed.
+    if bytes > most_bytes as u64 + 8 + 8 {
+        return Err(usage(format!(
+            "{bytes} bytes of counters, of which {memory} allows {most_bytes}; raise {memory}",
+            memory = opt("memory")
+        )));
+    }
+    Ok((file, held))
+}
+
+fn wrong(path: &Path, why: String) -> Error {
+    Error::wrong_value(opt("filter"), path.display(), why)
+}
+
+fn strange(path: &Path) -> Error {
+    wrong(path, "expected the file filter.bloom that an earlier `dupsift stream` left".into())
+}
+
+/// Reads a filter that was left for the recipe of this identity.
+///
+/// # Errors
+/// [`Error::Usage`] for a file that is no such filter, was made with another recipe, is damaged, or whose counters take more
+/// than `most_bytes`.
+pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
+    let usage = |why: String| wrong(path, why);
+    let (file, held) = open(path, recipe, &[identity], most_bytes)?;
+    let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
+    let filter = CountingBloom::of_numbers(&mut numbers);
+    if let Some(error) = numbers.failed {
+        return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
+    }
+    if format!("{:016x}", numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
+        return Err(usage("it is damaged: its numbers are not those that were written".into()));
+    }
+    Ok((filter.ok_or_else(|| strange(path))?, held))
+}
+
+/// Writes a filter; the numbers and the hash in `held` are filled in.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
+    let hash = filter.numbers().fold(0, combine);
+    let held = FilterFacts { numbers: filter.count_of_numbers(), hash: format!("{hash:016x}"), ..held.clone() };
+    let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
+    let failed = Error::io("write", path);
+    let write = || -> std::io::Result<()> {
+        let mut out = BufWriter::new(File::create(path)?);
+        writeln!(out, "{FORMAT}\n{json}")?;
+        filter.numbers().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
+        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
+    };
+    write().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_keys_than_there_is_room_for_are_refused_with_the_number_that_would_do() {
+        assert!(has_room(72_000, 1e-3, 1 << 20, 1 << 19).is_ok());
+        let message = has_room(1_000_000_000_000_000, 1e-3, 1 << 20, 1 << 19).unwrap_err().to_string();
+        assert!(message.contains("expected at most 72931 keys, or memory= of 12.8 PiB"), "{message}");
+        let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
+        assert!(cut(1_000_000, 1e-3, &filter).unwrap().contains("for 72931 keys, not for 1000000"));
+        assert_eq!(cut(1_000, 1e-3, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
+    }
+
+    #[test]
+    fn a_filter_comes_back_and_a_strange_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("filter.bloom");
+        let filter = CountingBloom::new(100, 1e-3, usize::MAX);
+        (0..100).for_each(|key| filter.insert(key));
+        let held = FilterFacts {
+            recipe: "exact:form=raw".into(),
+            identity: "ab".into(),
+            keys: 100,
+            rate: 1e-3,
+            numbers: 0,
+            hash: String::new(),
+        };
+        write(&path, &filter, &held).unwrap();
+        let (again, read_back) = read(&path, "exact", "ab", 1 << 20).unwrap();
+        assert!((0..100).all(|key| again.count(key) > 0) && read_back.keys == 100);
+        let refused = |identity: &str, most: usize| read(&path, "tf", identity, most).unwrap_err().to_string();
+        assert!(refused("cd", 1 << 20).contains("exact:form=raw"));
+        assert!(refused("ab", 10).contains("raise memory="));
+        let bytes = std::fs::read(&path).unwrap();
+        let mut other = bytes.clone();
+        *other.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, &other).unwrap();
+        assert!(refused("ab", 1 << 20).contains("damaged"));
+        std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
+        assert!(refused("ab", 1 << 20).contains("cut off"));
+        std::fs::write(&path, b"PAR1").unwrap();
+        assert!(refused("ab", 1 << 20).contains("filter.bloom"));
+    }
+}

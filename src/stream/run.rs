@@ -1,0 +1,363 @@
+//! The counting Bloom filter as a lookup: documents in the order of the input, each flagged if its key came before.
+//!
+//! No pairs come out, for a filter cannot name the partner; what comes out is the filter itself, so that the next snapshot
+//! is held against all earlier ones at the cost of one reading of its own. Every document is inserted, duplicates too: so the
+//! old version of a page that is crawled again can be taken out (`--forget`) without losing the others that were equal to it.
+//! A flag is wrong at the filter's rate of false positives; a document that is not flagged is certainly new.
+
+use super::StreamOptions;
+use crate::job::Guarded;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::Serialize;
+
+use super::check::{check_key, key, named};
+use super::filter::{self, FilterFacts};
+use super::seen::key_of;
+use crate::batch::{FlagBuilder, IdsSeen, flag_schema};
+use crate::bloom::CountingBloom;
+use crate::corpus::CorpusStats;
+use crate::engine::StageReport;
+use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::io::{BadInput, Stage, TableWriter, Want};
+use crate::job::guards;
+use crate::job::last_reading;
+use crate::job::run::carry_out;
+use crate::job::run_report::{BadInputReport, GuardReport, SCHEMA_VERSION};
+use crate::job::tables::write_rejected;
+use crate::options::RunOptions;
+use crate::reading::RejectionsReport;
+use crate::reading::document::View;
+use crate::reading::ids::Ids;
+use crate::reading::input_notes;
+use crate::reading::inputs::{Inputs, notes};
+use crate::reading::reader::Reader;
+use crate::reading::rejected::{Rejected, Rejecter};
+use crate::row::Signatures;
+use crate::shuffle::{AtomicBits, AtomicCells};
+use crate::spelling::opt;
+use crate::stage::bound::Bound;
+
+/// `run.json` of a stream.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StreamReport {
+    /// Version of this record and of the table beside it.
+    pub schema_version: u32,
+    /// Version of the program.
+    pub dupsift: String,
+    /// The algorithm with its parameters.
+    pub recipe: String,
+    /// A hash of that and of all that words depend on, in hexadecimal.
+    pub identity: String,
+    /// Input files that could not be used at all.
+    pub bad_inputs: Vec<BadInputReport>,
+    /// Files of the inputs that are not read, by the endings of their names.
+    pub unread: BTreeMap<String, u64>,
+    /// Rows of all usable files.
+    pub rows: u64,
+    /// Rows set aside, see `rejected/`.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
+    /// Documents with a key.
+    pub signed: u64,
+    /// Documents without one, by reason.
+    pub unsigned: BTreeMap<String, u64>,
+    /// Documents whose key came before.
+    pub duplicates: u64,
+    /// Documents of `--forget` whose keys were taken out.
+    pub forgotten: u64,
+    /// Documents of `--forget` whose keys were not there.
+    pub unknown: u64,
+    /// Keys in the filter now.
+    pub keys: u64,
+    /// Bytes of the filter.
+    pub filter_bytes: u64,
+    /// The share of new documents that are flagged by chance, at the number of keys that there are now.
+    pub false_positives: f64,
+    /// One entry a stage, in order.
+    pub stages: Vec<StageReport>,
+    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    pub guards: Vec<GuardReport>,
+    /// What a reader should know besides.
+    pub warnings: Vec<String>,
+    /// Wall-clock seconds of the run.
+    pub seconds: f64,
+    /// User and system CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// Highest anonymous memory that was sampled, in bytes.
+    pub peak_memory_bytes: u64,
+}
+
+impl Guarded for StreamReport {
+    fn guards(&self) -> &[GuardReport] {
+        &self.guards
+    }
+}
+
+/// Streams the documents of `inputs` through the filter; those of `forget` are taken out of it first.
+///
+/// # Errors
+/// Algorithms that have no one key or need statistics, a filter of another recipe, and what keeps a run from its end.
+pub fn stream(
+    options: &StreamOptions,
+    inputs: Inputs,
+    forget: Option<&Inputs>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<StreamReport> {
+    let none = CorpusStats::none();
+    check_key(options)?;
+    let bound = key(&options.run.recipe, &none)?;
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, bad, _| {
+        attempt(options, engine, reader, stage, bad, &bound, forget)
+    })
+}
+
+/// The keys that a new filter is made for.
+fn wanted_keys(options: &StreamOptions, reader: &Reader<'_>) -> u64 {
+    options.keys.unwrap_or(reader.documents().saturating_mul(10))
+}
+
+/// The filter that an earlier stream left, or an empty one, for keys that have these names.
+fn filter_of(
+    options: &StreamOptions,
+    reader: &Reader<'_>,
+    (recipe, identity): (&str, &str),
+    most_bytes: usize,
+) -> Result<(CountingBloom, FilterFacts)> {
+    match &options.filter {
+        Some(path) => filter::read(path, recipe, identity, most_bytes),
+        None => {
+            let keys = wanted_keys(options, reader);
+            let (recipe, identity, rate) = (recipe.to_string(), identity.to_string(), options.rate);
+            let held = FilterFacts { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
+            Ok((CountingBloom::new(keys, options.rate, most_bytes), held))
+        }
+    }
+}
+
+/// Takes the keys of documents that are to be forgotten out of the filter.
+fn take_out(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    forget: &Inputs,
+    filter: &CountingBloom,
+    report: &mut StreamReport,
+) -> Result<()> {
+    // --limit is about the documents that come in.
+    let whole = RunOptions { limit: None, ..reader.options.clone() };
+    if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
+        return Err(Error::wrong_value(opt("forget"), first.path.display(), &first.why));
+    }
+    let old = Reader::new(&whole, &forget.source, reader.pipeline);
+    old.check_pages(engine)?;
+    let (keys, read) = read(engine, &old, bound, "forget").map_err(|error| match error {
+        // Half of the old versions taken out would be worse than none: the filter must stay what it was.
+        Error::BadFile { path, why } => {
+            let why = format!("{why}; expected files that can be read whole");
+            Error::wrong_value(opt("forget"), path.display(), why)
+        }
+        other => other,
+    })?;
+    report.warnings.extend(
+        forget
+            .bad
+            .iter()
+            .map(|file| format!("{forget} {}: cannot be used: {}", file.label, file.why, forget = opt("forget"))),
+    );
+    let without = old.documents() - read.signed;
+    if without > 0 {
+        report.warnings.push(format!(
+            "{without} rows of {forget} have no text or no key; nothing was taken out for them",
+            forget = opt("forget")
+        ));
+    }
+    for doc in 0..old.documents() {
+        match keys.of(doc) {
+            Some(key) if filter.remove(key) => report.forgotten += 1,
+            Some(_) => report.unknown += 1,
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a reader should doubt.
+fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.false_positives > 2.0 * rate {
+        warnings.push(format!(
+            "the filter holds {} keys in {} bytes: {:.2} % of new documents are flagged by chance; start again with a larger {keys} or {memory}",
+            report.keys,
+            report.filter_bytes,
+            100.0 * report.false_positives, memory = opt("memory"), keys = opt("keys")));
+    }
+    if report.unknown > 0 {
+        warnings.push(format!(
+            "{} documents of {forget} were not in the filter",
+            report.unknown,
+            forget = opt("forget")
+        ));
+    }
+    warnings
+}
+
+fn attempt(
+    options: &StreamOptions,
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    bad: &[BadInput],
+    bound: &Bound<'_>,
+    forget: Option<&Inputs>,
+) -> Result<StreamReport> {
+    let (recipe, identity) = named(options, reader.pipeline, reader.has_pages());
+    let most_bytes = engine.budget.rows;
+    let (filter, mut held) = filter_of(options, reader, (&recipe, &identity), most_bytes)?;
+    let mut report = StreamReport {
+        schema_version: SCHEMA_VERSION,
+        dupsift: env!("CARGO_PKG_VERSION").to_string(),
+        recipe,
+        identity,
+        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        unread: reader.source.unread.by_ending().clone(),
+        rows: reader.documents(),
+        ..StreamReport::default()
+    };
+    if let Some(forget) = forget {
+        take_out(engine, reader, bound, forget, &filter, &mut report)?;
+        held.keys = held.keys.saturating_sub(report.forgotten);
+    }
+    let (keys, read) = read(engine, reader, bound, "stream")?;
+    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
+    (0..reader.documents()).for_each(|doc| _ = shown.set(doc as usize));
+    let ids = last_reading::ids(engine, reader, &read.ids_seen, &shown)?;
+    report.duplicates = flag(engine, reader, stage, &filter, &keys, &ids)?;
+    write_rejected(engine, reader, stage, &read.rejected, bad, &ids)?;
+    held.keys += read.signed;
+    let running = engine.clock.stage("write filter");
+    filter::write(&stage.file("filter.bloom")?, &filter, &held)?;
+    running.end(held.keys, 1, filter.bytes());
+
+    (report.signed, report.rejections) = (read.signed, read.rejected.report());
+    report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
+    report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
+    (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
+    report.false_positives = filter.false_positives(held.keys);
+    if options.filter.is_none() {
+        report.warnings.extend(filter::cut(wanted_keys(options, reader), options.rate, &filter));
+    }
+    report.warnings.extend(doubts(&report, held.rate));
+    report.warnings.extend(notes(reader, bad));
+    report.guards = guards::of_reading(reader, stage, bad, report.rows - report.rejections.rows, &report.rejections)?;
+    report.stages = engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    Ok(report)
+}
+
+/// The key of each document; 0 stands for none.
+struct Keys(AtomicCells<u64>);
+
+impl Keys {
+    fn of(&self, doc: u64) -> Option<u64> {
+        Some(self.0.load(doc as usize)).filter(|&key| key > 0)
+    }
+}
+
+/// What the reading found besides.
+struct Read {
+    signed: u64,
+    unsigned: BTreeMap<&'static str, u64>,
+    rejected: Rejected,
+    ids_seen: IdsSeen,
+}
+
+/// Signs all documents, on all threads.
+fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
+    let running = engine.clock.stage(name);
+    let keys = Keys(AtomicCells::new(engine.dir, &format!("{name}-keys"), reader.documents() as usize)?);
+    let rejecter = Rejecter::new(engine, reader)?;
+    let view = View::first(engine, reader);
+    let want = Want { id: true, ..view.want() };
+    let counts = reader.read(
+        engine,
+        name,
+        &want,
+        || Ok((Signatures::default(), rejecter.writer(), BTreeMap::new(), 0u64, IdsSeen::default())),
+        |(scratch, rejected, unsigned, signed, ids_seen), batch| {
+            let columns = view.columns(batch)?;
+            for row in 0..batch.len() {
+                let doc = batch.doc(row);
+                let text = match batch.text(row).text() {
+                    Ok(text) => text,
+                    Err(why) => {
+                        rejecter.push(reader, rejected, batch, row, &why)?;
+                        continue;
+                    }
+                };
+                scratch.clear();
+                let _long = engine.long_document(View::bytes(text, &columns, row))?;
+                let document = view.document(doc, text, &columns, row);
+                bound.signer.sign(&document, scratch);
+                match key_of(&document, scratch) {
+                    Ok(key) => {
+                        keys.0.store(doc as usize, key);
+                        *signed += 1;
+                    }
+                    Err(reason) => *unsigned.entry(reason).or_insert(0) += 1,
+                }
+            }
+            ids_seen.merge(batch.ids_seen());
+            Ok(())
+        },
+        |(_, mut rejected, unsigned, signed, ids_seen)| rejected.flush().map(|()| (unsigned, signed, ids_seen)),
+    )?;
+    let mut read =
+        Read { signed: 0, unsigned: BTreeMap::new(), rejected: rejecter.finish()?, ids_seen: IdsSeen::default() };
+    for (unsigned, signed, ids_seen) in counts {
+        read.signed += signed;
+        unsigned.into_iter().for_each(|(reason, count)| *read.unsigned.entry(reason).or_insert(0) += count);
+        read.ids_seen.merge(&ids_seen);
+    }
+    running.end(reader.documents(), read.signed, 0);
+    Ok((keys, read))
+}
+
+/// Asks the filter about each document in order, and inserts it; writes the table and returns the number of duplicates.
+fn flag(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    filter: &CountingBloom,
+    keys: &Keys,
+    ids: &Ids<'_>,
+) -> Result<u64> {
+    let running = engine.clock.stage("flag");
+    let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;
+    let mut builder = FlagBuilder::new(ids.kind());
+    let mut duplicates = 0;
+    for doc in 0..reader.documents() {
+        let seen = keys.of(doc).map(|key| {
+            let seen = filter.count(key);
+            filter.insert(key);
+            seen
+        });
+        duplicates += u64::from(seen.is_some_and(|seen| seen > 0));
+        builder.push(ids.of(doc).as_ref(), seen, doc)?;
+        if builder.is_full() {
+            engine.go_on()?;
+            writer.write(&builder.finish()?)?;
+        }
+    }
+    if !builder.is_empty() {
+        writer.write(&builder.finish()?)?;
+    }
+    let (rows, bytes) = writer.close()?;
+    running.end(rows, duplicates, bytes);
+    Ok(duplicates)
+}

@@ -1,0 +1,393 @@
+//! explain: why two documents of a finished run are a pair, or none.
+//!
+//! What the run said stands in its tables. Why, the two documents tell once they are signed again with the statistics and
+//! models of the run: so their signatures are the run's own.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use super::copy_groups::{self, CopyGroup};
+use super::explanation::*;
+use super::fate;
+use super::finished::Finished;
+use super::seek::seek;
+use super::verdicts::{Groups, Said, algorithm};
+use super::windows;
+use crate::algorithm::Corpus;
+use crate::batch::{Documents, FoundRemoval, REMOVAL_LOOK_UP_COLUMNS, removals_of};
+use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::io::{RowFilter, TableReader, Want};
+use crate::job::check::check_resources;
+use crate::job::read_back;
+use crate::measure::{contained, write_contents};
+use crate::options::RunOptions;
+use crate::reading::again::work_again;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+use crate::stage::bound::Bound;
+use crate::stage::explain::{Look, look};
+use crate::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
+use crate::stage::recipe::{Chosen, Recipe};
+use crate::stage::remove_if::{RemoveIf, Stays};
+use crate::text::Analysis;
+
+/// Explains two documents of the run, named by ids, or by their numbers.
+///
+/// # Errors
+/// Documents that are not there, ids that several have, a corpus or statistics that are not those of the run any more.
+pub fn explain(
+    finished: &Finished,
+    options: &RunOptions,
+    asked: &[String; 2],
+    by_number: bool,
+    progress: &Progress,
+    cancel: &AtomicBool,
+) -> Result<Explanation> {
+    check_resources(options)?;
+    let inputs = finished.corpus(options, cancel)?;
+    work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        let running = engine.clock.stage("find documents");
+        let docs = seek(engine, reader, asked, by_number)?;
+        running.end(reader.documents(), 2, 0);
+        let stats = read_back::statistics(engine, reader, finished.of())?;
+        let corpus = Corpus::new(read_back::documents_planned(finished.of()), &stats);
+        let models = read_back::models(reader, finished.of(), &corpus)?;
+        let bound = options.recipe.bind(&corpus, &models)?;
+        let groups = groups(finished, &bound, docs)?;
+        let mut told: Option<LookedUp> = None;
+        let view = View::after_count(engine, reader, None, &stats);
+        let running = engine.clock.stage("look at both");
+        both(engine, reader, &view, docs, |first, second| {
+            let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups };
+            told = Some(tell(reader, &view, docs, [first, second], signing)?);
+            Ok(())
+        })?;
+        running.end(2, 2, 0);
+        let told = told.ok_or_else(|| Error::usage("the documents cannot be read any more"))?;
+        // One step over two texts may end before the next look at the flag.
+        engine.go_on()?;
+        put_together(engine, reader, finished, told, (&bound, groups, &view))
+    })
+}
+
+/// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
+/// and nothing else; where there is none, nothing depends on them.
+fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
+    let folds = bound.iter().find(|bound| !bound.equal_keys_are_pairs());
+    let folds = folds.filter(|_| finished.report.documents.surplus_copies > 0);
+    folds.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
+}
+
+/// What the two documents say by themselves.
+struct LookedUp {
+    /// In the order asked.
+    documents: [ExplainedDocument; 2],
+    same: bool,
+    /// By algorithm, the document with the smaller number first.
+    looks: Vec<Look>,
+    measures: ExplainedMeasures,
+    /// In the order asked.
+    contained: [ExplainedContained; 2],
+    /// Whether the larger number was asked first.
+    swap: bool,
+}
+
+/// What the two documents are signed with.
+struct Signing<'s> {
+    corpus: &'s Corpus<'s>,
+    models: &'s [Vec<u64>],
+    bound: &'s [Bound<'s>],
+    groups: Option<[CopyGroup; 2]>,
+}
+
+/// Signs the two documents, the smaller number first, and looks at them; `docs` are their numbers in the order asked.
+fn tell(
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    docs: [u64; 2],
+    [first, second]: [At<'_>; 2],
+    signing: Signing<'_>,
+) -> Result<LookedUp> {
+    let Signing { corpus, models, bound, groups } = signing;
+    // Signatures may depend on how often the counts hold a text.
+    let times = |doc: u64| {
+        let group =
+            groups.filter(|_| reader.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
+        group.map_or(1, |group| group.size)
+    };
+    let texts = [first, second].map(|(batch, row)| text_of(reader, batch, row));
+    let [Ok(a), Ok(b)] = texts else {
+        let error = texts.into_iter().find_map(Result::err);
+        return Err(error.unwrap_or_else(|| Error::usage("the documents cannot be read any more")));
+    };
+    let columns = [view.columns(first.0)?, view.columns(second.0)?];
+    // The smaller number first, as in the run.
+    let analyses = [
+        view.document(first.0.doc(first.1), a, &columns[0], first.1),
+        view.document(second.0.doc(second.1), b, &columns[1], second.1),
+    ];
+    let [low, high] = [docs[0].min(docs[1]), docs[0].max(docs[1])];
+    let [x, y] = analyses;
+    let analyses = [x.counted_times(times(low)), y.counted_times(times(high))];
+    let looks = looks(&reader.options.recipe, (corpus, models), bound, [low, high], &analyses);
+    let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
+    let swap = docs[0] > docs[1];
+    let mut documents = [explained(reader, first, &analyses[0]), explained(reader, second, &analyses[1])];
+    let [x, y] = &analyses;
+    let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
+    documents.sort_by_key(|document| document.doc != docs[0]);
+    let mut contained = contained_in(reader.options.remove_if, same, [x, y]);
+    if swap {
+        contained.reverse();
+    }
+    Ok(LookedUp { documents, same, looks, measures, contained, swap })
+}
+
+fn explained(reader: &Reader<'_>, (batch, row): At<'_>, analysis: &Analysis<'_>) -> ExplainedDocument {
+    let doc = batch.doc(row);
+    let (file, file_row) = reader.source.locate(doc);
+    ExplainedDocument {
+        id: batch.id(row).map_or_else(|| reader.source.name_of(doc), |id| id.to_string()),
+        doc,
+        file: file.label.clone(),
+        row: file_row,
+        characters: analysis.characters(),
+        words: analysis.words().len() as u64,
+        removed: None,
+        text: analysis.raw().to_string(),
+    }
+}
+
+/// One row of a batch.
+type At<'b> = (&'b Documents, usize);
+
+/// Reads the two documents and hands them on together, the smaller number first.
+fn both(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    docs: [u64; 2],
+    then: impl FnOnce(At<'_>, At<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut sorted = docs;
+    sorted.sort_unstable();
+    let filter = RowFilter::Docs(sorted.as_slice().into());
+    let want = Want { id: true, rows: Some(filter), ..view.want() };
+    let batches = reader.read(
+        engine,
+        "read documents",
+        &want,
+        || Ok(Vec::new()),
+        |batches: &mut Vec<Documents>, batch| {
+            batches.push(batch.clone());
+            Ok(())
+        },
+        Ok,
+    )?;
+    let batches: Vec<Documents> = batches.into_iter().flatten().collect();
+    let place = |doc: u64| {
+        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+        rows.into_iter().find(|(batch, row)| batch.doc(*row) == doc)
+    };
+    match (place(sorted[0]), place(sorted[1])) {
+        (Some(first), Some(second)) => then(first, second),
+        _ => Ok(()),
+    }
+}
+
+fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+    let why = match batch.text(row).text() {
+        Ok(text) => return Ok(text),
+        Err(why) => why,
+    };
+    let doc = batch.doc(row);
+    Err(Error::usage(format!(
+        "document {doc} ({}) took no part in the run: {why}; see rejected/",
+        reader.source.name_of(doc)
+    )))
+}
+
+/// What each algorithm says.
+fn looks(
+    recipe: &Recipe,
+    (corpus, models): (&Corpus<'_>, &[Vec<u64>]),
+    bound: &[Bound<'_>],
+    [low, high]: [u64; 2],
+    analyses: &[Analysis<'_>; 2],
+) -> Vec<Look> {
+    // A score below the threshold may cost the product of the lengths.
+    let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
+    let each = bound.iter().enumerate().map(|(at, bound)| {
+        let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
+        // Parameters may contradict each other once a threshold is low; then no score below it is told.
+        let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
+        let documents = [(low, &analyses[0]), (high, &analyses[1])];
+        let loose = loose.as_ref().and_then(|loose| loose.first());
+        look(bound, loose, corpus.documents, documents)
+    });
+    each.collect()
+}
+
+fn put_together(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    told: LookedUp,
+    (bound, groups, view): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>),
+) -> Result<Explanation> {
+    let LookedUp { mut documents, same, mut looks, measures, contained, swap } = told;
+    let docs = [documents[0].doc, documents[1].doc];
+    let removals = removals(finished, &docs)?;
+    let recipe = &reader.options.recipe;
+    let said = read_tables(engine, reader, finished, docs, same, &mut looks, (bound, groups, view))?;
+    let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
+    let mut ids: BTreeMap<u64, String> = ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect())?;
+    documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
+    let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| reader.source.name_of(doc));
+    for document in &mut documents {
+        let removal = removals.iter().find(|removal| removal.doc == document.doc);
+        document.removed = removal.map(|removal| ExplainedRemoval {
+            kept_id: id(removal.kept_doc),
+            kept_doc: removal.kept_doc,
+            similarity: removal.similarity,
+            algorithm: removal.algorithm.clone(),
+            reason: removal.reason.clone(),
+        });
+    }
+    let reports = &finished.report.algorithms;
+    let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {
+        if swap {
+            look.signatures.reverse();
+            look.telling.iter_mut().for_each(|telling| telling.words.reverse());
+        }
+        let report = reports.iter().find(|report| report.label == chosen.label);
+        algorithm(chosen, report, (&documents, &contained), look, bound.signer.shape().positions, said, same, &id)
+    };
+    let algorithms: Vec<ExplainedAlgorithm> =
+        recipe.algorithms.iter().zip(looks).zip(bound).zip(said).map(one).collect();
+    let notes = notes(reader, finished);
+    let pair = algorithms.iter().any(|one| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten));
+    let remove_if = reader.options.remove_if.to_string();
+    let removes = finished.report.removal.is_some();
+    let mut contained = contained;
+    // A chain removes what is no pair.
+    if removes
+        && !same
+        && !reader.options.remove_chains
+        && let Some(why) = fate::stay(&reader.options.decide, &algorithms)
+    {
+        contained.iter_mut().for_each(|of| of.stays = Some(why));
+    }
+    Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
+}
+
+/// What the tables of each algorithm say of the two documents, and where they say nothing whether a window was cut.
+fn read_tables(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    docs: [u64; 2],
+    same: bool,
+    looks: &mut [Look],
+    (bound, groups, view): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>),
+) -> Result<Vec<Said>> {
+    let mut said = Vec::new();
+    for (bound, look) in bound.iter().zip(looks) {
+        let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
+        let one = Said::read(finished, &bound.label, docs, Groups { groups, most: reader.options.max_group })?;
+        if let Some(windows) = look.windows.as_ref().filter(|_| !same && one.is_silent()) {
+            look.cut = windows.why_not_compared(bound, &windows::count(engine, reader, bound, view, &windows.keys)?);
+        }
+        said.push(one);
+    }
+    Ok(said)
+}
+
+fn notes(reader: &Reader<'_>, finished: &Finished) -> Vec<String> {
+    let mut notes = Vec::new();
+    if finished.report.recipe.identity
+        != format!("{:016x}", reader.options.recipe.identity(reader.pipeline, reader.has_pages()))
+    {
+        notes.push(format!(
+            "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",
+            finished.report.dupsift
+        ));
+    }
+    notes
+}
+
+fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
+    let path = finished.dir().join("removed/part-00000.parquet");
+    let mut found = Vec::new();
+    if finished.report.removal.is_none() {
+        return Ok(found);
+    }
+    for batch in TableReader::open(&path, &REMOVAL_LOOK_UP_COLUMNS)? {
+        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })?);
+    }
+    Ok(found)
+}
+
+/// The ids of other documents, of those that have one.
+fn ids_of(engine: &Engine<'_>, reader: &Reader<'_>, mut docs: Vec<u64>) -> Result<BTreeMap<u64, String>> {
+    docs.sort_unstable();
+    docs.dedup();
+    if docs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
+    let ids = reader.read(
+        engine,
+        "read ids",
+        &want,
+        || Ok(Vec::new()),
+        |ids, batch| {
+            let of = |row: usize| Some((batch.doc(row), batch.id(row)?.to_string()));
+            ids.extend((0..batch.len()).filter_map(of));
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(ids.into_iter().flatten().collect())
+}
+
+/// How much of each of two texts stands in the other, and why it may not go for it.
+fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
+    let [a, b] = texts.map(|text| {
+        let mut contents = Vec::new();
+        write_contents(text, &mut contents);
+        contents
+    });
+    let [of_a, of_b] = contained(&a, &b);
+    [[of_a, of_b], [of_b, of_a]].map(|both| {
+        let bounds = remove_if.bounds().filter(|_| !same);
+        ExplainedContained {
+            common_grams: both[0].grams.common,
+            grams: both[0].grams.all,
+            common_numbers: both[0].numbers.common,
+            numbers: both[0].numbers.all,
+            stays: bounds.and_then(|bounds| bounds.stays(both)).map(Stays::name),
+        }
+    })
+}
+
+fn measures(likeness: crate::stage::likeness::Likeness) -> ExplainedMeasures {
+    let overlap = |Overlap { jaccard, a_in_b, b_in_a }| ExplainedOverlap { jaccard, a_in_b, b_in_a };
+    ExplainedMeasures {
+        five_characters: overlap(likeness.five_characters),
+        five_words: overlap(likeness.five_words),
+        words: overlap(likeness.words),
+        common_words: likeness.common_words,
+        cosine: likeness.cosine,
+        lcs: likeness.lcs.map(|lcs| lcs.0),
+        lcs_of: likeness.lcs.map(|lcs| match lcs.1 {
+            LcsOf::Characters => "characters",
+            LcsOf::Words => "words",
+        }),
+    }
+}

@@ -1,0 +1,231 @@
+//! A finished output folder, read back: its record, its tables, and the corpus that it was made from.
+//!
+//! What looks at a result (`evaluate`, `compare`, `explain`, the report) reads what was written, so that a result says
+//! the same today and in a year. Tables are read a batch at a time, in their order.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use crate::batch::{
+    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, WEIGHED_COLUMNS, clustered, pairs_found,
+    pairs_weighed,
+};
+use crate::engine::heard::heard;
+use crate::error::{Error, Result};
+use crate::io::{HELD, SUCCESS, TableReader, find_all};
+use crate::job::RunReport;
+use crate::job::read_back::Of;
+use crate::job::run_report::SCHEMA_VERSION;
+use crate::options::{RunOptions, Settings, options_again};
+use crate::reading::inputs::{Inputs, look_into};
+use crate::spelling::opt;
+
+/// The record of an evaluation.
+pub(crate) const EVALUATION: &str = "evaluation.json";
+
+/// An output folder with its record.
+pub struct Finished {
+    dir: PathBuf,
+    /// What stands in run.json.
+    pub report: RunReport,
+}
+
+impl Finished {
+    /// The options under which the output was made, with the folder where it stands now and the resources of today.
+    ///
+    /// # Errors
+    /// A record whose options this version does not know; files of words that are not there any more.
+    pub fn options(&self, today: &Settings) -> Result<RunOptions> {
+        let inputs = self.report.inputs.iter().map(|file| file.path.clone()).collect();
+        options_again(&self.report.options, inputs, &self.dir, today)
+    }
+
+    /// Opens the output folder of a run that is done.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the folder is none of a finished run, or one of another verb; [`Error::BadFile`] where run.json
+    /// cannot be understood.
+    pub fn open(dir: &Path) -> Result<Finished> {
+        // Who decides about a result that was held back looks at it first.
+        if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
+            return Err(Error::usage(format!(
+                "{} is no output of a finished run: {SUCCESS} is not in it; expected the DIR of dupsift run {}",
+                dir.display(),
+                opt("out").with("DIR")
+            )));
+        }
+        let path = dir.join("run.json");
+        let other = |verb: String| {
+            Error::usage(format!(
+                "{} is an output of dupsift {verb}; expected the DIR of dupsift run {}, or of dupsift compare",
+                dir.display(),
+                opt("out").with("DIR")
+            ))
+        };
+        if !path.exists() && dir.join(EVALUATION).is_file() {
+            return Err(other("evaluate".into()));
+        }
+        let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+        let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
+            Some(verb) => other(verb),
+            None => Error::BadFile {
+                path,
+                why: format!(
+                    "{error}; expected the record that this version of dupsift writes: run again with {overwrite}",
+                    overwrite = opt("overwrite")
+                ),
+            },
+        })?;
+        if report.schema_version < SCHEMA_VERSION {
+            let version = report.schema_version;
+            return Err(Error::BadFile {
+                path: dir.join("run.json"),
+                why: format!(
+                    "it is of version {version}, as an earlier dupsift wrote it; expected version {SCHEMA_VERSION}: run again with {overwrite}",
+                    overwrite = opt("overwrite")
+                ),
+            });
+        }
+        Ok(Finished::new(dir, report))
+    }
+
+    /// The tables of a run that stand in a folder already, with its record.
+    pub fn new(dir: &Path, report: RunReport) -> Finished {
+        Finished { dir: dir.to_path_buf(), report }
+    }
+
+    /// Where its statistics are read back from.
+    pub fn of(&self) -> Of<'_> {
+        Of { dir: &self.dir, report: &self.report }
+    }
+
+    /// The folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The table of pairs of the algorithm with this label.
+    pub fn pair_table(&self, label: &str) -> PathBuf {
+        self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
+    }
+
+    /// The pairs of the algorithm with this label, in order of (a, b).
+    ///
+    /// # Errors
+    /// A table that is not there or damaged, here or on the way.
+    pub fn pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
+        rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
+    }
+
+    /// The same with all that the survivor rule asks of pairs.
+    ///
+    /// # Errors
+    /// As [`Finished::pairs`].
+    pub fn pairs_weighed(&self, label: &str) -> Result<impl Iterator<Item = Result<PairWeighed>> + use<>> {
+        rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
+    }
+
+    /// The table of clusters of the algorithm with this label.
+    pub fn cluster_table(&self, label: &str) -> PathBuf {
+        self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
+    }
+
+    /// The documents of the clusters of the algorithm with this label, cluster after cluster.
+    ///
+    /// # Errors
+    /// As [`Finished::pairs`].
+    pub fn clusters(&self, label: &str) -> Result<impl Iterator<Item = Result<Clustered>> + use<>> {
+        rows(self.cluster_table(label), &CLUSTER_COLUMNS, clustered)
+    }
+
+    /// The corpus of the run, opened again with the options of its record.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did; a request to stop.
+    pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
+        if let Some(index) = self.report.index.as_ref().filter(|index| index.first_doc > 0) {
+            return Err(Error::usage(format!(
+                "{} was matched against the index {}: its tables name documents that are not in its corpus; expected an output of a run without {} or of the first one with it",
+                self.dir.display(),
+                index.folder,
+                opt("index")
+            )));
+        }
+        let (run, called) = (options.clone(), self.report.inputs.clone());
+        let inputs = heard(cancel, move || {
+            let mut found = find_all(&run.inputs, run.taking())?;
+            // Those that turned out to be of another format then are left out now.
+            let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
+            found.files.retain(|file| !file.is_guess || was_read(&file.path));
+            // Files are called as the run called them: on its name depends which columns the folders of a file give it.
+            if found.files.len() == called.len() {
+                let named = found.files.into_iter().zip(&called);
+                found.files = named.map(|(file, known)| file.called(&known.file)).collect();
+            }
+            look_into(&run, found, Vec::new())
+        })?;
+        let (files, known) = (&inputs.source.files, &self.report.inputs);
+        let same = files.len() == known.len()
+            && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)
+            && self.report.documents.rows
+                == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+        if !same {
+            return Err(Error::usage(format!(
+                "the corpus is not the one of this run any more: {} files of {} rows were read, {} files of {} rows are there, or of other sizes; run again with {overwrite}",
+                known.len(),
+                self.report.documents.rows,
+                files.len(),
+                inputs.source.documents(),
+                overwrite = opt("overwrite")
+            )));
+        }
+        Ok(inputs)
+    }
+}
+
+/// The verb whose record that is, by an entry that no other one has.
+fn other_verb(json: &[u8]) -> Option<String> {
+    let record: serde_json::Value = serde_json::from_slice(json).ok()?;
+    let training = format!("purify {}", opt("train"));
+    let entries = [("label_column", training.as_str()), ("prefix", "purify"), ("filter_bytes", "stream")];
+    entries.into_iter().find(|(entry, _)| record.get(entry).is_some()).map(|(_, verb)| verb.to_owned())
+}
+
+fn rows<T, F: Fn(&arrow_array::RecordBatch) -> Option<Vec<T>>>(
+    path: PathBuf,
+    columns: &[&str],
+    read: F,
+) -> Result<impl Iterator<Item = Result<T>> + use<T, F>> {
+    let table = TableReader::open(&path, columns)?;
+    let batches = table.map(move |batch| {
+        read(&batch?).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })
+    });
+    Ok(Rows { batches, now: Vec::new().into_iter() })
+}
+
+/// The rows of batches one after the other.
+struct Rows<B, T> {
+    batches: B,
+    now: std::vec::IntoIter<T>,
+}
+
+impl<B: Iterator<Item = Result<Vec<T>>>, T> Iterator for Rows<B, T> {
+    type Item = Result<T>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<T>> {
+        loop {
+            if let Some(row) = self.now.next() {
+                return Some(Ok(row));
+            }
+            // A failed batch is one failed row.
+            match self.batches.next()? {
+                Ok(rows) => self.now = rows.into_iter(),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `report.html`: what the page needs is gathered here, its text comes from the caller, for a driver knows no face.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::finished::Finished;
+use super::review::{Review, review};
+use crate::engine::clock::Clock;
+use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::io::unfinished::publish;
+use crate::io::{Stage, Unfinished};
+use crate::job::check::check_resources;
+use crate::job::run_report::RunReport;
+use crate::options::RunOptions;
+use crate::reading::again::work_again;
+use crate::reading::reader::Reader;
+
+/// The name of the page in the output folder.
+pub const PAGE: &str = "report.html";
+
+/// From a record and what stands in its tables to the text of the page.
+pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
+
+/// For [`crate::job::run()`]: writes the page of a run as its last stage.
+pub fn with_page<'p>(
+    page: &'p Page<'p>,
+) -> impl Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
+    move |engine, reader, stage, report| write(engine, reader, stage, report, page)
+}
+
+/// Writes the page into an output folder that is being built, whose tables stand; unless the options want none.
+/// Returns the record with this stage in it.
+pub(super) fn write(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    stage: &Stage,
+    mut report: RunReport,
+    page: &Page<'_>,
+) -> Result<RunReport> {
+    if !reader.options.report {
+        return Ok(report);
+    }
+    let running = engine.clock.stage("report");
+    let finished = Finished::new(stage.path(), report.clone());
+    let seen = review(&finished, Some((engine, reader)), engine.dir, &|| engine.go_on())?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
+    // The page is made of the record as it is written, so that it can be made again from that.
+    report.stages = engine.clock.stages();
+    (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
+    Ok(report)
+}
+
+/// Writes the page of a finished run again. Where the corpus cannot be read any more the page has no texts; the reason is
+/// returned.
+///
+/// # Errors
+/// Tables that cannot be read; resources that cannot be; an interruption.
+pub fn write_again(
+    finished: &Finished,
+    options: Result<RunOptions>,
+    progress: &Progress,
+    cancel: &AtomicBool,
+    page: &Page<'_>,
+) -> Result<Option<String>> {
+    if let Ok(options) = &options {
+        check_resources(options)?;
+    }
+    let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
+    let beside = dir.parent().unwrap_or(Path::new("/"));
+    let folder = Unfinished::create_in(beside, ".dupsift-report-");
+    let folder = folder.map_err(Error::io("create a folder in", beside))?;
+    let clock = Clock::start();
+    let running = clock.stage("report");
+    let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    let with_texts = options.and_then(|options| {
+        let inputs = finished.corpus(&options, cancel)?;
+        work_again(&options, &inputs.source, progress, cancel, |engine, reader| {
+            review(finished, Some((engine, reader)), engine.dir, &go_on)
+        })
+    });
+    let seen = match with_texts {
+        Ok(seen) => seen,
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        // What is wrong with the tables comes up again here.
+        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path(), &go_on)? },
+    };
+    let text = page(&finished.report, &seen)?;
+    let (written, place) = (folder.path().join(PAGE), dir.join(PAGE));
+    let write = || {
+        let mut file = File::create(&written)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
+    };
+    write().map_err(Error::io("write", &written))?;
+    go_on()?;
+    publish(|| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)))?;
+    running.end(seen.pooled, seen.texts.len() as u64, 0);
+    Ok(seen.no_texts)
+}

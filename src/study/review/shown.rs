@@ -1,0 +1,105 @@
+//! The documents that are shown as text: read again, they alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::batch::Cell;
+use crate::engine::threads::Engine;
+use crate::error::Result;
+use crate::io::{RowFilter, Want};
+use crate::job::run_report::RunReport;
+use crate::reading::reader::Reader;
+
+/// Characters that are shown of a text.
+const SHOWN_CHARACTERS: usize = 300;
+
+/// The beginning of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownText {
+    /// Its id, or `FILE#ROW`.
+    pub id: String,
+    /// The first characters of its text.
+    pub text: String,
+    /// Whether the text goes on.
+    pub longer: bool,
+}
+
+/// Reads the documents with these numbers.
+pub fn read(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    report: &RunReport,
+    docs: BTreeSet<u64>,
+) -> Result<BTreeMap<u64, ShownText>> {
+    if docs.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let want = Want { id: true, rows: Some(only(docs)), batch_bytes: engine.budget.batch, ..Want::default() };
+    let texts = reader.read(
+        engine,
+        "read texts",
+        &want,
+        || Ok(Vec::new()),
+        |shown, batch| {
+            for row in 0..batch.len() {
+                let doc = batch.doc(row);
+                let id = batch.id(row).map_or_else(|| name_of(report, doc), |id| id.to_string());
+                if let Cell::Text(text) = batch.text(row) {
+                    let (text, longer) = beginning(text);
+                    shown.push((doc, ShownText { id, text: text.to_string(), longer }));
+                }
+            }
+            Ok(())
+        },
+        Ok,
+    )?;
+    Ok(texts.into_iter().flatten().collect())
+}
+
+/// The first characters, and whether there are more.
+fn beginning(text: &str) -> (&str, bool) {
+    match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => (&text[..end], true),
+        None => (text, false),
+    }
+}
+
+/// `FILE#ROW` by the record, which has the names under which the files were read then.
+fn name_of(report: &RunReport, doc: u64) -> String {
+    let mut row = doc;
+    for file in &report.inputs {
+        if row < file.rows {
+            return format!("{}#{row}", file.file);
+        }
+        row -= file.rows;
+    }
+    format!("#{doc}")
+}
+
+/// A filter for a reading of these documents alone.
+fn only(docs: BTreeSet<u64>) -> RowFilter {
+    RowFilter::Docs(Arc::from_iter(docs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::InputReport;
+
+    #[test]
+    fn a_text_is_cut_between_characters() {
+        assert_eq!(beginning("два"), ("два", false));
+        let long = "字".repeat(SHOWN_CHARACTERS);
+        assert_eq!(beginning(&long), (long.as_str(), false));
+        let longer = format!("{long}末");
+        assert_eq!(beginning(&longer), (long.as_str(), true));
+    }
+
+    #[test]
+    fn a_document_without_an_id_is_named_by_its_place() {
+        let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
+        let report = RunReport { inputs: vec![file("a", 2), file("b", 0), file("c", 3)], ..RunReport::default() };
+        assert_eq!([0, 1, 2, 4].map(|doc| name_of(&report, doc)), ["a#0", "a#1", "c#0", "c#2"]);
+        assert_eq!(name_of(&report, 9), "#9");
+    }
+}

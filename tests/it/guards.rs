@@ -1,0 +1,120 @@
+//! G1: each guard at its bound and one beyond it; what is held leaves all else untouched, and is published as it was.
+
+use std::path::{Path, PathBuf};
+
+use crate::kit::{Ran, names_in, numbered, program, record, run, write_docs};
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A corpus of so many documents, of which the first are copies of one text.
+    fn corpus(&self, rows: usize, copies: usize) {
+        let text = |row: usize| if row < copies { "one text".to_owned() } else { format!("a text of its own {row}") };
+        write_docs(&self.at("corpus/a.parquet"), &numbered((0..rows).map(text)), 1000);
+    }
+
+    fn run(&self, out: &str, more: &[&str]) -> Ran {
+        let more = [&["--algorithms", "exact", "--overwrite", "--corpus", "keep"], more].concat();
+        run(&[&self.at("corpus")], &self.at(out), &more)
+    }
+
+    fn guards(&self, out: &str) -> Vec<(String, bool)> {
+        let guards = record(&self.at(out))["guards"].clone();
+        let one = |guard: &serde_json::Value| (guard["name"].as_str().unwrap().to_owned(), guard["held"] == true);
+        guards.as_array().unwrap().iter().map(one).collect()
+    }
+}
+
+/// All files below a folder with their bytes.
+fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = Vec::new();
+    for name in names_in(folder) {
+        match folder.join(&name) {
+            path if path.is_dir() => {
+                files.extend(tree(&path).into_iter().map(|(below, bytes)| (format!("{name}/{below}"), bytes)));
+            }
+            path => files.push((name, std::fs::read(path).unwrap())),
+        }
+    }
+    files
+}
+
+#[test]
+fn a_share_removed_is_guarded_at_its_bound() {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    let limits = ["--guard-rows", "20", "--max-removed-share", "0.25"];
+    place.corpus(20, 6);
+    place.run("out", &limits).ends_with(0);
+    let before = tree(&place.at("out"));
+    // One more goes; one row fewer and the file is not guarded.
+    place.corpus(20, 7);
+    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet are to be removed, 30.0 %"]);
+    assert!(before == tree(&place.at("out")), "what stands has changed");
+    assert_eq!(place.guards("out.held"), [("max-removed-share".to_owned(), true)]);
+    let held = tree(&place.at("out.held"));
+    Ran::of(program().arg("accept").arg(place.at("out.held")).output().unwrap()).ends_with(0);
+    let accepted = tree(&place.at("out"));
+    let tables = |tree: &[(String, Vec<u8>)]| {
+        let own = |name: &str| !["run.json", "report.html", "_SUCCESS", "_HELD"].contains(&name);
+        tree.iter().filter(|(name, _)| own(name)).cloned().collect::<Vec<_>>()
+    };
+    assert!(tables(&held) == tables(&accepted) && tables(&held).iter().any(|(name, _)| name == "deduped/a.parquet"));
+    place.corpus(19, 19);
+    place.run("out", &limits).ends_with(0);
+    // On a first run there is nothing to lose.
+    place.corpus(20, 7);
+    place.run("first", &limits).ends_with(3);
+    assert_eq!(place.guards("first"), [("max-removed-share".to_owned(), false)]);
+}
+
+#[test]
+fn pairs_are_guarded_against_an_earlier_run() {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    let more = ["--max-removed-share", "1", "--max-group", "10"];
+    let before = place.at("before");
+    let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
+    // 15 copies are 105 pairs, 46 are 1,035: of as many documents 9.9 times as many; of 3.29 times as many, 3.0 times.
+    place.corpus(1000, 15);
+    place.run("before", &more).ends_with(0);
+    place.corpus(1000, 46);
+    place.run("out", &against).ends_with(4).says(&["exact has 1.035 pairs a document, 9.9 times the 0.105"]);
+    assert_eq!(names_in(place.folder.path()), ["before", "corpus", "out.held"]);
+    assert_eq!(place.guards("out.held"), [("max-pairs-factor".to_owned(), true)]);
+    place.corpus(3286, 46);
+    place.run("out", &against).ends_with(0);
+    place.corpus(3285, 46);
+    place.run("out", &against).ends_with(4);
+    // Fewer than 1,000 pairs tell nothing.
+    place.corpus(100, 45);
+    place.run("out", &against).ends_with(0);
+    place
+        .run("out", &[&more[..], &["--previous", "nowhere"]].concat())
+        .ends_with(2)
+        .says(&["nowhere is no output of dupsift run"]);
+}
+
+#[test]
+fn rejected_rows_are_guarded_against_an_earlier_run_too() {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    place.corpus(200, 0);
+    place.run("before", &[]).ends_with(0);
+    let lines = |broken: usize| {
+        (0..200)
+            .map(|row| if row < broken { "no object\n".into() } else { format!("{{\"text\":\"one {row}\"}}\n") })
+            .collect::<String>()
+    };
+    std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
+    let before = place.at("before");
+    let against = ["--previous", before.to_str().unwrap()];
+    std::fs::write(place.at("corpus/a.jsonl"), lines(10)).unwrap();
+    place.run("out", &against).ends_with(3);
+    std::fs::write(place.at("corpus/a.jsonl"), lines(11)).unwrap();
+    place.run("next", &against).ends_with(4);
+    place.run("next", &[]).ends_with(3);
+}

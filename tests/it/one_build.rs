@@ -1,0 +1,39 @@
+//! Program, tests and the Python package share every compiled dependency: cargo asks for the same features of each crate, whichever
+//! of them is built. Where this fails, the feature that is too much or too few is named in Cargo.toml, beside the others of its kind.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// The crates that a build compiles, each with its version and features.
+fn crates(package: &str, edges: &str) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args([
+            "tree",
+            "--locked",
+            "--offline",
+            "--prefix",
+            "none",
+            "--format",
+            "{p} [{f}]",
+            "-p",
+            package,
+            "-e",
+            edges,
+        ])
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+}
+
+#[test]
+fn no_dependency_is_compiled_twice() {
+    let program = crates("dupsift", "no-dev");
+    assert!(program.len() > 100, "{program:#?}");
+    for (package, edges) in [("dupsift", "all"), ("dupsift-python", "no-dev")] {
+        let others = crates(package, edges);
+        let differ: Vec<&String> = program.difference(&others).collect();
+        assert_eq!(differ, Vec::<&String>::new(), "other features with -p {package} -e {edges}");
+    }
+}

@@ -1,0 +1,141 @@
+//! However a run ends before its time, what it had put down is taken up: by a signal, for a full disk, after it set a file aside.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use crate::damage::{corpus, damage_last_texts};
+use crate::kit::{Ran, assert_same_bytes, done, names_in, program, record};
+use crate::resume::{Place, whole};
+use crate::signals::{SIGNALS, listening};
+
+#[test]
+fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
+    let whole = whole(&[]);
+    for (signal, code) in SIGNALS {
+        let place = Place::new();
+        let typed = place.command(&[]);
+        let mut command = listening();
+        command.args(typed.get_args()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("\"put down notes\"") {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "nothing is put down\n{said}");
+        }
+        while !said.contains("\"group exact\"") {
+            assert!(lines.read_line(&mut said).unwrap() > 0, "it does not group\n{said}");
+        }
+        let asked = Command::new("kill").arg(signal).arg(child.id().to_string()).status().unwrap();
+        assert!(asked.success());
+        lines.read_to_string(&mut said).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
+        let last = said.lines().last().unwrap();
+        assert!(last.contains("; the same command goes on from there (") && last.contains("are kept"), "{last}");
+        place.run(&[]).ends_with(0);
+        assert!(place.taken_up().contains("notes") && place.taken_up().contains("rows exact"), "{signal}");
+        assert_same_bytes(&whole.out(), &place.out(), signal);
+        assert_eq!(names_in(place.folder.path()), ["out"]);
+    }
+}
+
+/// A disk that is full for one file: the run ends with what it had put down, and goes on where there is room.
+#[test]
+fn a_full_disk_loses_nothing_that_was_put_down() {
+    let whole = whole(&[]);
+    let mut went_on = 0;
+    for kib in [4, 40, 120, 300, 600] {
+        let place = Place::new();
+        let typed = place.command(&[]);
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -f {}; exec \"$0\" \"$@\"", kib * 2)])
+            .arg(typed.get_program())
+            .args(typed.get_args());
+        let ran = Ran::of(command.env("NO_COLOR", "1").output().unwrap());
+        if !place.out().exists() {
+            assert!(ran.stderr.contains("cannot ") && ran.stderr.contains("`ulimit -f`"), "{}", ran.stderr);
+            place.run(&[]).ends_with(0);
+            went_on += usize::from(!place.taken_up().is_empty());
+        }
+        assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
+        assert_eq!(names_in(place.folder.path()), ["out"]);
+    }
+    assert!(went_on > 0);
+}
+
+/// A disk of so many KiB in a namespace of its own, where the system allows that: what follows the first command is run when there
+/// is room.
+const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77; shift 2; \"$@\"; echo first $?; \
+    mount -o remount,size=1g \"$DISK\"; \"$@\"; echo second $?; cp -r \"$DISK/out\" \"$RESULT\"; ls -A \"$DISK\" | sed 's/^/left /'";
+
+#[test]
+fn a_full_disk_says_how_much_more_is_needed() {
+    let (mut full, whole) = (0, whole(&[]));
+    for kib in [3_000, 10_000, 30_000] {
+        let place = Place::new();
+        let disk = place.folder.path().join("disk");
+        std::fs::create_dir(&disk).unwrap();
+        let typed = place.command(&[]);
+        let mut command = Command::new("unshare");
+        command.args(["-rm", "sh", "-c", ON_A_SMALL_DISK, "sh", &kib.to_string()]).arg(&disk).arg(typed.get_program());
+        let out = |word: &std::ffi::OsStr| if word == place.out() { disk.join("out").into() } else { word.to_owned() };
+        command.args(typed.get_args().map(out)).env("DISK", &disk).env("RESULT", place.out());
+        let Ok(output) = command.output() else { return eprintln!("no unshare here: not tested") };
+        let ran = Ran::of(output);
+        if !ran.stdout.contains("first ") {
+            assert!(!ran.stderr.contains("dupsift"), "{}", ran.stderr);
+            return eprintln!("no disk of our own here, so this is not tested: {}", ran.stderr);
+        }
+        assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
+        assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
+        if ran.stdout.contains("first 1") {
+            let said = ran.stderr.lines().find(|line| line.contains("No space left on device")).unwrap();
+            assert!(said.contains(" more are needed in ") || said.contains("more is needed in "), "{said}");
+            let kept = said.contains("nothing done so far is lost: the same command goes on from there (");
+            assert_eq!(kept, !place.taken_up().is_empty(), "{said}");
+            full += usize::from(kept);
+        }
+    }
+    assert!(full > 0, "on no disk was anything kept");
+}
+
+/// A file whose damage shows while it is read is set aside for the runs that go on as well.
+#[test]
+fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    damage_last_texts(&docs.join("b.parquet"));
+    let out = folder.path().join("out");
+    let algorithms = ["--algorithms", "exact,minhash,tf_idf", "--threads", "2", "--memory", "512MiB"];
+    let command = || {
+        let mut command = program();
+        command.arg("run").arg(&docs).arg("--out").arg(&out).args(algorithms);
+        command.args(["--checkpoint", "0s", "--no-progress", "--log-format", "json"]);
+        command
+    };
+    let mut child = command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines: Vec<String> = BufReader::new(child.stderr.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+        .take_while(|line| !(line.contains("stage begins") && line.contains("write tables")))
+        .collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!out.exists() && lines.iter().any(|line| line.contains("starts again without this file")), "{lines:?}");
+
+    let ran = Ran::of(command().output().unwrap()).ends_with(3);
+    assert!(ran.stderr.contains("an earlier run found that"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
+    let record = record(&out);
+    let taken: Vec<&str> = record["taken_up"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();
+    assert!(taken.contains(&"notes") && taken.contains(&"near tf_idf"), "{taken:?}");
+    let (bad, rows) = (&record["bad_inputs"][0]["file"], &record["documents"]["rows"]);
+    assert_eq!((bad.as_str(), rows.as_u64()), (Some("b.parquet"), Some(1_000)));
+    // As if it had never been there.
+    let rest = folder.path().join("rest/docs");
+    std::fs::create_dir_all(&rest).unwrap();
+    for name in ["a.parquet", "c.parquet"] {
+        std::fs::copy(docs.join(name), rest.join(name)).unwrap();
+    }
+    assert_same_bytes(&out, &done(&rest, &algorithms).out(), "without the file");
+}
