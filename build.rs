@@ -1,7 +1,7 @@
 //! Makes the tables of the Chinese dictionary, so that no run of the program has to.
 //!
 //! The code is that of the program (`src/text/tokenizer/dict/`), which makes such tables itself where a user has words of his
-//! own; a test holds these equal to those that the program makes.
+//! own; tests hold both equal.
 
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};
@@ -18,6 +18,8 @@ mod float;
 #[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/letters.rs"]
 mod letters;
+#[path = "src/text/tokenizer/dict/parse.rs"]
+mod parse;
 #[allow(dead_code)]
 #[path = "src/text/tokenizer/dict/tables.rs"]
 mod tables;
@@ -49,7 +51,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let dictionary = unpacked(&folder.join("data/dict.txt.zst"))?;
     let model = unpacked(&folder.join("data/hmm.model.zst"))?;
     let cutter = best_path::Cutter::new(&vocabulary::Vocabulary::new(&dictionary), &model);
-    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dict.tables"), cutter.write())?;
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dict.tables"), cutter.write(&dictionary))?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use dupsift::batch::read_as;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::io::TableWriter;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -137,6 +138,6 @@ fn written_as(data_type: &DataType) -> DataType {
 }
 
 fn plain(rows: &RecordBatch, chosen: &[(usize, Field)], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let columns = chosen.iter().map(|(at, field)| arrow_cast::cast(rows.column(*at), field.data_type()));
+    let columns = chosen.iter().map(|(at, _)| read_as::plain(rows.column(*at)));
     RecordBatch::try_new(schema.clone(), columns.collect::<Result<Vec<ArrayRef>, _>>()?)
 }

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_schema::DataType;
+use dupsift::batch::read_as::texts;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
 use dupsift::purify::PurifyOptions;
@@ -98,9 +97,17 @@ impl Seen {
                     return Err(Error::Interrupted);
                 }
                 let batch = batch.map_err(Error::table("read the frame"))?;
-                let column = arrow_cast::cast(batch.column(at), &DataType::Utf8View);
-                let column = column.map_err(Error::table("read the frame"))?;
-                flags.extend(column.as_string_view().iter().map(|text| is_seen(&mut seen, text)));
+                let column = batch.column(at);
+                let read = Error::table("read the frame");
+                match texts(column).map_err(read)? {
+                    Some(texts) => flags.extend(texts.iter().map(|text| is_seen(&mut seen, text))),
+                    None => {
+                        return Err(Error::usage(format!(
+                            "text={text:?}: the frame holds {} there; expected texts",
+                            column.data_type()
+                        )));
+                    }
+                }
             }
             Ok(Column::of_flags(flags))
         })

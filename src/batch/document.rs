@@ -8,14 +8,13 @@
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
 use super::put::{put, replaced};
+use super::read_as;
 use super::reason::{RejectReason, Rejection};
 use crate::error::{Error, Result};
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Int64Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
 };
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -250,8 +249,8 @@ impl Documents {
             other => other,
         };
         if values.is_integer() || values.is_floating() || *values == DataType::Boolean {
-            let spelled = cast(&cast(column, &DataType::Utf8)?, &DataType::Utf8View)?;
-            return Ok(Some(TextColumn(Strings::Text(spelled.as_string_view().clone()))));
+            let spelled = read_as::spelled(column).map_err(unread(column))?;
+            return Ok(Some(TextColumn(Strings::Text(spelled))));
         }
         self.text_column(name)
     }
@@ -302,30 +301,25 @@ pub fn is_text(data_type: &DataType) -> bool {
 }
 
 fn id_column(column: &ArrayRef) -> Result<Option<IdColumn>> {
-    Ok(Some(match id_kind(column.data_type()) {
-        Some(IdKind::Text | IdKind::Bytes) => return Ok(strings(column)?.map(IdColumn::Strings)),
-        Some(IdKind::Int32 | IdKind::Int64) => {
-            IdColumn::Int(cast(column, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
-        }
-        Some(IdKind::UInt64) => IdColumn::UInt(cast(column, &DataType::UInt64)?.as_primitive::<UInt64Type>().clone()),
-        None => return Ok(None),
-    }))
+    Ok(match id_kind(column.data_type()) {
+        Some(IdKind::Text | IdKind::Bytes) => strings(column)?.map(IdColumn::Strings),
+        Some(IdKind::Int32 | IdKind::Int64) => read_as::whole(column).map_err(unread(column))?.map(IdColumn::Int),
+        Some(IdKind::UInt64) => read_as::unsigned(column).map_err(unread(column))?.map(IdColumn::UInt),
+        None => None,
+    })
 }
 
 /// The column as a view array, where it holds strings or bytes.
 fn strings(column: &ArrayRef) -> Result<Option<Strings>> {
     Ok(match id_kind(column.data_type()) {
-        Some(IdKind::Text) => Some(Strings::Text(cast(column, &DataType::Utf8View)?.as_string_view().clone())),
-        Some(IdKind::Bytes) => Some(Strings::Bytes(cast(column, &DataType::BinaryView)?.as_binary_view().clone())),
+        Some(IdKind::Text) => read_as::texts(column).map_err(unread(column))?.map(Strings::Text),
+        Some(IdKind::Bytes) => read_as::bytes(column).map_err(unread(column))?.map(Strings::Bytes),
         _ => None,
     })
 }
 
-fn cast(column: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
-    if column.data_type() == to {
-        return Ok(column.clone());
-    }
-    arrow_cast::cast(column, to).map_err(Error::columns(format!("read {} as {to}", column.data_type())))
+fn unread(column: &ArrayRef) -> impl FnOnce(ArrowError) -> Error {
+    Error::columns(format!("read a column of {}", column.data_type()))
 }
 
 fn cell(strings: &Strings, row: usize) -> Cell<'_> {

@@ -18,6 +18,7 @@ pub mod model;
 pub mod page;
 pub mod pair;
 mod put;
+pub mod read_as;
 pub mod reason;
 pub mod rejected;
 pub mod removal;

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray as _;
-use arrow_cast::display::array_value_to_string;
 
 use super::append::write_run;
 use super::batch;
+use crate::batch::read_as;
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
@@ -188,11 +188,12 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
                 let batch = batch?;
                 let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
                 let Some(column) = batch.column_by_name("id") else { continue };
+                let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
                 for row in 0..batch.num_rows() {
                     let is_there = hashes.is_some_and(|hashes| hashes.is_valid(row));
-                    let id = array_value_to_string(column, row).ok();
-                    if let Some(id) = id.filter(|id| is_there && ids.contains(id)) {
-                        left.remove(&id);
+                    let id = spelled.is_valid(row).then(|| spelled.value(row));
+                    if let Some(id) = id.filter(|id| is_there && ids.contains(*id)) {
+                        left.remove(id);
                         found.push([doc, doc + 1]);
                     }
                     doc += 1;

@@ -135,6 +135,7 @@ mod tests {
     fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
         match (option.kind, option.name) {
             (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),
+            (_, "threads") => Value::Number(super::super::machine::cores_allowed() as u64 + 1),
             (Kind::Whole(low, _), _) => Value::Number(low + 3),
             (Kind::Size, _) => Value::Number(123 << 20),
             (Kind::Share | Kind::Rate, _) => Value::Real(0.125),

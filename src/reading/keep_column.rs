@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, new_null_array};
-use arrow_cast::cast;
+use arrow_array::types::UInt64Type;
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, LargeStringArray, new_null_array};
 use arrow_schema::{DataType, TimeUnit};
 
+use crate::batch::read_as;
 use crate::error::{Error, Result};
 use crate::spelling::opt;
 
@@ -42,19 +42,16 @@ pub fn comparable(name: &str, array: Option<&ArrayRef>, rows: usize, kinds: &Kin
             ),
         )
     };
-    let to = |kind: &DataType, array: &ArrayRef| cast(array, kind).map_err(|_| unordered());
-    let plain = match array.data_type() {
-        DataType::Dictionary(_, values) => to(values, array)?,
-        _ => array.clone(),
-    };
-    if matches!(plain.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View) {
+    let plain = read_as::unpacked(array).map_err(|_| unordered())?;
+    if let Some(texts) = read_as::texts(&plain).map_err(|_| unordered())? {
         kinds.texts.store(true, Relaxed);
         not_both(name, kinds)?;
-        return Ok([nothing(&DataType::Float64), nothing(&DataType::Int64), to(&DataType::LargeUtf8, &plain)?]);
+        let texts = Arc::new(LargeStringArray::from_iter(texts.iter()));
+        return Ok([nothing(&DataType::Float64), nothing(&DataType::Int64), texts]);
     }
     let whole = |scale: i128| -> Result<(ArrayRef, ArrayRef)> {
-        let values = to(&DataType::Int64, &plain)?;
-        Ok(exact(values.as_primitive::<Int64Type>().iter().map(|value| value.map(|value| i128::from(value) * scale))))
+        let values = read_as::whole(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
+        Ok(exact(values.iter().map(|value| value.map(|value| i128::from(value) * scale))))
     };
     let (floats, rest) = match plain.data_type() {
         // Times are counted in nanoseconds, so that files of different units compare.
@@ -62,11 +59,10 @@ pub fn comparable(name: &str, array: Option<&ArrayRef>, rows: usize, kinds: &Kin
         DataType::Date32 => whole(24 * 60 * 60 * nanoseconds(TimeUnit::Second))?,
         DataType::Date64 => whole(nanoseconds(TimeUnit::Millisecond))?,
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
-            let values = to(&DataType::Float64, &plain)?;
+            let values = read_as::floats(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
             // Adding 0.0 makes -0.0 the 0.0 that it equals.
             let number = |value: f64| if value.is_nan() { None } else { Some(value + 0.0) };
-            let floats: Float64Array =
-                values.as_primitive::<Float64Type>().iter().map(|v| v.and_then(number)).collect();
+            let floats: Float64Array = values.iter().map(|value| value.and_then(number)).collect();
             (Arc::new(floats) as ArrayRef, Arc::new(Int64Array::from(vec![0; rows])) as ArrayRef)
         }
         DataType::UInt64 => exact(plain.as_primitive::<UInt64Type>().iter().map(|value| value.map(i128::from))),
@@ -113,6 +109,8 @@ mod tests {
     use arrow_array::{
         Date32Array, ListArray, NullArray, StringArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
     };
+
+    use arrow_array::types::{Float64Type, Int64Type};
 
     use super::*;
 

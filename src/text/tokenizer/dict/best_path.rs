@@ -88,8 +88,12 @@ pub struct Cutter {
 }
 
 impl Cutter {
-    /// A cutter for a dictionary and a model of unknown words.
-    pub fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
+    /// A cutter for a dictionary and a model of unknown words, which has met these characters and is made for any letters.
+    pub fn of(
+        vocabulary: &Vocabulary,
+        met: impl Iterator<Item = char>,
+        model: impl FnOnce(&Letters) -> Unknown,
+    ) -> Cutter {
         // The most frequent first: they stay close to each other, and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
@@ -105,12 +109,12 @@ impl Cutter {
         let classes: HashMap<u64, u32> = frequencies.into_iter().zip(1..).collect();
 
         let seen = vocabulary.words().flat_map(|(word, frequency)| word.chars().map(move |c| (c, frequency)));
-        let letters = Letters::new(seen.chain(Unknown::characters(model).map(|c| (c, 0))));
+        let letters = Letters::new(seen.chain(met.map(|c| (c, 0))));
         let words = vocabulary.words().map(|(word, frequency)| (word, frequency, classes[&frequency]));
         let (words, ones) = Words::new(words, count, &letters);
         Cutter {
             words,
-            unknown: Unknown::new(model, &letters),
+            unknown: model(&letters),
             letters,
             ones: ones.iter().map(|&class| weights[class as usize]).collect(),
             weights: weights.into(),
@@ -118,16 +122,22 @@ impl Cutter {
         }
     }
 
+    /// A cutter with the same model and other words.
+    pub fn with_words(&self, vocabulary: &Vocabulary) -> Cutter {
+        let met = self.letters.known().filter(|&(_, number)| number < self.letters.covered()).map(|(c, _)| c);
+        Cutter::of(vocabulary, met, |letters| self.unknown.renumbered(&self.letters, letters))
+    }
+
     /// A cutter as the tables have it.
-    pub fn read(mut tables: Reader) -> Cutter {
+    pub fn read(tables: &mut Reader) -> Cutter {
         let [unseen] = tables.array();
         Cutter {
             unseen,
             weights: tables.list(),
             ones: tables.list(),
-            letters: Letters::read(&mut tables),
-            words: Words::read(&mut tables),
-            unknown: Unknown::read(&mut tables),
+            letters: Letters::read(tables),
+            words: Words::read(tables),
+            unknown: Unknown::read(tables),
         }
     }
 

@@ -12,9 +12,13 @@ use crate::hash::sha1;
 use crate::text::script::is_han;
 use crate::text::tokenizer::{Unspaced, for_each_word};
 
-static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(DICTIONARY));
+static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(include_bytes!("data/dict.txt.zst")));
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| Vocabulary::new(&TEXT).words().map(|(word, _)| word).collect());
 static PLAIN: LazyLock<(Dict, Jieba)> = LazyLock::new(|| (Dict::new(None, false).expect("no dictionary"), jieba()));
+
+fn unpacked(packed: &[u8]) -> String {
+    String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
+}
 
 /// With the dictionary of the program, which is jieba-rs's own, as its SHA-1 says.
 fn jieba() -> Jieba {
@@ -55,9 +59,21 @@ fn the_dictionary_is_whole_and_in_order() {
 /// Every other test asks the tables that the build script made; this one says that the program would make the same.
 #[test]
 fn tables_are_those_that_the_program_makes() {
-    let made = Cutter::new(&Vocabulary::new(&TEXT), &unpacked(MODEL)).write();
+    let model = unpacked(include_bytes!("data/hmm.model.zst"));
+    let made = Cutter::new(&Vocabulary::new(&TEXT), &model).write(&TEXT);
     assert_eq!(made.len(), TABLES.0.len());
     assert!(made == TABLES.0);
+}
+
+/// To the last word and its frequency; so is the model, which the tables have for their own letters.
+#[test]
+fn the_tables_list_the_dictionary_that_they_were_made_of() {
+    let mut tables = Reader::new(&TABLES.0);
+    let built_in = Cutter::read(&mut tables);
+    let listed = built_in.dictionary(&tables.list());
+    let dictionary = Vocabulary::new(&TEXT);
+    assert!(Vocabulary::new(&listed).words().eq(dictionary.words()));
+    assert!(built_in.with_words(&dictionary).write(&TEXT) == TABLES.0);
 }
 
 #[test]

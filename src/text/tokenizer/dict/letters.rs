@@ -97,6 +97,13 @@ impl Letters {
         })
     }
 
+    /// The characters that have a number of their own, in ascending order, each with it.
+    pub fn known(&self) -> impl Iterator<Item = (char, u16)> {
+        let all = (0..).zip(self.numbers.iter());
+        let own = all.filter(|&(_, number)| ![UNKNOWN, self.covered, self.other].contains(number));
+        own.filter_map(|(c, &number)| Some((char::from_u32(c)?, number)))
+    }
+
     #[cold]
     fn of_kind(&self, c: char) -> u16 {
         match c {

@@ -10,12 +10,15 @@
 //! trie.rs          how is the tree of words made?
 //! best_path.rs     which words does a run of characters consist of, as likely as can be?
 //! unknown.rs       which of the characters that are left over belong together?
+//! listing.rs       which words are in the tables?
 //! tables.rs        how do bytes of the program become all of these?
-//! write.rs         how do these become bytes when the program is built?
+//! parse.rs         how is the model read when the program is built?
+//! write.rs         how do these become bytes then?
 //! ```
 //!
 //! The build script of the program makes the tables from the dictionary and puts them into the program, which uses them where
-//! they stand. Only if the user has words, too, are tables made when the first run of Han characters is cut.
+//! they stand. The dictionary itself is not in the program: if the user has words, too, it is listed from the tables, and new
+//! ones are made of both when the first run of Han characters is cut.
 //! A run of more than [`RUN_LIMIT`] characters without any other character between them is no language; it is cut into
 //! pieces of that many, so that working memory stays small and time linear.
 
@@ -35,6 +38,9 @@ mod best_path;
 #[cfg(test)]
 mod laws;
 mod letters;
+mod listing;
+#[cfg(test)]
+mod parse;
 mod tables;
 mod trie;
 mod unknown;
@@ -57,9 +63,6 @@ struct Aligned<B: ?Sized>(B);
 /// The tables of dictionary and model without any word of the user.
 static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
 const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
-
-static DICTIONARY: &[u8] = include_bytes!("data/dict.txt.zst");
-static MODEL: &[u8] = include_bytes!("data/hmm.model.zst");
 
 /// The version of jieba-rs that dictionary and model are of, and whose words these are.
 pub const JIEBA: &str = "0.11.0";
@@ -129,24 +132,19 @@ impl Dict {
 
     fn cutter(&self) -> &Cutter {
         self.cutter.get_or_init(|| {
+            let mut tables = Reader::new(&TABLES.0);
+            let built_in = Cutter::read(&mut tables);
             if self.user_words.is_empty() {
-                return Cutter::read(Reader::new(&TABLES.0));
+                return built_in;
             }
-            let dictionary = unpacked(DICTIONARY);
+            let dictionary = built_in.dictionary(&tables.list());
             let mut vocabulary = Vocabulary::new(&dictionary);
             for UserWord { word, frequency } in &self.user_words {
                 vocabulary.add(word, *frequency);
             }
-            Cutter::new(&vocabulary, &unpacked(MODEL))
+            built_in.with_words(&vocabulary)
         })
     }
-}
-
-/// What was built in, unpacked; it cannot be damaged.
-fn unpacked(packed: &[u8]) -> String {
-    /// More than either has.
-    const ROOM: usize = 6 << 20;
-    zstd::bulk::decompress(packed, ROOM).ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
 impl UserWord {

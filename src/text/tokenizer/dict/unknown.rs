@@ -19,7 +19,7 @@ const MIDDLE: usize = 2;
 const SINGLE: usize = 3;
 
 /// The weight of a character in a place in which the model has not met it.
-const NEVER: f64 = -3.14e100;
+pub(super) const NEVER: f64 = -3.14e100;
 
 /// The model.
 pub struct Unknown {
@@ -31,35 +31,18 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each place with `character:weight`.
-    pub fn new(model: &str, letters: &Letters) -> Unknown {
-        let mut lines = lines(model);
-        let mut four = || {
-            let mut numbers = lines.next().unwrap_or_default().split(' ').filter_map(|number| number.parse().ok());
-            [(); 4].map(|()| numbers.next().unwrap_or(NEVER))
-        };
-        let first = four();
-        let follows = [(); 4].map(|()| four());
-        let mut seen = vec![[NEVER; 4]; letters.covered() as usize + 1];
-        for (place, line) in lines.enumerate().take(4) {
-            for (c, weight) in pairs(line) {
-                let number = letters.number(c);
-                if number <= letters.covered() {
-                    seen[number as usize][place] = weight.parse().unwrap_or(NEVER);
-                }
-            }
-        }
-        Unknown { first, follows, seen: seen.into() }
-    }
-
     /// A model as the tables have it.
     pub fn read(tables: &mut Reader) -> Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
-    /// The characters that the model has met.
-    pub fn characters(model: &str) -> impl Iterator<Item = char> {
-        lines(model).skip(5).take(4).flat_map(pairs).map(|(c, _)| c)
+    /// The same model for other letters, which have all characters that it has met.
+    pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
+        let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
+        for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {
+            seen[to.number(c) as usize] = self.seen[number as usize];
+        }
+        Unknown { first: self.first, follows: self.follows, seen: seen.into() }
     }
 
     /// Joins characters, each of them single so far, to words: sets the length where a word begins.
@@ -115,15 +98,4 @@ impl Unknown {
         }
         lengths[0] = end as u16;
     }
-}
-
-fn lines(model: &str) -> impl Iterator<Item = &str> {
-    model.lines().filter(|line| !line.starts_with('#'))
-}
-
-fn pairs(line: &str) -> impl Iterator<Item = (char, &str)> {
-    line.split(',').filter_map(|pair| {
-        let (character, weight) = pair.split_once(':')?;
-        Some((character.chars().next()?, weight))
-    })
 }

@@ -37,8 +37,9 @@ impl Node {
         Node(self.0 | (base as u64) << 16)
     }
 
+    /// The base of its children, 0 where it has none.
     #[inline]
-    fn base(self) -> u32 {
+    pub fn base(self) -> u32 {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 

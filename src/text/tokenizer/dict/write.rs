@@ -3,9 +3,10 @@
 use bytemuck::NoUninit;
 
 use super::best_path::Cutter;
-use super::letters::Letters;
+use super::letters::{Letters, joins};
 use super::tables::ALIGNMENT;
 use super::unknown::Unknown;
+use super::vocabulary::Vocabulary;
 use super::words::Words;
 
 /// Writes tables as `tables.rs` reads them.
@@ -29,8 +30,8 @@ impl Writer {
 }
 
 impl Cutter {
-    /// The tables of the cutter.
-    pub fn write(&self) -> Vec<u8> {
+    /// The tables of the cutter, and behind them the lines of the dictionary whose words it cannot have.
+    pub fn write(&self, dictionary: &str) -> Vec<u8> {
         let mut tables = Writer::default();
         tables.list(&[self.unseen]);
         tables.list(&self.weights);
@@ -38,8 +39,16 @@ impl Cutter {
         self.letters.write(&mut tables);
         self.words.write(&mut tables);
         self.unknown.write(&mut tables);
+        tables.list(apart(dictionary).as_bytes());
         tables.bytes
     }
+}
+
+/// The lines of words with a character that joins no other, without what follows the frequency.
+fn apart(dictionary: &str) -> String {
+    let vocabulary = Vocabulary::new(dictionary);
+    let words = vocabulary.words().filter(|(word, _)| !word.chars().all(joins));
+    words.map(|(word, frequency)| format!("{word} {frequency}\n")).collect()
 }
 
 impl Letters {

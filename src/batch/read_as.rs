@@ -1,0 +1,217 @@
+//! Columns of a file in the few forms in which they are read here: texts and bytes as views, whole numbers of 64 bits,
+//! floats of 64 bits.
+//!
+//! `arrow_cast::cast` reads any type as any other one; its code for all of these is an eighth of a program, and would have to
+//! go into every wheel. What is asked for here is a few lines for each form.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array};
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{ArrowError, DataType, TimeUnit};
+
+/// A column whose values stand for themselves: what is packed in a dictionary is unpacked.
+///
+/// # Errors
+/// Keys that point outside of the dictionary.
+pub fn unpacked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match column.as_any_dictionary_opt() {
+        Some(packed) => unpacked(&arrow_select::take::take(packed.values(), packed.keys(), None)?),
+        None => Ok(column.clone()),
+    }
+}
+
+/// Strings of any type as views, which share the bytes; none where the column holds no strings. Nulls alone are strings, too.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn texts(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
+    let column = unpacked(column)?;
+    Ok(Some(match column.data_type() {
+        DataType::Utf8View => column.as_string_view().clone(),
+        DataType::Utf8 => column.as_string::<i32>().into(),
+        DataType::LargeUtf8 => column.as_string::<i64>().into(),
+        DataType::Null => StringViewArray::new_null(column.len()),
+        _ => return Ok(None),
+    }))
+}
+
+/// Bytes of any type as views, which share them but for those of a fixed size; none where the column holds none.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
+    let column = unpacked(column)?;
+    Ok(Some(match column.data_type() {
+        DataType::BinaryView => column.as_binary_view().clone(),
+        DataType::Binary => column.as_binary::<i32>().into(),
+        DataType::LargeBinary => column.as_binary::<i64>().into(),
+        DataType::FixedSizeBinary(_) => column.as_fixed_size_binary().iter().collect(),
+        _ => return Ok(None),
+    }))
+}
+
+/// Whole numbers, truth values, days and times, the latter two as the file counts them; none where the column holds none of
+/// these, or numbers that may be larger: see [`unsigned`].
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
+    let column = unpacked(column)?;
+    Ok(Some(match column.data_type() {
+        DataType::Boolean => column.as_boolean().iter().map(|value| value.map(i64::from)).collect(),
+        DataType::Int8 => widened::<Int8Type, Int64Type>(&column),
+        DataType::Int16 => widened::<Int16Type, Int64Type>(&column),
+        DataType::Int32 => widened::<Int32Type, Int64Type>(&column),
+        DataType::Int64 => column.as_primitive::<Int64Type>().clone(),
+        DataType::UInt8 => widened::<UInt8Type, Int64Type>(&column),
+        DataType::UInt16 => widened::<UInt16Type, Int64Type>(&column),
+        DataType::UInt32 => widened::<UInt32Type, Int64Type>(&column),
+        DataType::Date32 => widened::<Date32Type, Int64Type>(&column),
+        DataType::Date64 => widened::<Date64Type, Int64Type>(&column),
+        DataType::Timestamp(TimeUnit::Second, _) => widened::<TimestampSecondType, Int64Type>(&column),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => widened::<TimestampMillisecondType, Int64Type>(&column),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => widened::<TimestampMicrosecondType, Int64Type>(&column),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => widened::<TimestampNanosecondType, Int64Type>(&column),
+        _ => return Ok(None),
+    }))
+}
+
+/// Whole numbers that are never below 0 and may need all 64 bits; none where the column is of another type.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn unsigned(column: &ArrayRef) -> Result<Option<UInt64Array>, ArrowError> {
+    Ok(unpacked(column)?.as_primitive_opt::<UInt64Type>().cloned())
+}
+
+/// Floats; none where the column holds none.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
+    let column = unpacked(column)?;
+    Ok(Some(match column.data_type() {
+        DataType::Float16 => widened::<Float16Type, Float64Type>(&column),
+        DataType::Float32 => widened::<Float32Type, Float64Type>(&column),
+        DataType::Float64 => column.as_primitive::<Float64Type>().clone(),
+        _ => return Ok(None),
+    }))
+}
+
+/// Every value as a person would write it.
+///
+/// # Errors
+/// Types and values that arrow does not know how to write.
+pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
+    let column = unpacked(column)?;
+    let options = FormatOptions::default();
+    let values = ArrayFormatter::try_new(&column, &options)?;
+    let nulls = column.logical_nulls();
+    let is_valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    let spelled = |row: usize| is_valid(row).then(|| values.value(row).try_to_string()).transpose();
+    (0..column.len()).map(spelled).collect()
+}
+
+/// Strings and bytes as views and what is packed unpacked, anything else as it is.
+///
+/// # Errors
+/// Keys that point outside of a dictionary.
+pub fn plain(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    Ok(match (texts(column)?, bytes(column)?) {
+        (Some(texts), _) => Arc::new(texts),
+        (None, Some(bytes)) => Arc::new(bytes),
+        (None, None) => unpacked(column)?,
+    })
+}
+
+/// Numbers of one type as those of a wider one, which holds them all.
+fn widened<N, W>(column: &ArrayRef) -> arrow_array::PrimitiveArray<W>
+where
+    N: ArrowPrimitiveType,
+    W: ArrowPrimitiveType,
+    N::Native: Into<W::Native>,
+{
+    column.as_primitive::<N>().unary(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::types::Int32Type;
+    use arrow_array::{
+        BooleanArray, Date32Array, DictionaryArray, FixedSizeBinaryArray, Float32Array, Int8Array, Int32Array,
+        LargeBinaryArray, LargeStringArray, NullArray, StringArray, TimestampMillisecondArray, UInt32Array,
+    };
+    use arrow_cast::cast;
+
+    use super::*;
+
+    fn columns() -> Vec<ArrayRef> {
+        let words = StringArray::from(vec![Some("one"), None, Some("two, and longer than a view holds")]);
+        let keys = Int32Array::from(vec![Some(2), None, Some(1), Some(0)]);
+        let numbers = Arc::new(Int8Array::from(vec![1, -2, 3]));
+        vec![
+            Arc::new(words.clone()),
+            Arc::new(words.slice(1, 2)),
+            Arc::new(LargeStringArray::from_iter(words.iter())),
+            Arc::new(StringViewArray::from_iter(words.iter())),
+            Arc::new(NullArray::new(3)),
+            Arc::new(DictionaryArray::<Int32Type>::new(keys.clone(), Arc::new(words))),
+            Arc::new(DictionaryArray::<Int32Type>::new(keys, numbers.clone())),
+            Arc::new(LargeBinaryArray::from(vec![Some(&b"\xFF"[..]), None])),
+            Arc::new(FixedSizeBinaryArray::try_from_iter([b"ab", b"cd"].iter()).expect("bytes")),
+            numbers,
+            Arc::new(UInt32Array::from(vec![Some(u32::MAX), None])),
+            Arc::new(UInt64Array::from(vec![Some(u64::MAX), None])),
+            Arc::new(Int64Array::from(vec![Some(i64::MIN), None])),
+            Arc::new(BooleanArray::from(vec![Some(true), None, Some(false)])),
+            Arc::new(Date32Array::from(vec![Some(-1), None])),
+            Arc::new(TimestampMillisecondArray::from(vec![Some(1), None]).with_timezone("+01:00")),
+            Arc::new(Float32Array::from(vec![Some(1e-5), Some(1e16), None, Some(f32::NAN)])),
+        ]
+    }
+
+    /// Each form beside what arrow makes of the same column.
+    #[test]
+    fn columns_are_read_as_arrow_reads_them() {
+        let mut read = [0; 6];
+        for column in columns() {
+            let forms: [Option<ArrayRef>; 6] = [
+                texts(&column).expect("keys").map(|array| Arc::new(array) as ArrayRef),
+                bytes(&column).expect("keys").map(|array| Arc::new(array) as ArrayRef),
+                whole(&column).expect("keys").map(|array| Arc::new(array) as ArrayRef),
+                unsigned(&column).expect("keys").map(|array| Arc::new(array) as ArrayRef),
+                floats(&column).expect("keys").map(|array| Arc::new(array) as ArrayRef),
+                (!matches!(column.data_type(), DataType::LargeBinary | DataType::FixedSizeBinary(_)))
+                    .then(|| Arc::new(spelled(&column).expect("known")) as ArrayRef),
+            ];
+            for (form, read) in forms.iter().zip(&mut read) {
+                let Some(form) = form else { continue };
+                let by_arrow = cast(&column, form.data_type()).expect("arrow reads it");
+                assert_eq!(form, &by_arrow, "{} as {}", column.data_type(), form.data_type());
+                *read += 1;
+            }
+        }
+        assert_eq!(read, [6, 2, 7, 1, 1, 15]);
+    }
+
+    #[test]
+    fn plain_columns_are_views_or_what_they_were() {
+        for column in columns() {
+            let plain = plain(&column).expect("keys");
+            let expected = match column.data_type() {
+                DataType::Dictionary(_, values) if values.is_integer() => DataType::Int8,
+                DataType::Dictionary(..) | DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,
+                DataType::LargeBinary | DataType::FixedSizeBinary(_) => DataType::BinaryView,
+                other => other.clone(),
+            };
+            assert_eq!((plain.data_type(), plain.len()), (&expected, column.len()));
+        }
+    }
+}

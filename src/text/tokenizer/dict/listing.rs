@@ -1,0 +1,150 @@
+//! The words that tables were made of, in the order of the dictionary.
+//!
+//! No two nodes of a double array have the same base, so that a place and the letter in it give the base, and the base the
+//! node that it is a child of. From a node where a word ends, the way to the root spells it backwards.
+
+use super::best_path::Cutter;
+use super::words::{FREQUENT, Node, Words};
+
+/// What the children of a base belong to.
+#[derive(Clone, Copy, Default)]
+enum Parent {
+    #[default]
+    Nothing,
+    /// The number of a pair.
+    Pair(u32),
+    /// The place of a longer node.
+    Place(u32),
+}
+
+impl Cutter {
+    /// The dictionary: lines of `word frequency` in ascending order. `apart` holds those that are in no table, likewise.
+    pub fn dictionary(&self, apart: &[u8]) -> String {
+        let mut list = List { letters: self.characters(), text: String::new(), lines: Vec::new() };
+        for (number, &weight) in self.ones.iter().enumerate() {
+            list.add(&[number as u16], self.frequency(weight));
+        }
+        let weight = |class: usize| self.weights.get(class).copied().unwrap_or(f64::NEG_INFINITY);
+        let pairs = self.words.spelled_pairs();
+        for (number, letters) in (0..).zip(&pairs) {
+            list.add(letters, self.frequency(weight(self.words.pair(number).class())));
+        }
+        let parents = self.words.parents();
+        let mut letters = Vec::new();
+        for (place, &node) in self.words.places.iter().enumerate().filter(|(_, node)| Node(**node).class() != 0) {
+            self.words.spell(place, &parents, &pairs, &mut letters);
+            list.add(&letters, self.frequency(weight(Node(node).class())));
+        }
+        for line in str::from_utf8(apart).unwrap_or_default().lines() {
+            list.lines.push((list.text.len(), line.len()));
+            list.text.push_str(line);
+        }
+        list.sorted()
+    }
+
+    /// How often a word is in the dictionary that has this weight: weights are logarithms of shares, and a word that was seen once
+    /// has the share of one that was not seen.
+    fn frequency(&self, weight: f64) -> u64 {
+        crate::float::exp(weight - self.unseen).round() as u64
+    }
+
+    /// The characters by their numbers.
+    fn characters(&self) -> Vec<char> {
+        let mut characters = vec![char::REPLACEMENT_CHARACTER; self.letters.alone() as usize + 1];
+        for (c, number) in self.letters.known() {
+            characters[number as usize] = c;
+        }
+        characters
+    }
+}
+
+impl Words {
+    /// The letters of each pair by its number; those of pair 0, which is none, say nothing.
+    fn spelled_pairs(&self) -> Vec<[u16; 2]> {
+        let mut pairs = vec![[0; 2]; self.pairs.len()];
+        let mut set = |number: u32, letters| {
+            if let Some(pair) = pairs.get_mut(number as usize) {
+                *pair = letters;
+            }
+        };
+        let mut first_of = vec![0; self.others.len() + 1];
+        for (first, &base) in (0..).zip(self.bases_of.iter()) {
+            for second in 0..FREQUENT {
+                set(self.frequent_pair(first, second), [first, second]);
+            }
+            if let Some(of) = first_of.get_mut(base as usize) {
+                *of = first;
+            }
+        }
+        for (place, &entry) in (0..).zip(self.others.iter()).filter(|(_, entry)| **entry != 0) {
+            let second = entry as u16;
+            let first = first_of[(place - u32::from(second)) as usize];
+            set(self.other_pair(place, first, second), [first, second]);
+        }
+        pairs
+    }
+
+    /// By base, whose children stand there.
+    fn parents(&self) -> Vec<Parent> {
+        let mut parents = vec![Parent::Nothing; self.places.len() + 1];
+        for (number, &base) in (0..).zip(self.bases.iter()) {
+            parents[base as usize] = Parent::Pair(number);
+        }
+        for (place, &node) in (0..).zip(self.places.iter()).filter(|(_, node)| Node(**node).has_children()) {
+            parents[Node(node).base() as usize] = Parent::Place(place);
+        }
+        parents
+    }
+
+    /// The letters that lead to a place.
+    fn spell(&self, mut place: usize, parents: &[Parent], pairs: &[[u16; 2]], letters: &mut Vec<u16>) {
+        letters.clear();
+        loop {
+            let letter = self.places[place] as u16;
+            letters.push(letter);
+            match parents[place - letter as usize] {
+                Parent::Place(parent) => place = parent as usize,
+                Parent::Pair(number) => {
+                    let [first, second] = pairs[number as usize];
+                    letters.extend([second, first]);
+                    break;
+                }
+                Parent::Nothing => break,
+            }
+        }
+        letters.reverse();
+    }
+}
+
+/// Lines as they are found.
+struct List {
+    letters: Vec<char>,
+    text: String,
+    /// Where each line begins, and how long it is.
+    lines: Vec<(usize, usize)>,
+}
+
+impl List {
+    /// Adds a word that is one: a frequency of 0 says that longer words begin so, and no more.
+    fn add(&mut self, word: &[u16], frequency: u64) {
+        if frequency > 0 {
+            let from = self.text.len();
+            self.text.extend(word.iter().map(|&number| self.letters[number as usize]));
+            self.text.push(' ');
+            self.text.push_str(&frequency.to_string());
+            self.lines.push((from, self.text.len() - from));
+        }
+    }
+
+    /// All lines by their words. No character of a word is below the space that ends it.
+    fn sorted(mut self) -> String {
+        let line = |&(from, length): &(usize, usize)| &self.text[from..from + length];
+        self.lines.sort_unstable_by(|one, other| line(one).cmp(line(other)));
+        let mut sorted = String::with_capacity(self.text.len() + self.lines.len());
+        for place in &self.lines {
+            sorted.push_str(line(place));
+            sorted.push('\n');
+        }
+        sorted
+    }
+}

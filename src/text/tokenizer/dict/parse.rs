@@ -1,0 +1,52 @@
+//! The model of unknown words as jieba's file has it, for the build script to make tables of it.
+
+use super::best_path::Cutter;
+use super::letters::Letters;
+use super::unknown::{NEVER, Unknown};
+use super::vocabulary::Vocabulary;
+
+impl Cutter {
+    /// A cutter for a dictionary and a model of unknown words.
+    pub fn new(vocabulary: &Vocabulary, model: &str) -> Cutter {
+        Cutter::of(vocabulary, Unknown::characters(model), |letters| Unknown::new(model, letters))
+    }
+}
+
+impl Unknown {
+    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each place with `character:weight`.
+    fn new(model: &str, letters: &Letters) -> Unknown {
+        let mut lines = lines(model);
+        let mut four = || {
+            let mut numbers = lines.next().unwrap_or_default().split(' ').filter_map(|number| number.parse().ok());
+            [(); 4].map(|()| numbers.next().unwrap_or(NEVER))
+        };
+        let first = four();
+        let follows = [(); 4].map(|()| four());
+        let mut seen = vec![[NEVER; 4]; letters.covered() as usize + 1];
+        for (place, line) in lines.enumerate().take(4) {
+            for (c, weight) in pairs(line) {
+                let number = letters.number(c);
+                if number <= letters.covered() {
+                    seen[number as usize][place] = weight.parse().unwrap_or(NEVER);
+                }
+            }
+        }
+        Unknown { first, follows, seen: seen.into() }
+    }
+
+    /// The characters that the model has met.
+    fn characters(model: &str) -> impl Iterator<Item = char> {
+        lines(model).skip(5).take(4).flat_map(pairs).map(|(c, _)| c)
+    }
+}
+
+fn lines(model: &str) -> impl Iterator<Item = &str> {
+    model.lines().filter(|line| !line.starts_with('#'))
+}
+
+fn pairs(line: &str) -> impl Iterator<Item = (char, &str)> {
+    line.split(',').filter_map(|pair| {
+        let (character, weight) = pair.split_once(':')?;
+        Some((character.chars().next()?, weight))
+    })
+}
