@@ -88,6 +88,12 @@ impl Ledger {
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+                let shown = path.display();
+                return Err(Error::usage(format!(
+                    "{shown} is in the way: a file of this name is written; move it away"
+                )));
+            }
             Err(error) => return Err(Error::io("read", &path)(error)),
         };
         let damaged = |why: String| Error::Damaged { path: path.clone(), why };

@@ -155,6 +155,8 @@ impl Stage {
             self.place().give_to(self.path())
         })?;
         self.staged.finish();
+        // The result has its name: nothing is to go on from what was put down.
+        self.work.goes();
         let older = self.place().held();
         if replaces_held
             && held::older(self.place()).unwrap_or(false)
@@ -180,6 +182,7 @@ impl Stage {
             Ok(folder.path)
         })?;
         self.staged.finish();
+        self.work.goes();
         Ok(held)
     }
 

@@ -11,6 +11,7 @@ use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, W
 use super::hive;
 use super::parallel;
 use super::rest::Lost;
+use super::stamp::Stamp;
 use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
@@ -20,7 +21,6 @@ use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 pub use super::schema::Columns;
 
@@ -83,13 +83,6 @@ impl BadInput {
     fn whole(found: FoundFile, why: String) -> BadInput {
         BadInput { path: found.path, label: found.label, why, bytes: found.bytes, takes_part: false }
     }
-}
-
-/// What tells that a file is still the one that was opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
-    bytes: u64,
-    modified: Option<SystemTime>,
 }
 
 /// The readable files of a corpus.
@@ -179,7 +172,7 @@ fn look(
     columns: &Columns,
     of_folders: &[(String, DataType)],
 ) -> std::result::Result<(InputFile, Vec<String>), Unusable> {
-    let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of(&file)?, file)));
+    let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
     let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
     let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
@@ -254,24 +247,22 @@ fn partitions(
     Ok((partitions, of_both))
 }
 
-impl Stamp {
-    pub(super) fn of(file: &File) -> std::io::Result<Stamp> {
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(std::io::Error::other("it is a folder"));
-        }
-        Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() })
-    }
-}
-
 impl InputFile {
     /// The error that sets this file aside, or ends the run where no file can be opened any more.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(&self.path, why.into())
     }
 
+    /// What tells the file that was opened from another one of its name.
+    pub fn seen(&self) -> Stamp {
+        self.stamp
+    }
+
     /// The file, opened anew: one handle a reading, for its cursor must not be shared.
-    pub(super) fn reopen(&self) -> Result<File> {
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] where it is gone, or is another one by now.
+    pub fn reopen(&self) -> Result<File> {
         let file = File::open(&self.path).map_err(|error| self.bad(format!("cannot be opened any more: {error}")))?;
         self.check_unchanged(&file)?;
         Ok(file)
@@ -279,7 +270,7 @@ impl InputFile {
 
     /// An error if the file is no longer what was opened.
     pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
-        match Stamp::of(file) {
+        match Stamp::of_file(file) {
             Ok(stamp) if stamp == self.stamp => Ok(()),
             Ok(stamp) => Err(self.bad(format!(
                 "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); \

@@ -134,7 +134,7 @@ impl WorkFolder {
     }
 
     /// From now on the folder goes with this value, or with the process.
-    fn goes(&self) {
+    pub(super) fn goes(&self) {
         self.kept.store(false, Relaxed);
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
@@ -152,6 +152,7 @@ impl WorkFolder {
     fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
         if moved.is_some() {
             // What an earlier run left here is not what this one would take up.
+            given_up(self.lock.folder());
             remove_files(self.lock.folder(), |name| name != LOCK)
                 .map_err(Error::io("clear the folder", self.lock.folder()))?;
         }
@@ -161,6 +162,7 @@ impl WorkFolder {
             return Ok(());
         }
         let Ok(Asked::Mine(_lock)) = Lock::take(&other) else { return Ok(()) };
+        given_up(&other);
         let (files, bytes) = holds(&other);
         remove_ours(&other).map_err(Error::io("remove what a dead run left at", &other))?;
         self.cleared.push(Cleared::Removed { path: other, files, bytes });
@@ -208,9 +210,26 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
 }
 
 fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
+    if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) {
+        return Err(Error::usage(format!(
+            "{} is in the way: work files go into a folder of this name; move it away",
+            folder.display()
+        )));
+    }
     match Lock::take(folder).map_err(Error::io("lock the work folder", folder))? {
         Asked::Mine(lock) => Ok(lock),
         Asked::Theirs(owner) => Err(held(&owner)),
+    }
+}
+
+/// Says what goes because work files go elsewhere than in the run before.
+fn given_up(folder: &Path) {
+    if folder.join(LEDGER).is_file() {
+        tracing::warn!(
+            "what an earlier run kept in {} is given up, for {work} is another one now",
+            folder.display(),
+            work = opt("work")
+        );
     }
 }
 
@@ -229,6 +248,15 @@ fn beside(place: &Place) -> PathBuf {
 /// The folder below `--work`: the same one for the same output, from any folder of the process.
 fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
     let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
+    if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {
+        return Err(Error::wrong(
+            opt("work"),
+            format_args!(
+                "{} lies in the output folder, which is replaced as a whole; expected a folder outside of it",
+                work.display()
+            ),
+        ));
+    }
     Ok(work.join(moved_name(place)?))
 }
 

@@ -131,9 +131,8 @@ pub fn first<'n>(
         }
         let text_bytes = notes.as_ref().map_or(0, |notes| notes.text_bytes);
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(read.signed) {
-            let mut member = signed(reader, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?;
-            member.report.model = model_of(before.models, at);
-            members.push((at, member));
+            let model = model_of(before.models, at);
+            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve.as_ref()))?));
         }
     }
     match (notes, copies) {
@@ -156,11 +155,13 @@ fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option
     for at in (0..plan.signs.len()).filter(|&at| plan.signs[at] == Signs::Kept) {
         asks_words |= !stock.has(|keys| &keys.members[at].near)? && !stock.has(|keys| &keys.members[at].rows)?;
     }
-    let words = if asks_words { stock.take::<Forward>(|keys| &keys.words)? } else { None };
-    if asks_words && words.is_none() {
+    // Words are of no use without the counts, and are kept again where these are counted again.
+    if asks_words && !stock.has(|keys| &keys.words)? {
         return Ok((None, None));
     }
-    Ok((stock.take::<Counts>(|keys| &keys.counts)?, words))
+    let Some(counts) = stock.take::<Counts>(|keys| &keys.counts)? else { return Ok((None, None)) };
+    let words = if asks_words { stock.take::<Forward>(|keys| &keys.words)? } else { None };
+    Ok((Some(counts), words))
 }
 
 /// Takes up what was put down of these algorithms; those of which there is nothing come back to sign.
@@ -214,9 +215,11 @@ fn signed<'c>(
     due: bool,
     bound: Bound<'c>,
     at: usize,
+    model: Option<String>,
     (rows, text_bytes, sieve): (SignedRows, u64, Option<&Sieve>),
 ) -> Result<Member<'c, Step>> {
     let mut member = Member::signed(bound, &reader.options.recipe.algorithms[at], rows, text_bytes);
+    member.report.model = model;
     member.sifted(at, sieve);
     member.then(|_, signed, report| {
         let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
@@ -269,9 +272,8 @@ pub fn sign<'c>(
         let rows = sign_again(engine, reader, &bound, &view, stats, copies, words, sieve.as_ref(), numbered)?;
         let due = stock.due();
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(rows) {
-            let mut member = signed(reader, stock, due, bound, at, (rows, text_bytes, sieve.as_ref()))?;
-            member.report.model = model_of(models, at);
-            members.push((at, member));
+            let model = model_of(models, at);
+            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve.as_ref()))?));
         }
         if due {
             stock.forget(|keys| &keys.words)?;

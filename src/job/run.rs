@@ -14,7 +14,7 @@ use super::relate::relate;
 use super::run_report::RunReport;
 use super::{corpus_files, estimate, learn, output, relate};
 use crate::engine::full_disk::Disk;
-use crate::engine::products::Products;
+use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
@@ -96,13 +96,15 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {
-        leave_out(&mut source, &mut bad, &known, "an earlier run found that");
+        let why =
+            format!("an earlier run found that, and {resume} reads it again", resume = opt("resume").with("false"));
+        leave_out(&mut source, &mut bad, &known, &why);
     }
     loop {
         check_bad(&source, &bad, options.strict)?;
         // A file may turn out to be damaged when tables have been written.
         empty_folder(stage.path())?;
-        products.clear_away()?;
+        products.begin()?;
         let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
         let reader = Reader::new(options, &source, &pipeline);
         match reader.check_pages(&engine).and_then(|()| attempt(&engine, &reader, &stage, &bad, &products)) {
@@ -112,8 +114,8 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
                 if cancel.load(std::sync::atomic::Ordering::Relaxed) {
                     return Err(Error::Interrupted);
                 }
-                products.end()?;
                 publish(stage, &report, options.accept, before)?;
+                nothing_is_kept();
                 return Ok(report);
             }
             // Another file that is damaged, such as a model, would be as damaged the next time.
@@ -122,8 +124,9 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
             {
                 let mut late = engine.bad.into_inner().unwrap_or_default();
                 late.entry(path).or_insert(why);
+                products
+                    .set_aside(source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))))?;
                 leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
-                products.set_aside(&late)?;
             }
             Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
         }

@@ -57,7 +57,8 @@ pub struct RunReport {
     pub frozen: Option<FrozenReport>,
     /// One entry an algorithm, in the order of the recipe.
     pub algorithms: Vec<AlgorithmReport>,
-    /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first.
+    /// Han characters that went through the dictionary: at most those of the corpus once, if it is counted first; those of texts
+    /// alone whose words were not taken up from an earlier run.
     pub segmented_characters: u64,
     /// The index that the run was matched against, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

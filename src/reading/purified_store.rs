@@ -132,10 +132,9 @@ pub(crate) struct KeptPages {
 }
 
 impl Product for KeptPages {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<KeptPages> {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&self.report)?;
-        self.stored.put_down(to)?;
-        Ok(self)
+        self.stored.put_down(to)
     }
 
     fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<KeptPages> {

@@ -50,6 +50,7 @@ mod relations;
 mod report;
 mod resume;
 mod resume_ends;
+mod resume_inputs;
 mod scripts;
 mod short_copies;
 mod signals;

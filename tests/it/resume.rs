@@ -123,6 +123,9 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
         if !place.out().exists() {
             place.run(&[]).ends_with(0);
             taken += usize::from(!place.taken_up().is_empty());
+        } else {
+            // The result may have got its name a moment before the work folder went.
+            Ran::of(program().arg("clean").arg(place.out()).output().unwrap()).ends_with(0);
         }
         assert_same_bytes(&whole.out(), &place.out(), &format!("moment {moment}"));
         // Nothing is left beside it.
@@ -203,8 +206,8 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     ] {
         assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_products(), "{more}");
     }
-    // First lines are noted with what `--keep` asks for.
-    assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes", "near cosine", "contained"]));
+    // What `--keep` asks for is noted again, and nothing else.
+    assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
     assert_eq!(taken_with(&["--sift"]), first);

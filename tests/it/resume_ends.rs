@@ -32,7 +32,10 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         let last = said.lines().last().unwrap();
         assert!(last.contains("; the same command goes on from there (") && last.contains("are kept"), "{last}");
         place.run(&[]).ends_with(0);
-        assert!(place.taken_up().contains("notes") && place.taken_up().contains("rows exact"), "{signal}");
+        // It may have come further before it was stopped.
+        let taken = place.taken_up();
+        let of_exact = ["rows exact", "pairs exact", "near exact"].iter().any(|product| taken.contains(*product));
+        assert!(taken.contains("notes") && of_exact, "{signal}: {taken:?}");
         assert_same_bytes(&whole.out(), &place.out(), signal);
         assert_eq!(names_in(place.folder.path()), ["out"]);
     }
@@ -89,7 +92,9 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            let said = ran.stderr.lines().find(|line| line.contains("No space left on device")).unwrap();
+            // Where there was no room for a product alone, the run went on.
+            let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("goes on without");
+            let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(said.contains(" more are needed in ") || said.contains("more is needed in "), "{said}");
             let kept = said.contains("nothing done so far is lost: the same command goes on from there (");
             assert_eq!(kept, !place.taken_up().is_empty(), "{said}");

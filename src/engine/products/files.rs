@@ -98,8 +98,8 @@ impl<'p> Putting<'p> {
         Ok(())
     }
 
-    /// The rows of a shuffle by hash in a file; they come back from there.
-    pub fn rows(&mut self, engine: &Engine<'_>, rows: Sorted) -> Result<Sorted> {
+    /// The rows of a shuffle by hash in a file; they come from there as soon as it is whole.
+    pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
         let writer = RunWriter::create(self.dir, &self.name(RUN), width, group_width, &counts)?;
@@ -109,15 +109,15 @@ impl<'p> Putting<'p> {
             || Ok(()),
             |(), partition| {
                 engine.go_on()?;
-                writer.write(partition, &rows.load(partition, memory)?, memory)?;
-                rows.remove(partition)
+                writer.write(partition, &rows.load(partition, memory)?, memory)
             },
             Ok,
         )?;
         let file = writer.finish()?;
         let run = Run::take_up(self.dir, &file)?;
         self.entry.files.push(file);
-        Ok(Sorted::of_run(run, rows.partitions()))
+        *rows = Sorted::of_run(run, rows.partitions());
+        Ok(())
     }
 }
 

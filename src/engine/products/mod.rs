@@ -14,7 +14,6 @@ mod ledger;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,18 +23,18 @@ use bytesize::ByteSize;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
-use crate::io::{LEDGER, Ledger, SetAside, WorkFolder};
+use crate::io::{InputFile, LEDGER, Ledger, SetAside, Stamp, WorkFolder};
 
 pub use files::{Found, Putting};
 use ledger::Entry;
 
 /// What can be put down and taken up.
 pub trait Product: Sized {
-    /// Puts it down. What comes back is the same; its rows may lie in the files from now on.
+    /// Puts it down. It stays the same, also where that fails; its rows may lie in the files from then on, so they come last.
     ///
     /// # Errors
     /// A full disk.
-    fn put_down(self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<Self>;
+    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()>;
 
     /// Takes up what was put down, of a corpus of so many documents.
     ///
@@ -95,6 +94,11 @@ impl fmt::Display for Kept {
 /// What the process has put down, for who stops it.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
+/// From now on nothing is kept: the result has its name.
+pub fn nothing_is_kept() {
+    note(None);
+}
+
 /// What the next run need not do again; none where nothing is kept.
 pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
@@ -128,19 +132,19 @@ impl<'w> Products<'w> {
     ///
     /// # Errors
     /// A folder that cannot be cleared.
-    pub fn clear_away(&self) -> Result<()> {
+    fn clear_away(&self) -> Result<()> {
         let state = self.state();
         let has_any = !state.ledger.products.is_empty() || !state.ledger.set_aside.is_empty();
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// Removes all of them: the result stands.
+    /// The work begins again without some input files: what was taken up is of no use, and nothing else is of that attempt.
     ///
     /// # Errors
     /// A folder that cannot be cleared.
-    pub fn end(&self) -> Result<()> {
-        note(None);
-        self.folder.keep_only(|_| false)
+    pub fn begin(&self) -> Result<()> {
+        self.state().taken_up.clear();
+        self.clear_away()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -183,21 +187,24 @@ impl<'w> Products<'w> {
         self.every.is_some_and(|every| self.state().last.elapsed() >= every)
     }
 
-    /// Puts a product down.
+    /// Puts a product down; where the disk has no room for it, the run goes on without.
     ///
     /// # Errors
-    /// A full disk.
-    pub fn put<T: Product>(&self, engine: &Engine<'_>, key: &Key, value: T) -> Result<T> {
+    /// A disk that cannot be written.
+    pub fn put<T: Product>(&self, engine: &Engine<'_>, key: &Key, value: &mut T) -> Result<()> {
         let running = engine.clock.stage(format!("put down {}", key.what));
         Ledger::set_aside(self.dir());
         let mut putting = Putting::new(self.dir(), &key.hash);
-        let value = match value.put_down(engine, &mut putting) {
-            Ok(value) => value,
-            Err(error) => {
-                putting.drop_files();
+        if let Err(error) = value.put_down(engine, &mut putting) {
+            putting.drop_files();
+            if error.full().is_none() {
                 return Err(error);
             }
-        };
+            tracing::warn!("{error}; {} is not put down, and the run goes on without", key.what);
+            // Not tried again for each product that follows.
+            self.state().last = Instant::now();
+            return Ok(());
+        }
         let (_, cpu_seconds, _) = engine.clock.totals();
         let entry = putting.entry(&key.what, self.before + cpu_seconds);
         running.end(0, 0, entry.bytes());
@@ -210,7 +217,7 @@ impl<'w> Products<'w> {
         self.folder.keep();
         state.last = Instant::now();
         note(Some(ledger::sums(&state.ledger)));
-        Ok(value)
+        Ok(())
     }
 
     /// Removes a product that nothing will ask for any more.
@@ -225,15 +232,19 @@ impl<'w> Products<'w> {
         Ok(())
     }
 
-    /// Notes input files that are set aside, with the reasons, for the runs that go on from here.
+    /// Notes input files that are set aside, with the reasons, for the runs that go on from here: each as it was when it was opened,
+    /// for what stands under its name by now may be another one, and whole.
     ///
     /// # Errors
     /// A ledger that cannot be written.
-    pub fn set_aside(&self, files: &BTreeMap<PathBuf, String>) -> Result<()> {
+    pub fn set_aside<'f>(&self, files: impl IntoIterator<Item = (&'f InputFile, &'f str)>) -> Result<()> {
         let mut state = self.state();
-        let one =
-            |(path, why): (&PathBuf, &String)| SetAside { path: path.clone(), why: why.clone(), seen: seen(path) };
-        state.ledger.set_aside.extend(files.iter().map(one));
+        let one = |(file, why): (&InputFile, &str)| SetAside {
+            path: file.path.clone(),
+            why: why.to_owned(),
+            seen: file.seen().to_string(),
+        };
+        state.ledger.set_aside.extend(files.into_iter().map(one));
         // Where nothing was put down, there is nothing to go on from.
         if state.ledger.products.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
@@ -241,7 +252,8 @@ impl<'w> Products<'w> {
     /// The input files that earlier runs have set aside, and that are still what they were.
     pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         let state = self.state();
-        let same = state.ledger.set_aside.iter().filter(|one| one.seen == seen(&one.path));
+        let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
+        let same = state.ledger.set_aside.iter().filter(is_same);
         same.map(|one| (one.path.clone(), one.why.clone())).collect()
     }
 
@@ -256,17 +268,57 @@ fn note(kept: Option<(f64, u64)>) {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept;
 }
 
-/// Size and time of a file, which tell it from what it is later.
-fn seen(path: &Path) -> String {
-    let there = std::fs::metadata(path);
-    there.map_or_else(|_| "gone".into(), |there| format!("{} {}.{}", there.len(), there.mtime(), there.mtime_nsec()))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::engine::progress::Progress;
+    use crate::engine::resources::Resources;
     use crate::io::is_work_file;
     use crate::shuffle::product::{PRODUCT, ProductWriter};
     use crate::shuffle::run::RUN;
+
+    /// A product of two files, of which the second finds no room on the disk while `full`.
+    struct TwoFiles {
+        full: bool,
+    }
+
+    impl Product for TwoFiles {
+        fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+            to.bytes(b"first")?;
+            if self.full {
+                return Err(Error::io("write", Path::new("second"))(io::Error::from_raw_os_error(libc::ENOSPC)));
+            }
+            to.bytes(b"second")
+        }
+
+        fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<TwoFiles> {
+            assert_eq!((&*from.bytes()?, &*from.bytes()?), (&b"first"[..], &b"second"[..]));
+            Ok(TwoFiles { full: false })
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_the_run_goes_on_without() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = WorkFolder::take(&place.path().join("out"), None).unwrap();
+        let products = Products::open(&folder, Some(Duration::ZERO), true).unwrap();
+        let (resources, progress, cancel) =
+            (Resources::new(64 << 20, 1).unwrap(), Progress::hidden(), AtomicBool::new(false));
+        let engine = resources.engine(false, false, folder.path(), &progress, &cancel);
+        let (one, other) = (Key::new("one".into(), &[]), Key::new("other".into(), &[]));
+        products.put(&engine, &one, &mut TwoFiles { full: true }).unwrap();
+        assert!(products.is_empty() && folder.holds().0 <= 1, "{:?}", folder.holds());
+        products.put(&engine, &other, &mut TwoFiles { full: false }).unwrap();
+        assert!(products.has(&other) && !products.has(&one));
+        products.take::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
+        assert_eq!(products.taken_up(), ["other"]);
+        // Another attempt has taken nothing up so far, and finds what was put down.
+        products.begin().unwrap();
+        assert!(products.taken_up().is_empty() && products.has(&other));
+    }
 
     /// The work folder removes nothing but what it knows.
     #[test]

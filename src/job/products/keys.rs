@@ -8,13 +8,13 @@
 //! model LABEL    counts, copies, the algorithm
 //! rows LABEL     copies, words, the algorithm but for verify= and margin=; the counts and the model that it needs; --sift
 //! pairs LABEL    rows, --max-candidates, verify=
-//! near LABEL     pairs, margin=, verify=; first lines for those who tell pairs by them
+//! near LABEL     pairs, margin=, verify=; for those who tell pairs by first lines, what these depend on: corpus, pages, words
 //! contained      near of all algorithms
 //! ```
 //!
 //! Threads, memory, places of files to write, and the order of options stand in no key.
 
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::verify::VERIFY;
@@ -129,6 +129,7 @@ impl Keys {
         let headings = if recipe.relates() { words.as_str() } else { "" };
         let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
         let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, headings]);
+        let headings = Key::new("first lines".into(), &[&corpus, headings]).hash;
         let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", reader.fields)]);
         let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();
         let counted = format!("{:?} {kinds:?} {}", plan.counts.map(|counts| counts.needs), recipe.count_copies);
@@ -137,7 +138,7 @@ impl Keys {
         let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
         let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
             let known = if *signs == Signs::First { &before } else { &counts.hash };
-            let lines = Lines { words: &words, copies: &copies.hash, known, headings: &notes.hash };
+            let lines = Lines { words: &words, copies: &copies.hash, known, headings: &headings };
             of_member(reader, chosen, plan.learns.contains(&at), *signs, lines)
         });
         let members: Vec<MemberKeys> = members.collect();
@@ -190,18 +191,19 @@ fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, l
     MemberKeys { model, rows, pairs, near }
 }
 
-/// What tells a file from another one, or from itself at another time.
+/// What tells a file from another one, or from itself at another time: as it was when it was opened.
+///
+/// # Errors
+/// [`Error::BadFile`] where it is another one by now.
 pub fn of_file(file: &InputFile) -> Result<String> {
+    let opened = file.reopen()?;
+    let mut ends = vec![0; ENDS.min(file.bytes) as usize];
     let failed = || Error::reading("look at the input file", &file.path);
-    let opened = std::fs::File::open(&file.path).map_err(failed())?;
-    let there = opened.metadata().map_err(failed())?;
-    let mut ends = vec![0; ENDS.min(there.len()) as usize];
     opened.read_exact_at(&mut ends, 0).map_err(failed())?;
     let mut last = vec![0; ends.len()];
-    let end = there.len() - ends.len() as u64;
+    let end = file.bytes - ends.len() as u64;
     opened.read_exact_at(&mut last, end).map_err(failed())?;
     ends.extend(last);
-    let (seconds, nanoseconds) = (there.mtime(), there.mtime_nsec());
-    let (hash, bytes, rows, html) = (hash128(&ends), there.len(), file.rows, file.html);
-    Ok(format!("{:?} {bytes} {seconds}.{nanoseconds:09} {hash:032x} {rows} {html}\n", file.label))
+    let (seen, hash, rows, html) = (file.seen(), hash128(&ends), file.rows, file.html);
+    Ok(format!("{:?} {seen} {hash:032x} {rows} {html}\n", file.label))
 }

@@ -33,10 +33,9 @@ pub struct Counts {
 pub struct Said(pub Vec<Evidence>);
 
 impl Product for Said {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Said> {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&self.0.len())?;
-        self.0.iter().try_for_each(|one| one.put_down(to))?;
-        Ok(self)
+        self.0.iter().try_for_each(|one| one.put_down(to))
     }
 
     fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Said> {
@@ -46,15 +45,14 @@ impl Product for Said {
 }
 
 impl Product for Taken {
-    fn put_down(self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<Taken> {
+    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         let kinds: Vec<usize> = self.ids_seen.kinds.iter().filter_map(|kind| place(*kind)).collect();
         to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
         self.keep.put_down(to)?;
         self.rejected.put_down(engine, to)?;
         to.plain(&self.headings.is_some())?;
-        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))?;
-        Ok(self)
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))
     }
 
     fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
@@ -82,8 +80,8 @@ fn place(kind: IdKind) -> Option<usize> {
 }
 
 impl Product for Classes {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Classes> {
-        Classes::put_down(&self, to).map(|()| self)
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        Classes::put_down(self, to)
     }
 
     fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Classes> {
@@ -92,7 +90,7 @@ impl Product for Classes {
 }
 
 impl Product for Counts {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Counts> {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
         for table in [&self.stats.words, &self.stats.features] {
             to.stream(|writer| {
@@ -107,8 +105,7 @@ impl Product for Counts {
             })?;
         }
         to.plain(&self.cuts.is_some())?;
-        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_down(to))?;
-        Ok(self)
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_down(to))
     }
 
     fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Counts> {
@@ -133,8 +130,8 @@ fn table(engine: &Engine<'_>, name: &str, from: &mut Found<'_>) -> Result<TermTa
 }
 
 impl Product for Forward {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Forward> {
-        Forward::put_down(&self, to).map(|()| self)
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        Forward::put_down(self, to)
     }
 
     fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Forward> {
@@ -144,8 +141,8 @@ impl Product for Forward {
 
 /// A model.
 impl Product for Vec<u64> {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Vec<u64>> {
-        to.bytes(bytemuck::cast_slice(&self)).map(|()| self)
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
+        to.bytes(bytemuck::cast_slice(self))
     }
 
     fn take_up(_: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Vec<u64>> {

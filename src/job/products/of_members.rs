@@ -23,23 +23,21 @@ pub struct Rows {
 }
 
 impl Product for Rows {
-    fn put_down(mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<Rows> {
+    fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&self.report)?;
-        self.rows = to.rows(engine, self.rows)?;
         to.plain(&(self.evidence.is_some(), self.sketches.is_some()))?;
         self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.put_down(to))?;
         self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_down(to))?;
-        Ok(self)
+        to.rows(engine, &mut self.rows)
     }
 
     fn take_up(engine: &Engine<'_>, _: u64, from: &mut Found<'_>) -> Result<Rows> {
-        let (report, rows) = (from.plain()?, from.rows(engine)?);
-        let (evidence, sketches): (bool, bool) = from.plain()?;
+        let (report, (evidence, sketches)): (_, (bool, bool)) = (from.plain()?, from.plain()?);
         Ok(Rows {
             report,
-            rows,
             evidence: if evidence { Some(Evidence::take_up(from)?) } else { None },
             sketches: if sketches { Some(SketchFile::take_up(from)?) } else { None },
+            rows: from.rows(engine)?,
         })
     }
 }
@@ -55,12 +53,11 @@ pub struct Pairs {
 }
 
 impl Product for Pairs {
-    fn put_down(self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<Pairs> {
+    fn put_down(&mut self, _: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
         to.plain(&self.report)?;
         self.pairs.put_down(to)?;
         to.plain(&self.classes.is_some())?;
-        self.classes.as_ref().map_or(Ok(()), |classes| classes.put_down(to))?;
-        Ok(self)
+        self.classes.as_ref().map_or(Ok(()), |classes| classes.put_down(to))
     }
 
     fn take_up(_: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Pairs> {

@@ -77,11 +77,11 @@ impl<'j> Stock<'j> {
     ///
     /// # Errors
     /// A full disk.
-    pub fn offer<T: Product>(&self, due: bool, key: impl Fn(&Keys) -> &Key, value: T) -> Result<T> {
-        if !due || self.products.has(key(self.keys()?)) {
-            return Ok(value);
+    pub fn offer<T: Product>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
+        if due && !self.products.has(key(self.keys()?)) {
+            self.products.put(self.engine, key(self.keys()?), &mut value)?;
         }
-        self.products.put(self.engine, key(self.keys()?), value)
+        Ok(value)
     }
 
     /// Removes a product that nothing will ask for any more.

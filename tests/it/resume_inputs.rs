@@ -1,0 +1,143 @@
+//! A run that goes on knows inputs that are others by now, and loses nothing while its result gets its name.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::damage::{corpus, damage_last_texts};
+use crate::kit::{Ran, assert_same_bytes, done, made_docs, names_in, program, record, write_docs};
+use crate::resume::{Place, whole};
+
+const ALGORITHMS: [&str; 6] = ["--algorithms", "exact,minhash,tf_idf", "--threads", "2", "--memory", "512MiB"];
+
+/// A run over these documents that puts everything down.
+fn command(docs: &Path, out: &Path) -> Command {
+    let mut command = program();
+    command.arg("run").arg(docs).arg("--out").arg(out).args(ALGORITHMS);
+    command.args(["--checkpoint", "0s", "--no-progress", "--log-format", "json"]);
+    command
+}
+
+/// Starts a run, does something when it says that this stage begins, and kills it where it begins another one.
+fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -> Vec<String> {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let begins = |line: &str, stage: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
+    let (mut act, mut lines) = (Some(act), Vec::new());
+    for line in BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok) {
+        if act.is_some() && begins(&line, at) {
+            act.take().unwrap()();
+        }
+        let ends = act.is_none() && begins(&line, end);
+        lines.push(line);
+        if ends {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(act.is_none(), "no stage {at}: {lines:?}");
+    lines
+}
+
+/// Another file of that name, with texts of its own.
+fn replace(path: &Path) {
+    let other = path.with_extension("other");
+    let docs: Vec<_> = made_docs(900).split_off(400);
+    write_docs(&other, &docs, 100);
+    std::fs::rename(other, path).unwrap();
+}
+
+fn taken_up(out: &Path) -> Vec<String> {
+    let record = record(out);
+    let names = record["taken_up"].as_array().cloned().unwrap_or_default();
+    names.iter().filter_map(|name| name.as_str().map(String::from)).collect()
+}
+
+/// Nothing that was made of the old file is taken up for the new one, and the new one is not left out for what the old one was.
+#[test]
+fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
+    for stage in ["put down copies", "put down rows exact", "put down pairs exact"] {
+        let folder = tempfile::tempdir().unwrap();
+        let docs = corpus(folder.path());
+        let out = folder.path().join("out");
+        let lines = killed_after(command(&docs, &out), stage, || replace(&docs.join("b.parquet")), "write tables");
+        assert!(!out.exists(), "{stage}: it had ended");
+        let began_again = lines.iter().any(|line| line.contains("starts again without this file"));
+        let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(0);
+        assert!(!ran.stderr.contains("an earlier run found that"), "{stage} ({began_again}): {}", ran.stderr);
+        assert_same_bytes(&out, &done(&docs, &ALGORITHMS).out(), stage);
+        assert!(taken_up(&out).is_empty(), "{stage} ({began_again}): {:?}", taken_up(&out));
+        assert_eq!(names_in(folder.path()), ["docs", "out"]);
+    }
+}
+
+/// Who wants a file read again that an earlier run set aside is told how.
+#[test]
+fn a_file_that_was_set_aside_can_be_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = corpus(folder.path());
+    damage_last_texts(&docs.join("b.parquet"));
+    let out = folder.path().join("out");
+    let lines = killed_after(command(&docs, &out), "group tf_idf", || (), "write tables");
+    assert!(lines.iter().any(|line| line.contains("starts again without this file")), "{lines:?}");
+    let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(3);
+    assert!(ran.stderr.contains("an earlier run found that, and --resume false reads it again"), "{}", ran.stderr);
+    std::fs::remove_dir_all(&out).unwrap();
+    let ran = Ran::of(command(&docs, &out).args(["--resume", "false"]).output().unwrap()).ends_with(3);
+    assert!(ran.stderr.contains("starts again without this file"), "{}", ran.stderr);
+}
+
+/// What stands where the result should is told at the end; then nothing is lost of what the run has put down.
+#[test]
+fn work_is_kept_until_the_result_has_its_name() {
+    let whole = whole(&[]);
+    let place = Place::new();
+    let mut command = place.command(&[]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let theirs: PathBuf = place.out().join("theirs.txt");
+    let mut lines = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok) {
+        if line.contains("\"stage begins\"") && line.contains("\"write tables\"") {
+            std::fs::create_dir(place.out()).unwrap();
+            std::fs::write(&theirs, "theirs").unwrap();
+        }
+        lines += &line;
+    }
+    assert!(!child.wait().unwrap().success(), "{lines}");
+    assert!(lines.contains("is already there"), "{lines}");
+    assert_eq!(std::fs::read_to_string(&theirs).unwrap(), "theirs");
+    std::fs::remove_dir_all(place.out()).unwrap();
+    place.run(&[]).ends_with(0);
+    assert!(place.taken_up().contains("near cosine"), "{:?}", place.taken_up());
+    assert_same_bytes(&whole.out(), &place.out(), "after the place was free");
+    assert_eq!(names_in(place.folder.path()), ["out"]);
+}
+
+/// A run with another folder for work files says that it gives up what lies in the first one.
+#[test]
+fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
+    let place = Place::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    place.killed_in("write tables", &[]);
+    let ran = place.run(&["--work", elsewhere.path().to_str().unwrap()]).ends_with(0);
+    assert!(ran.stderr.contains("is given up, for --work is another one now"), "{}", ran.stderr);
+    assert!(place.taken_up().is_empty());
+    assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
+}
+
+/// What a model says of itself stands in the record of a run that took it up as well.
+#[test]
+fn the_record_of_a_run_that_went_on_names_the_models() {
+    let models = |place: &Place| -> Vec<(String, String)> {
+        let record = record(&place.out());
+        let of = |one: &serde_json::Value| (one["label"].to_string(), one["model"].to_string());
+        record["algorithms"].as_array().unwrap().iter().map(of).collect()
+    };
+    let whole = whole(&[]);
+    assert!(models(&whole).iter().any(|(_, model)| model.len() > 8), "{:?}", models(&whole));
+    let place = Place::new();
+    place.killed_in("group lsi", &[]);
+    place.run(&[]).ends_with(0);
+    assert!(place.taken_up().contains("rows lsi"), "{:?}", place.taken_up());
+    assert_eq!(models(&place), models(&whole));
+}
