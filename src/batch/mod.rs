@@ -44,7 +44,7 @@ pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
 pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
-pub use removal::{RemovalBuilder, RemovalRow, removal_schema};
+pub use removal::{REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
 pub use views::apart;
 pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};

@@ -4,7 +4,9 @@ use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
-use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Int64Type};
+use arrow_array::{Array, RecordBatch};
 use arrow_array::builder::{Float32Builder, Int64Builder, StringBuilder};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
@@ -48,6 +50,42 @@ pub struct RemovalRow<'r> {
     pub contained: Option<f32>,
     /// The share of its distinct numbers, likewise.
     pub numbers: Option<f32>,
+}
+
+/// A row of the table as it is counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RemovalFound {
+    /// The document that goes.
+    pub doc: u64,
+    /// The one that it goes for.
+    pub kept: u64,
+    /// Their similarity; none where they are joined by a chain only.
+    pub similarity: Option<f32>,
+    /// Why: one of [`REASONS`].
+    pub reason: &'static str,
+}
+
+/// Why a document goes: a text like another one, a pair, a chain, a text that an index has.
+pub const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
+
+/// The columns that [`removals_found`] reads.
+pub const REMOVAL_COLUMNS: [&str; 4] = ["similarity", "reason", "doc", "kept_doc"];
+
+/// The rows of a batch of [`REMOVAL_COLUMNS`]; none if a column is of another type, or a reason is unknown.
+pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let reason = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
+    let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
+    let (doc, kept) = (docs("doc")?, docs("kept_doc")?);
+    let row = |row: usize| {
+        Some(RemovalFound {
+            doc: doc.value(row) as u64,
+            kept: kept.value(row) as u64,
+            similarity: similarity.is_valid(row).then(|| similarity.value(row)),
+            reason: REASONS.into_iter().find(|known| *known == reason.value(row))?,
+        })
+    };
+    (0..batch.num_rows()).map(row).collect()
 }
 
 /// Builds batches of the table.
@@ -139,8 +177,6 @@ impl RemovalBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::Int64Type;
 
     #[test]
     fn a_batch_holds_what_was_pushed() {
@@ -164,5 +200,9 @@ mod tests {
         assert_eq!(batch.column(7).as_primitive::<Int64Type>().values(), &[60]);
         assert_eq!((batch.column(8).null_count(), batch.column(9).null_count()), (0, 1));
         assert!(builder.is_empty());
+        let found = RemovalFound { doc: 50, kept: 60, similarity: None, reason: "chain" };
+        assert_eq!(removals_found(&batch), Some(vec![found]));
+        builder.push(&RemovalRow { reason: "a whim", ..row }).expect("fits");
+        assert_eq!(removals_found(&builder.finish().expect("a table")), None);
     }
 }

@@ -1,6 +1,7 @@
 //! From what the stages found to the record of a run, with its warnings.
 
 use super::intake::Taken;
+use super::parts_report::{PartReport, PartsReport};
 use super::removals::{Decided, Removals};
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
@@ -17,6 +18,7 @@ use crate::reading::inputs::notes;
 use crate::reading::purified;
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
+use crate::stage::parts::{Amount, LENGTHS, Parts, Script};
 use crate::stage::remove_if::MOST_LOOKED_AT;
 
 /// What was removed, of so many documents.
@@ -79,6 +81,7 @@ pub fn report(
         },
         statistics: options.recipe.needs_stats().any().then(|| statistics(stats)),
         algorithms,
+        parts: Some(parts(&taken.parts, &removals.parts)),
         removal,
         stages: engine.clock.stages(),
         seconds,
@@ -94,6 +97,17 @@ pub fn report(
     report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
     report.warnings.extend(warnings(&report));
     report
+}
+
+/// What the corpus is made of, with what goes of each part.
+fn parts(all: &Parts, removed: &Parts) -> PartsReport {
+    let part = |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
+    let scripts = all.by_script.iter().zip(&removed.by_script).zip(Script::ALL);
+    let lengths = all.by_length.iter().zip(&removed.by_length).zip(LENGTHS);
+    PartsReport {
+        by_script: scripts.map(|(amounts, script)| part(script.name().into(), amounts)).collect(),
+        by_length: lengths.map(|(amounts, least)| part(least.to_string(), amounts)).collect(),
+    }
 }
 
 fn recipe(reader: &Reader<'_>) -> RecipeReport {

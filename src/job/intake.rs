@@ -10,8 +10,9 @@ use crate::error::{Error, Result};
 use crate::io::Want;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
-use crate::shuffle::{Shuffle, Sorted, Writer};
+use crate::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
 use crate::stage::note;
+use crate::stage::parts::{Parts, shape};
 use crate::text::Analysis;
 
 /// The recorders, for all threads.
@@ -23,6 +24,7 @@ pub struct Intake<'j> {
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
     headings: Option<Headings>,
+    shapes: AtomicCells<u64>,
 }
 
 /// What one thread records.
@@ -42,6 +44,7 @@ pub struct Took {
     ids_seen: IdsSeen,
     used: u64,
     text_bytes: u64,
+    parts: Parts,
 }
 
 /// What was recorded.
@@ -62,6 +65,10 @@ pub struct Taken {
     pub used: u64,
     /// Bytes of their texts.
     pub text_bytes: u64,
+    /// They by writing and by length.
+    pub parts: Parts,
+    /// The [`shape`] of each.
+    pub shapes: AtomicCells<u64>,
     /// Bytes that went to disk.
     pub spilled_bytes: u64,
 }
@@ -76,6 +83,7 @@ impl<'j> Intake<'j> {
             keep: Recorder::new(engine, reader)?,
             rejecter: Rejecter::new(engine, reader)?,
             hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
+            shapes: AtomicCells::new(engine.dir, "shapes", reader.documents() as usize)?,
             headings: reader.options.recipe.relates().then(|| Headings::new(engine, reader)).transpose()?,
         })
     }
@@ -123,11 +131,15 @@ impl<'j> Intake<'j> {
 
     /// Records what a text says of itself.
     pub fn text(&self, recorder: &mut RowRecorder<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
+        let length = note::length(document);
         if !recorder.guests {
             recorder.took.used += 1;
             recorder.took.text_bytes += document.raw().len() as u64;
+            let shape = shape(document.raw());
+            recorder.took.parts.add(shape, length);
+            self.shapes.store(doc as usize, shape);
         }
-        recorder.lengths.push(note::length(document));
+        recorder.lengths.push(length);
         if let Some(headings) = &self.headings {
             headings.take(doc, document);
         }
@@ -161,6 +173,7 @@ impl<'j> Intake<'j> {
             all.ids_seen.merge(&one.ids_seen);
             all.used += one.used;
             all.text_bytes += one.text_bytes;
+            all.parts.merge(&one.parts);
         }
         let ids = self.ids.finish()?;
         let duplicate_ids = count_repeated(self.engine, &ids)?;
@@ -175,6 +188,8 @@ impl<'j> Intake<'j> {
             duplicate_ids,
             used: all.used,
             text_bytes: all.text_bytes,
+            parts: all.parts,
+            shapes: self.shapes,
         })
     }
 }

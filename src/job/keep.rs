@@ -126,6 +126,11 @@ pub struct KeepOrder {
 }
 
 impl KeepOrder {
+    /// The characters of a document, as they were recorded.
+    pub fn length(&self, doc: u64) -> u32 {
+        self.lengths.load(doc as usize)
+    }
+
     /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
     /// first document of the corpus.
     pub fn by_nights(&mut self, nights: Vec<u64>) {

@@ -27,6 +27,7 @@ pub(crate) mod member;
 pub(crate) mod output;
 mod pair_list;
 mod pairs;
+pub(crate) mod parts_report;
 pub(crate) mod passes;
 pub(crate) mod products;
 pub(crate) mod read_back;
@@ -45,6 +46,7 @@ mod verify;
 pub use check::check;
 pub use estimate::{Estimate, estimate};
 pub use guards::{Guarded, stands_in};
+pub use parts_report::{PartReport, PartsReport};
 pub use run::{Finish, run};
 pub use run_report::*;
 

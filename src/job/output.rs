@@ -81,6 +81,7 @@ pub fn write(
     let tables = Tables {
         members: &members,
         keep: &taken.keep,
+        shapes: &taken.shapes,
         copies,
         decided: decided.as_ref(),
         compared: compared.as_ref(),

@@ -13,6 +13,7 @@ use crate::reading::classes::{Classes, number};
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
 use crate::shuffle::{Sorted, Writer};
+use crate::stage::parts::Parts;
 use crate::stage::survive::Removal;
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
@@ -79,6 +80,8 @@ pub struct Removals {
     pub by_file: Vec<u64>,
     /// By input file: those whose text an index has.
     pub seen_by_file: Vec<u64>,
+    /// By writing and by length.
+    pub parts: Parts,
 }
 
 /// A row, read again.
@@ -126,7 +129,7 @@ fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Cla
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
-/// Writes the table; also returns its bytes.
+/// Writes the table; also returns its bytes. `part` knows the shape of each document and its characters.
 pub fn write(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
@@ -134,6 +137,7 @@ pub fn write(
     decided: &Decided,
     copies: &Classes,
     ids: &Ids<'_>,
+    part: impl Fn(u64) -> (u64, u32),
 ) -> Result<(Removals, u64)> {
     let mut writer = TableWriter::create(&stage.path().join("removed/part-00000.parquet"), removal_schema(ids.kind()))?;
     let mut builder = RemovalBuilder::new(ids.kind());
@@ -160,6 +164,8 @@ pub fn write(
                 numbers: shares.map(|shares| shares.numbers),
             })?;
             removals.removed += 1;
+            let (shape, length) = part(doc);
+            removals.parts.add(shape, length);
             *removals.reasons.entry(reason.to_string()).or_default() += 1;
             while reader.source.files[file].first_doc + reader.source.files[file].rows <= doc {
                 file += 1;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::parts_report::PartsReport;
 use crate::engine::StageReport;
 use crate::reading::{PurifyReport, RejectionsReport};
 
@@ -63,6 +64,9 @@ pub struct RunReport {
     /// The index that the run was matched against, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
+    /// The corpus by writing and by length, with what goes of each; null in records of versions that did not look at that.
+    #[serde(default)]
+    pub parts: Option<PartsReport>,
     /// What was removed and why; null of a comparison, which removes nothing.
     pub removal: Option<RemovalReport>,
     /// What was written of the corpus itself; null without `--corpus`.

@@ -21,6 +21,7 @@ use crate::reading::classes::Classes;
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
+use crate::shuffle::AtomicCells;
 
 /// What an algorithm says, of representatives and of documents.
 pub struct Expanded {
@@ -36,6 +37,8 @@ pub struct Tables<'t> {
     pub members: &'t [Member<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
+    /// What each document is like.
+    pub shapes: &'t AtomicCells<u64>,
     /// The exact copies.
     pub copies: &'t Classes,
     /// What is removed, where anything may be.
@@ -109,7 +112,9 @@ impl Tables<'_> {
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
                     if let Some(decided) = self.decided {
-                        let (removals, bytes) = removals::write(engine, reader, stage, decided, self.copies, self.ids)?;
+                        let part = |doc: u64| (self.shapes.load(doc as usize), self.keep.length(doc));
+                        let (removals, bytes) =
+                            removals::write(engine, reader, stage, decided, self.copies, self.ids, part)?;
                         note(removals.removed, bytes, &|written| written.removals = removals.clone());
                     }
                 } else if table == 2 * count + 1 {

@@ -23,6 +23,7 @@ pub mod margin;
 pub mod merge;
 pub mod next_best;
 pub mod note;
+pub mod parts;
 pub mod passes;
 pub mod plan;
 pub mod preset;

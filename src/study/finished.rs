@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use crate::batch::{
-    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, WEIGHED_COLUMNS, clustered, pairs_found,
-    pairs_weighed,
+    CLUSTER_COLUMNS, Clustered, PAIR_COLUMNS, PairFound, PairWeighed, REMOVAL_COLUMNS, RemovalFound, WEIGHED_COLUMNS,
+    clustered, pairs_found, pairs_weighed, removals_found,
 };
 use crate::engine::heard::heard;
 use crate::error::{Error, Result};
@@ -136,6 +136,14 @@ impl Finished {
     /// As [`Finished::pairs`].
     pub fn clusters(&self, label: &str) -> Result<impl Iterator<Item = Result<Clustered>> + use<>> {
         rows(self.cluster_table(label), &CLUSTER_COLUMNS, clustered)
+    }
+
+    /// The documents that go, in their order; those of an earlier output without the table are none.
+    ///
+    /// # Errors
+    /// As [`Finished::pairs`].
+    pub fn removals(&self) -> Result<impl Iterator<Item = Result<RemovalFound>> + use<>> {
+        rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
     /// The corpus of the run, opened again with the options of its record.

@@ -49,6 +49,8 @@ impl Product for Taken {
         let kinds: Vec<usize> = self.ids_seen.kinds.iter().filter_map(|kind| place(*kind)).collect();
         to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
+        to.plain(&self.parts)?;
+        to.cells(&self.shapes)?;
         self.keep.put_down(to)?;
         self.rejected.put_down(engine, to)?;
         to.plain(&self.headings.is_some())?;
@@ -58,12 +60,15 @@ impl Product for Taken {
     fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
         let (kinds, max_unsigned, nulls): (BTreeSet<usize>, u64, u64) = from.plain()?;
         let (duplicate_ids, used, text_bytes) = from.plain()?;
+        let (parts, shapes) = (from.plain()?, from.cells()?);
         let kinds = kinds.into_iter().filter_map(|at| KINDS.get(at).copied()).collect();
         Ok(Taken {
             ids_seen: IdsSeen { kinds, max_unsigned, nulls },
             duplicate_ids,
             used,
             text_bytes,
+            parts,
+            shapes,
             keep: KeepOrder::take_up(from)?,
             rejected: Rejected::take_up(engine, documents, from)?,
             headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },

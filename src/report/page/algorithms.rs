@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
-use super::markup::scrolling;
+use super::markup::{cell, scrolling};
 use super::text::{plain, seconds};
 use crate::job::RunReport;
 use crate::report::thousands;
@@ -32,7 +32,7 @@ pub fn section(report: &RunReport) -> Markup {
     };
     html! {
         (scrolling("Algorithms", html! {
-            table {
+            table.sort {
                 thead { tr { @for name in header { th scope="col" { (name) } } } }
                 tbody {
                     @for one in &report.algorithms {
@@ -43,7 +43,7 @@ pub fn section(report: &RunReport) -> Markup {
                                 one.clusters, one.clustered, one.largest_cluster,
                             ] { td { (thousands(number)) } }
                             td { (by_chance(one.expected_chance_collisions)) }
-                            td { (seconds(one.sign_seconds + one.pair_cpu_seconds)) }
+                            (cell(one.sign_seconds + one.pair_cpu_seconds, &seconds(one.sign_seconds + one.pair_cpu_seconds)))
                         }
                     }
                 }
@@ -56,8 +56,8 @@ pub fn section(report: &RunReport) -> Markup {
             reading and cutting the texts, which all share, is not in it."
         }
         (scrolling("Parameters", html! {
-            table {
-                thead { tr { th scope="col" { "algorithm" } th.text scope="col" style="text-align:left" { "as it ran" } } }
+            table.words {
+                thead { tr { th scope="col" { "algorithm" } th.text scope="col" { "as it ran" } } }
                 tbody {
                     @for one in &report.algorithms {
                         tr { th scope="row" { (plain(&one.label)) } td.text { code { (plain(&one.recipe)) } } }

@@ -28,13 +28,13 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// Units of a small chart, of which many stand side by side.
-pub const SMALL: (u32, u32) = (480, 270);
+pub const SMALL: (u32, u32) = (480, 230);
 /// Units of a chart that has a row to itself.
-pub const LARGE: (u32, u32) = (1080, 720);
+pub const LARGE: (u32, u32) = (1080, 560);
 
 /// The size of letters in a chart of that width: alike on the page.
 pub fn letters(size: (u32, u32)) -> i32 {
-    if size.0 > SMALL.0 { 32 } else { 22 }
+    if size.0 > SMALL.0 { 24 } else { 19 }
 }
 
 /// Labels of axes.

@@ -3,20 +3,22 @@
 use maud::{Markup, html};
 
 use super::agreement::heat;
-use super::markup::scrolling;
+use super::markup::{cell, scrolling};
 use super::text::{plain, seconds, share};
 use crate::report::comparison::{NARROW, RECALL, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
 use crate::study::{Agreement, ComparisonReport, Figure};
+
+/// The recommendation, first of all.
+pub fn lead(comparison: &ComparisonReport) -> Markup {
+    html! { p.lead { strong { (plain(&verdict(comparison))) "." } } }
+}
 
 /// The whole section.
 pub fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
     let labels: Vec<&str> = comparison.algorithms.iter().map(|one| one.label.as_str()).collect();
     html! {
-        p {
-            strong { (plain(&verdict(comparison))) "." }
-        }
         p {
             (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
             code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them duplicates. It judged "
@@ -66,7 +68,7 @@ fn study(comparison: &ComparisonReport) -> Markup {
     scrolling(
         "Recall and precision",
         html! {
-            table {
+            table.sort {
                 thead { tr {
                     @for name in header { th scope="col" { (name) } }
                     @if oracle { th scope="col" { "recall of the exact join" } }
@@ -82,7 +84,7 @@ fn study(comparison: &ComparisonReport) -> Markup {
                             td { (thousands(one.judged)) }
                             td { (thousands(one.alone)) }
                             td { (whole(&one.alone_duplicates)) }
-                            td { (seconds(one.cpu_seconds)) }
+                            (cell(one.cpu_seconds, &seconds(one.cpu_seconds)))
                             @if oracle { td { (one.oracle_recall.as_ref().map_or_else(|| "–".to_string(), estimate)) } }
                         }
                     }
@@ -107,7 +109,7 @@ fn combinations(comparison: &ComparisonReport) -> Markup {
                             td { (known(one.precision)) }
                             td { strong { (known(one.f)) } }
                             td { (thousands(one.pairs)) }
-                            td { (seconds(one.cpu_seconds)) }
+                            (cell(one.cpu_seconds, &seconds(one.cpu_seconds)))
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::markup::scrolling;
+use super::markup::{cell, scrolling};
 use super::text::{bytes, plain, seconds};
 use crate::job::RunReport;
 use crate::report::thousands;
@@ -12,18 +12,18 @@ pub fn section(report: &RunReport) -> Markup {
     let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to work files", "memory at the peak"];
     html! {
         (scrolling("Stages", html! {
-            table {
+            table.sort {
                 thead { tr { @for name in header { th scope="col" { (name) } } } }
                 tbody {
                     @for stage in &report.stages {
                         tr {
                             th scope="row" { (plain(&stage.stage)) }
-                            td { (seconds(stage.seconds)) }
-                            td { (seconds(stage.cpu_seconds)) }
+                            (cell(stage.seconds, &seconds(stage.seconds)))
+                            (cell(stage.cpu_seconds, &seconds(stage.cpu_seconds)))
                             td { (thousands(stage.rows_in)) }
                             td { (thousands(stage.rows_out)) }
-                            td { (bytes(stage.spilled_bytes)) }
-                            td { (bytes(stage.peak_memory_bytes)) }
+                            (cell(stage.spilled_bytes as f64, &bytes(stage.spilled_bytes)))
+                            (cell(stage.peak_memory_bytes as f64, &bytes(stage.peak_memory_bytes)))
                         }
                     }
                 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::text::{bytes, percent, plain, seconds};
-use crate::job::RunReport;
+use crate::job::{PartsReport, RunReport};
 use crate::report::summary::{by_reason, remarks};
 use crate::report::{counted, rejections, thousands};
 
@@ -26,41 +26,23 @@ pub fn subtitle(report: &RunReport) -> String {
     format!("Kept by {}; decided by {}; removed if {}.", plain(&removal.keep), plain(&removal.decide), plain(rule))
 }
 
-/// The counts.
+/// The counts: what could go first.
 pub fn facts(report: &RunReport) -> Markup {
     let documents = &report.documents;
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
-    let of_used = |part: u64| percent(part, documents.used);
+    let files = counted(report.inputs.len() as u64, "file");
     let rejected = match documents.rejections.rows {
         0 => "rows that could not be used".to_string(),
         _ => rejections(&documents.rejections),
     };
-    let mut facts = vec![
-        (
-            "Documents",
-            thousands(documents.used),
-            format!(
-                "in {}, {:.1} MB of text",
-                counted(report.inputs.len() as u64, "file"),
-                documents.text_bytes as f64 / 1e6
-            ),
-        ),
+    let cost = format!("{rate:.1} MB/s, {} of CPU, {} of memory at the peak", seconds(report.cpu_seconds), bytes(report.peak_memory_bytes));
+    let mut facts = removal_facts(report);
+    facts.extend([
+        ("Documents", thousands(documents.used), format!("in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6)),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
-        ("Time", seconds(report.seconds), format!("{rate:.1} MB/s")),
-        ("CPU time", seconds(report.cpu_seconds), String::new()),
-        ("Memory", bytes(report.peak_memory_bytes), "at the peak".to_string()),
-    ];
-    if let Some(removal) = &report.removal {
-        let why = format!("{}{}", of_used(removal.removed), by_reason(&removal.reasons));
-        let stay = format!("with a kept partner{}", by_reason(&removal.stays));
-        let of_removal = [
-            ("Kept", thousands(removal.kept), of_used(removal.kept)),
-            ("Removed", thousands(removal.removed), why),
-            ("Alike, and kept", thousands(removal.stays.values().sum()), stay),
-        ];
-        facts.splice(1..1, of_removal);
-    }
+        ("Time", seconds(report.seconds), cost),
+    ]);
     html! {
         dl.grid.facts {
             @for (name, value, remark) in &facts {
@@ -68,6 +50,22 @@ pub fn facts(report: &RunReport) -> Markup {
             }
         }
     }
+}
+
+/// What goes, in documents, characters and bytes, and what stays beside a partner.
+fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
+    let Some(removal) = &report.removal else { return Vec::new() };
+    let used = report.documents.used;
+    let why = format!("{}{}", percent(removal.removed, used), by_reason(&removal.reasons));
+    let mut facts = vec![("Removed", thousands(removal.removed), why)];
+    if let Some([all, gone]) = report.parts.as_ref().map(PartsReport::all) {
+        facts.push(("Characters removed", thousands(gone.characters), percent(gone.characters, all.characters)));
+        facts.push(("Bytes removed", bytes(gone.bytes), percent(gone.bytes, all.bytes)));
+    }
+    facts.push(("Kept", thousands(removal.kept), percent(removal.kept, used)));
+    let stays = format!("with a kept partner{}", by_reason(&removal.stays));
+    facts.push(("Alike, and kept", thousands(removal.stays.values().sum()), stays));
+    facts
 }
 
 /// Guards, warnings, and everything that was cut or set aside: the remarks of the summary.
@@ -78,6 +76,13 @@ pub fn notes(report: &RunReport) -> Markup {
     let loud_ones = remarks.iter().filter(|remark| loud(remark)).count();
     let (first, rest) = remarks.split_at(if remarks.len() <= AT_ONCE { remarks.len() } else { loud_ones });
     html! {
+        h2.verdict #notes {
+            @match loud_ones {
+                0 => "Nothing looks wrong",
+                1 => "One thing to look at",
+                many => { (many) " things to look at" }
+            }
+        }
         @if remarks.is_empty() {
             p.muted { "Nothing was cut or set aside, and no guard fired." }
         }

@@ -9,6 +9,16 @@ pub fn scrolling(label: &str, table: Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
+/// The same with rows that the script of the page sorts and filters; without scripts it is a table as any other.
+pub fn sortable(label: &str, rows: Markup) -> Markup {
+    scrolling(label, html! { table.sort { (rows) } })
+}
+
+/// A cell whose text does not sort by itself: it has the number that it stands for.
+pub fn cell(value: f64, text: &str) -> Markup {
+    html! { td data-value=(value) { (text) } }
+}
+
 /// The heading of a column of a matrix: turned, and of limited height.
 pub fn turned(name: &str) -> Markup {
     html! { th scope="col" title=(plain(name)) { div { (heading(name)) } } }

@@ -1,4 +1,4 @@
-//! `report.html`: a finished run as one page that needs neither network nor script.
+//! `report.html`: a finished run as one page that needs no network; it is whole without its script, which sorts tables.
 //!
 //! One part a section; each takes the record and the [`Review`] and gives its markup. Templates escape what they are given;
 //! what comes from a corpus goes through [`text::plain`] besides, so that no control character reaches the page. Charts
@@ -6,6 +6,7 @@
 
 mod agreement;
 mod algorithms;
+mod before;
 mod chart;
 mod clusters;
 mod comparison;
@@ -13,10 +14,14 @@ mod cost;
 mod headline;
 mod markup;
 mod origin;
+mod pair;
+mod parts;
+mod ran;
 mod s_curve;
 mod scores;
 mod text;
 mod texts;
+mod threshold;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -25,6 +30,12 @@ use crate::job::RunReport;
 use crate::study::Review;
 
 const STYLE: &str = include_str!("style.css");
+
+/// The only script: it sorts and filters tables.
+const SCRIPT: &str = include_str!("sort.js");
+
+/// What a browser must find in the page's script (SHA-256), so that it runs this one and none that a corpus wrote.
+const SCRIPT_HASH: &str = "sha256-eMOnDOt/w8CfY2ZgVAiqikzsagR0tqOesL3T2hRQR4w=";
 
 /// What stands before and behind the remarks, which change when a result is accepted. All that comes from a corpus is escaped, so
 /// these stand nowhere else.
@@ -44,25 +55,29 @@ struct Section {
 /// A chart that cannot be drawn.
 pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     let section = |anchor, title, body| Section { anchor, title, body };
-    let mut sections = vec![
-        section("algorithms", "What each algorithm found", algorithms::section(report)),
-        section("agreement", "Who finds whose pairs", agreement::section(report, review)),
-    ];
+    let mut sections = Vec::new();
     if let Some(comparison) = &review.comparison {
-        sections.insert(
-            0,
-            section("comparison", "Recall and precision of each algorithm", comparison::section(comparison)),
-        );
+        let title = "Recall and precision of each algorithm";
+        sections.push(section("comparison", title, comparison::section(comparison)));
     }
+    sections.push(section("samples", "Pairs, and what differs in them", texts::samples(report, review)));
+    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)));
+    sections.push(section("large", "The largest clusters", texts::large(report, review)));
+    sections.push(section("parts", "What the corpus is made of", parts::section(report)));
+    sections.push(section("origin", "Where duplicates come from", origin::section(review, report.removal.is_some())));
+    if let Some(curve) = threshold::section(report, review)? {
+        sections.push(section("threshold", "What would go at other thresholds", curve));
+    }
+    if let Some(before) = before::section(report, review.before.as_deref()) {
+        sections.push(section("before", "The run before", before));
+    }
+    sections.push(section("algorithms", "What each algorithm found", algorithms::section(report)));
+    sections.push(section("agreement", "Who finds whose pairs", agreement::section(report, review)));
     sections.push(section("similarity", "Pairs by similarity", scores::section(report, review)?));
     if let Some(curve) = s_curve::section(report, review)? {
         sections.push(section("bands", "What the bands of minhash let through", curve));
     }
     sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?));
-    sections.push(section("origin", "Where duplicates come from", origin::section(review)));
-    sections.push(section("large", "The largest clusters", texts::large(report, review)));
-    sections.push(section("least", "The least similar checked pairs", texts::least(report, review)));
-    sections.push(section("samples", "Sample pairs by similarity", texts::samples(report, review)));
     sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)));
     sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(report)));
     let page = html! {
@@ -70,8 +85,10 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched and no script runs, also none that a corpus wrote into the page. Styles stand in the page itself.
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+                // Nothing is fetched, and no other script runs, also none that a corpus wrote into the page. Styles stand in the page itself.
+                meta http-equiv="Content-Security-Policy" content={
+                    "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
+                };
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { "dupsift: " (headline::title(report)) }
                 style { (PreEscaped(STYLE)) }
@@ -85,8 +102,10 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                     }
                 }
                 main {
+                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (headline::facts(report))
                     (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
+                    (ran::section(report))
                     @for section in &sections {
                         section aria-labelledby=(section.anchor) {
                             h2 id=(section.anchor) { (section.title) }
@@ -98,6 +117,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                     "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
                     ". The same facts stand in run.json, the pairs and clusters in the tables beside this page."
                 }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     };

@@ -8,13 +8,13 @@ use crate::report::thousands;
 use crate::study::{Crossing, Review};
 
 /// By source, then by file.
-pub fn section(review: &Review) -> Markup {
+pub fn section(review: &Review, removes: bool) -> Markup {
     let sources = &review.sources;
     html! {
         @match (&sources.column, &sources.crossing) {
             (Some(column), Some(crossing)) => {
                 h3 { "By the column " (column) }
-                (places(crossing, column))
+                (places(crossing, column, removes))
             }
             _ => p.muted {
                 @if review.no_texts.is_some() { "The corpus could not be read, so nothing is said of its sources." }
@@ -23,7 +23,7 @@ pub fn section(review: &Review) -> Markup {
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
         h3 { "By input file" }
-        (places(&review.files, "file"))
+        (places(&review.files, "file", removes))
         p.how {
             "Different pairs that at least one algorithm wrote. Within: both documents come from there. Across: one of them does.
             In the matrix each pair stands once, in the row and the column of its two places."
@@ -31,17 +31,25 @@ pub fn section(review: &Review) -> Markup {
     }
 }
 
-fn places(crossing: &Crossing, what: &str) -> Markup {
+fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     let count = crossing.names.len();
     html! {
         (scrolling(what, html! {
-            table {
-                thead { tr { @for name in [what, "documents", "in a pair", "share", "pairs within", "pairs across"] { th scope="col" { (name) } } } }
+            table.sort {
+                thead { tr {
+                    @for name in [what, "documents"] { th scope="col" { (name) } }
+                    @if removes { @for name in ["removed", "share removed"] { th scope="col" { (name) } } }
+                    @for name in ["in a pair", "share in a pair", "pairs within", "pairs across"] { th scope="col" { (name) } }
+                } }
                 tbody {
                     @for (at, name) in crossing.names.iter().enumerate() {
                         tr {
                             (row_heading(name))
                             td { (thousands(crossing.documents[at])) }
+                            @if removes {
+                                td { (thousands(crossing.removed[at])) }
+                                td { (percent(crossing.removed[at], crossing.documents[at])) }
+                            }
                             td { (thousands(crossing.paired[at])) }
                             td { (percent(crossing.paired[at], crossing.documents[at])) }
                             td { (thousands(crossing.within(at))) }

@@ -1,37 +1,61 @@
-//! Clusters and pairs for the eye: the beginnings of their texts.
+//! Clusters and pairs for the eye: what differs in their texts.
 
 use maud::{Markup, html};
 
-use super::text::{heading, language, plain, share};
+use super::pair::{body, id_of, summary};
+use super::text::{language, plain, share};
 use crate::job::RunReport;
-use crate::report::thousands;
+use crate::report::{counted, thousands};
 use crate::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
+
+/// Pairs that are unfolded when the page is opened.
+const OPEN: usize = 2;
+/// Characters that are shown of a text that stands by itself.
+const ALONE: usize = 300;
 
 /// The largest clusters.
 pub fn large(report: &RunReport, review: &Review) -> Markup {
     html! {
         (intro(review, "The largest clusters of"))
         @if review.large.is_empty() { p { "There are no clusters." } }
+        @else {
+            p.how { "Of each the document that represents it, and those that are least like it; what is equal to it is counted only." }
+        }
         div.shown { @for one in &review.large { (cluster(report, review, one)) } }
     }
 }
 
 fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
     html! {
-        article.card {
-            h3 { (thousands(one.size)) " documents, " (label(report, one.algorithm)) }
-            div.texts {
-                (document(review, one.representative, "represents the cluster"))
-                @for member in &one.members {
-                    @let remark = match member.similarity {
-                        Some(similarity) => format!("similarity {}", share(similarity)),
-                        None => "no pair with the first: linked to it by others".to_string(),
-                    };
-                    (document(review, member.doc, &remark))
+        details.card {
+            summary {
+                strong { (counted(one.size, "document")) }
+                " " (label(report, one.algorithm)) ": " bdi { (id_of(review, one.representative)) }
+                @if one.equal > 0 { ", " (thousands(one.equal)) " equal to it" }
+            }
+            (excerpt(review, one.representative))
+            @for member in &one.members {
+                @let docs = [one.representative.min(member.doc), one.representative.max(member.doc)];
+                h3 {
+                    @match member.similarity {
+                        Some(similarity) => { "Similarity " (share(similarity)) }
+                        None => "No pair with the first: linked to it by others",
+                    }
                 }
+                (body(report, review, docs[0], docs[1]))
             }
             @if one.members.is_empty() { p.muted { "All others have similarity 1 to it." } }
         }
+    }
+}
+
+/// The beginning of a text that stands by itself.
+fn excerpt(review: &Review, doc: u64) -> Markup {
+    let Some(text) = review.texts.get(&doc) else { return html! {} };
+    let end = text.text.char_indices().nth(ALONE).map_or(text.text.len(), |(end, _)| end);
+    let is_cut = text.longer || end < text.text.len();
+    html! {
+        p.text dir="auto" lang=(language(&text.text)) { (plain(&text.text[..end])) @if is_cut { "…" } }
     }
 }
 
@@ -44,52 +68,48 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
             are duplicates, a lower threshold of that algorithm may find more; if not, a higher one is safer."
          }
         @if review.least.is_empty() { p { "No algorithm that decides has checked pairs." } }
-        div.shown { @for one in &review.least { (pair(report, review, one)) } }
+        div.shown { @for one in &review.least { (pair(report, review, one, false)) } }
     }
 }
 
 /// Pairs drawn from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
+    let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
+    // Those that are not equal tell the most.
+    let mut open = OPEN;
+    let mut opens = |bin: usize| {
+        let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;
+        open -= usize::from(opens);
+        opens
+    };
     html! {
         (intro(review, "Drawn by a fixed seed from the pairs of"))
         @if review.samples.iter().all(Vec::is_empty) { p { "There are no pairs." } }
-        @for (bin, pairs) in review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty()) {
+        @for (bin, pairs) in bins {
             h3 {
                 @let (low, high) = sample_range(bin);
                 @if bin + 1 == SAMPLE_BINS.len() { "Similarity 1" } @else { "Similarity " (low) " to " (high) }
             }
-            div.shown { @for one in pairs { (pair(report, review, one)) } }
+            div.shown { @for one in pairs { (pair(report, review, one, opens(bin))) } }
         }
     }
 }
 
 fn intro(review: &Review, what: &str) -> Markup {
     html! {
-        p.how { (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". The first 300 characters of each text." }
+        p.how {
+            (what) " " (review.deciding.iter().map(|label| plain(label)).collect::<Vec<_>>().join(", ")) ". "
+            "What A has alone is marked " del { "like this" } ", what B has alone " ins { "like this" } "."
+        }
         @if let Some(why) = &review.no_texts { ul.notes { li.warn { "The texts could not be read: " (plain(why)) } } }
     }
 }
 
-fn pair(report: &RunReport, review: &Review, one: &PairSample) -> Markup {
+fn pair(report: &RunReport, review: &Review, one: &PairSample, is_open: bool) -> Markup {
     html! {
-        article.card {
-            h3 { "Similarity " (share(one.similarity)) ", " (label(report, one.algorithm)) }
-            div.texts { (document(review, one.a, "")) (document(review, one.b, "")) }
-        }
-    }
-}
-
-fn document(review: &Review, doc: u64, remark: &str) -> Markup {
-    let text = review.texts.get(&doc);
-    html! {
-        div {
-            div.id {
-                @match text { Some(text) => bdi title=(plain(&text.id)) { (heading(&text.id)) }, None => { "document " (doc) } }
-                @if !remark.is_empty() { "; " (remark) }
-            }
-            @if let Some(text) = text {
-                p.text dir="auto" lang=(language(&text.text)) { (plain(&text.text)) @if text.longer { "…" } }
-            }
+        details.card open[is_open] {
+            (summary(report, review, one.algorithm, Some(one.similarity), [one.a, one.b]))
+            (body(report, review, one.a, one.b))
         }
     }
 }

@@ -26,6 +26,8 @@ pub struct LargeCluster {
     pub size: u64,
     /// The number of the document that represents it.
     pub representative: u64,
+    /// Those equal to it by the method's own measure.
+    pub equal: u64,
     /// Those least similar to it, the least first; only such as are not equal to it by the method's own measure.
     pub members: Vec<Member>,
 }
@@ -40,6 +42,12 @@ pub struct Member {
 }
 
 impl LargeCluster {
+    /// Its representative with each other document that is shown, the smaller number first.
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
+        self.members.iter().map(move |member| with(member.doc))
+    }
+
     /// The documents that are shown of it.
     pub fn docs(&self) -> impl Iterator<Item = u64> + '_ {
         std::iter::once(self.representative).chain(self.members.iter().map(|member| member.doc))
@@ -68,6 +76,8 @@ pub fn read(
             cluster.representative = doc;
         } else if similarity.is_none_or(|similarity| similarity < 1.0) {
             members.offer((similarity.unwrap_or(-1.0), doc), || Member { doc, similarity });
+        } else {
+            cluster.equal += 1;
         }
         rest = rest.saturating_sub(1);
         if rest == 0 {
@@ -121,6 +131,8 @@ mod tests {
         assert_eq!(large[0].docs().collect::<Vec<_>>(), [3, 5, 6]);
         assert_eq!(large[0].members[0].similarity, None);
         assert!(large[1].members.is_empty());
+        assert_eq!((large[0].equal, large[1].equal), (1, 1));
+        assert_eq!(large[0].pairs().collect::<Vec<_>>(), [(3, 5), (3, 6)]);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Crossing {
     pub documents: Vec<u64>,
     /// Those of them that stand in a pair.
     pub paired: Vec<u64>,
+    /// Those of them that go.
+    pub removed: Vec<u64>,
     /// Row and column by place, the smaller place first: pairs between the two, on the diagonal within one.
     pub pairs: Vec<Vec<u64>>,
 }
@@ -43,6 +45,7 @@ impl Crossing {
         let count = crossing.names.len();
         crossing.documents = vec![0; count];
         crossing.paired = vec![0; count];
+        crossing.removed = vec![0; count];
         crossing.pairs = vec![vec![0; count]; count];
         for (place, &at) in places.iter().zip(&became) {
             crossing.documents[at as usize] += place.1;
@@ -86,6 +89,8 @@ pub trait Group {
     fn add(&mut self, a: u64, b: u64);
     /// Counts a document that stands in a pair.
     fn count_paired(&mut self, one: u64);
+    /// Counts a document that goes.
+    fn count_removed(&mut self, one: u64);
 }
 
 /// By place itself.
@@ -96,6 +101,10 @@ impl Group for Crossing {
 
     fn count_paired(&mut self, one: u64) {
         self.paired[one as usize] += 1;
+    }
+
+    fn count_removed(&mut self, one: u64) {
+        self.removed[one as usize] += 1;
     }
 }
 
@@ -142,6 +151,11 @@ impl Group for Files {
         let place = self.place(doc, 0);
         self.crossing.count_paired(place);
     }
+
+    fn count_removed(&mut self, doc: u64) {
+        let place = self.place(doc, 0);
+        self.crossing.count_removed(place);
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +170,9 @@ mod tests {
         let mut files = Crossing::of_files(&RunReport { inputs, ..RunReport::default() });
         [(0, 1), (0, 2), (1, 4), (3, 4), (2, 5)].into_iter().for_each(|(a, b)| files.add(a, b));
         (0..6).for_each(|doc| files.count_paired(doc));
+        [4, 5].into_iter().for_each(|doc| files.count_removed(doc));
         let counts = files.crossing;
+        assert_eq!(counts.removed, [0, 0, 1, 1]);
         assert_eq!(counts.names, ["a", "none", "b", "c"]);
         assert_eq!(counts.paired, [2, 0, 3, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| (counts.within(at), counts.across(at))), [(1, 2), (0, 0), (1, 3), (0, 1)]);

@@ -7,13 +7,17 @@
 
 mod clusters;
 mod crossing;
+mod held;
 mod lowest;
+mod removed;
 mod shown;
 mod sources;
 mod tally;
 
 pub use clusters::{ClusterReview, LargeCluster, Member};
 pub use crossing::Crossing;
+pub use held::Held;
+pub use removed::{Fate, RemovedReview};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
@@ -26,6 +30,7 @@ use super::finished::Finished;
 use super::pool::{Agreement, MOST_POOLED, Pool};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::job::guards::previous_run;
 use crate::job::run_report::RunReport;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
@@ -56,6 +61,12 @@ pub struct Review {
     pub samples: Vec<Vec<PairSample>>,
     /// The documents of all these, by number.
     pub texts: BTreeMap<u64, ShownText>,
+    /// The pairs of all these held against each other, by the numbers of their documents.
+    pub held: BTreeMap<(u64, u64), Held>,
+    /// The removals; nothing where nothing may go.
+    pub removed: RemovedReview,
+    /// The record of the run before, where one was named and is still there.
+    pub before: Option<Box<RunReport>>,
     /// Why there are no texts, where there are none.
     pub no_texts: Option<String>,
     /// What `compare` found, where it was asked.
@@ -91,17 +102,31 @@ pub fn review(
         Some((engine, reader)) => sources::read(engine, reader, dir)?,
         None => Sources::unknown(),
     };
-    let Paired { tallies, agreement, pooled, files, by_source } = paired(finished, &deciding, &sources, dir, go_on)?;
+    let Paired { tallies, agreement, pooled, mut files, mut by_source } = paired(finished, &deciding, &sources, dir, go_on)?;
     let clusters = read_clusters(finished, go_on)?;
     let large = clusters::largest(&clusters, &deciding, LARGE);
     let least = tally::least(&tallies, tally::LEAST);
     let samples = tally::samples(&tallies);
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
-    let texts = match corpus {
+    let gone = AtomicBits::new(dir, "gone", report.documents.rows as usize)?;
+    let removed = match &report.removal {
+        Some(_) => removed::read(finished.removals()?, |doc| docs.contains(&doc), &gone, go_on)?,
+        None => RemovedReview::default(),
+    };
+    for doc in gone.iter() {
+        files.count_removed(doc as u64);
+        if let Some(crossing) = &mut by_source {
+            crossing.count_removed(sources.of(doc as u64));
+        }
+    }
+    let read = match corpus {
         Some((engine, reader)) => shown::read(engine, reader, report, docs)?,
         None => BTreeMap::new(),
     };
+    let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
+    let held = held::hold(&read, pairs.chain(large.iter().flat_map(LargeCluster::pairs)));
+    let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
     Ok(Review {
         algorithms: tallies
             .iter()
@@ -117,6 +142,9 @@ pub fn review(
         least,
         samples,
         texts,
+        held,
+        removed,
+        before: before(report),
         no_texts: None,
         comparison: comparison(finished)?,
     })
@@ -239,6 +267,13 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
+}
+
+/// The run that this one was held against; none where it is gone, or is this one itself, which took its place.
+fn before(report: &RunReport) -> Option<Box<RunReport>> {
+    let folder = report.options.get("previous")?.as_str()?;
+    let before = previous_run(Path::new(folder)).ok()?;
+    (before.started != report.started).then(|| Box::new(before))
 }
 
 fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {

@@ -8,10 +8,14 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{RowFilter, Want};
 use crate::job::run_report::RunReport;
+use crate::measure::write_contents;
+use crate::reading::document::{Columns, View};
 use crate::reading::reader::Reader;
+use crate::text::Analysis;
+use crate::text::numbers::numbers;
 
-/// Characters that are shown of a text.
-const SHOWN_CHARACTERS: usize = 300;
+/// Characters that are kept of a text: what differs may stand far behind its beginning.
+const SHOWN_CHARACTERS: usize = 20_000;
 
 /// The beginning of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,16 +28,27 @@ pub struct ShownText {
     pub longer: bool,
 }
 
+/// A document, and what it says, for others to be held against it.
+pub struct Read {
+    /// What is shown of it.
+    pub shown: ShownText,
+    /// As [`write_contents`] writes it.
+    pub contents: Vec<u64>,
+    /// Its numbers as they are written, in order, each once.
+    pub numbers: Vec<String>,
+}
+
 /// Reads the documents with these numbers.
 pub fn read(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     report: &RunReport,
     docs: BTreeSet<u64>,
-) -> Result<BTreeMap<u64, ShownText>> {
+) -> Result<BTreeMap<u64, Read>> {
     if docs.is_empty() {
         return Ok(BTreeMap::new());
     }
+    let (view, none) = (View::first(engine, reader), Columns::default());
     let want = Want { id: true, rows: Some(only(docs)), batch_bytes: engine.budget.batch, ..Want::default() };
     let texts = reader.read(
         engine,
@@ -45,8 +60,9 @@ pub fn read(
                 let doc = batch.doc(row);
                 let id = batch.id(row).map_or_else(|| name_of(report, doc), |id| id.to_string());
                 if let Cell::Text(text) = batch.text(row) {
-                    let (text, longer) = beginning(text);
-                    shown.push((doc, ShownText { id, text: text.to_string(), longer }));
+                    engine.go_on()?;
+                    let _long = engine.long_document(text.len())?;
+                    shown.push((doc, read_one(id, text, &view.document(doc, text, &none, row))));
                 }
             }
             Ok(())
@@ -54,6 +70,17 @@ pub fn read(
         Ok,
     )?;
     Ok(texts.into_iter().flatten().collect())
+}
+
+/// What is kept of a document.
+fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
+    let mut contents = Vec::new();
+    write_contents(document, &mut contents);
+    let mut seen = BTreeSet::new();
+    let numbers = numbers(document.text()).filter(|number| seen.insert(number.to_string())).map(str::to_string);
+    let numbers = numbers.collect();
+    let (text, longer) = beginning(text);
+    Read { shown: ShownText { id, text: text.to_string(), longer }, contents, numbers }
 }
 
 /// The first characters, and whether there are more.

@@ -1,0 +1,47 @@
+//! The run before (`--previous`) beside this one.
+
+use maud::{Markup, html};
+
+use super::markup::sortable;
+use super::text::{percent, plain};
+use crate::job::RunReport;
+use crate::report::thousands;
+
+/// One row a figure; none where there is no run before.
+pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup> {
+    let before = before?;
+    let removed = |run: &RunReport| run.removal.as_ref().map_or(0, |removal| removal.removed);
+    let mut rows = vec![
+        ("documents".to_string(), before.documents.used, report.documents.used),
+        ("removed".to_string(), removed(before), removed(report)),
+        ("exact copies".to_string(), before.documents.surplus_copies, report.documents.surplus_copies),
+        ("rows rejected".to_string(), before.documents.rejections.rows, report.documents.rejections.rows),
+    ];
+    for one in &report.algorithms {
+        let then = before.algorithms.iter().find(|other| other.label == one.label);
+        rows.push((format!("pairs of {}", plain(&one.label)), then.map_or(0, |then| then.pairs), one.pairs));
+    }
+    let of = |count: u64, run: &RunReport| percent(count, run.documents.used);
+    Some(html! {
+        p.how { "The run of " (plain(&before.started)) ", which this one was held against." }
+        (sortable("The run before", html! {
+            thead { tr { @for name in ["", "then", "of documents", "now", "of documents", "now / then"] { th scope="col" { (name) } } } }
+            tbody {
+                @for (name, then, now) in &rows {
+                    tr {
+                        th scope="row" { (name) }
+                        td { (thousands(*then)) }
+                        td { (of(*then, before)) }
+                        td { (thousands(*now)) }
+                        td { (of(*now, report)) }
+                        td { (times(*then, *now)) }
+                    }
+                }
+            }
+        }))
+    })
+}
+
+fn times(then: u64, now: u64) -> String {
+    if then == 0 { "–".into() } else { format!("{:.2}", now as f64 / then as f64) }
+}

@@ -1,0 +1,288 @@
+//! Two documents beside each other: what differs is marked, what is the same is folded.
+
+use maud::{Markup, html};
+
+use super::text::{heading, language, plain, share};
+use crate::job::RunReport;
+use crate::measure::Contained;
+use crate::report::difference::{Line, Piece, difference};
+use crate::report::{counted, thousands};
+use crate::stage::remove_if::RemoveIf;
+use crate::study::{Held, Review, ShownText};
+
+/// Characters of each text that are compared, from the first one on that differs.
+const COMPARED: usize = 3_000;
+/// Differing sentences that are shown of a pair.
+const SHOWN: usize = 10;
+/// Characters at either end of a stretch that is the same, or of one that is too long to be shown.
+const ENDS: usize = 70;
+/// Characters of a stretch that differs which are shown.
+const LONG: usize = 400;
+
+/// All that is known of a pair, but for what unfolds it.
+pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
+    let texts = [a, b].map(|doc| review.texts.get(&doc));
+    html! {
+        (facts(report, review, a, b))
+        @if let [Some(one), Some(other)] = texts { (differences(one, other)) }
+        p.line { code { (explain_line(report, a, b)) } }
+    }
+}
+
+/// What to type to see all of it.
+fn explain_line(report: &RunReport, a: u64, b: u64) -> String {
+    let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
+    format!("dupsift explain {} --docs {a} {b}", quoted(&plain(out)))
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let safe = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(safe) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// The id of a document, or its number where the corpus was not read.
+pub fn id_of(review: &Review, doc: u64) -> String {
+    review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
+}
+
+fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
+    let held = review.held.get(&(a, b));
+    let named = |doc| html! { bdi { (id_of(review, doc)) } };
+    let numbers = |at: usize, held: &Held| {
+        let more = held.more_numbers[at];
+        let told = held.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
+        if more > 0 { format!("{told} and {} more", thousands(more as u64)) } else { told }
+    };
+    html! {
+        dl.pair {
+            div { dt { "A" } dd { (named(a)) } }
+            div { dt { "B" } dd { (named(b)) } }
+            @if let Some(held) = held {
+                div {
+                    dt { "Stands in the other" }
+                    dd { (part(held.contained[0])) " of A in B, " (part(held.contained[1])) " of B in A" }
+                }
+                @for (at, name) in [(0, "Numbers in A alone"), (1, "Numbers in B alone")] {
+                    @if !held.numbers[at].is_empty() { div { dt { (name) } dd { (numbers(at, held)) } } }
+                }
+            }
+            @if let Some(fate) = fate(report, review, a, b) { div { dt { "What becomes of them" } dd { (fate) } } }
+        }
+    }
+}
+
+/// How much of the text of one stands in the other.
+fn part(contained: Contained) -> String {
+    match contained.grams.share() {
+        None => "nothing".into(),
+        Some(all) if all >= 1.0 => "all".into(),
+        Some(share) => format!("{:.1} %", (100.0 * share).min(99.9)),
+    }
+}
+
+/// Which of the two goes, and why; nothing is said of a comparison, which removes nothing.
+fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
+    let removal = report.removal.as_ref()?;
+    let bounds = RemoveIf::parse(&removal.remove_if).ok().and_then(RemoveIf::bounds);
+    let held = review.held.get(&(a, b));
+    let why = |reason: &str| match reason {
+        "copy" => "they are exact copies".to_string(),
+        "seen" => "an earlier night has its text".to_string(),
+        "chain" => "others link the two".to_string(),
+        _ => bounds.map_or("a pair is enough".into(), |bounds| {
+            format!("at least {} % of its text and {} % of its numbers stand there", percent(bounds.grams), percent(bounds.numbers))
+        }),
+    };
+    let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
+        let gone = review.removed.fates.get(&doc);
+        let stays = || {
+            let both = held.map(|held| [held.contained[at], held.contained[1 - at]])?;
+            bounds?.stays(both).map(|why| why.name())
+        };
+        match gone {
+            Some(fate) if fate.kept == other => html! { (name) " goes for " (other_name) ": " (why(&fate.reason)) ". " },
+            Some(fate) => html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } ": " (why(&fate.reason)) ". " },
+            None => match stays() {
+                Some(reason) => html! { (name) " stays (" (reason) "). " },
+                None => html! { (name) " stays. " },
+            },
+        }
+    };
+    Some(html! { (one("A", "B", a, b, 0)) (one("B", "A", b, a, 1)) })
+}
+
+fn percent(share: f64) -> String {
+    format!("{}", (1000.0 * share).round() / 10.0)
+}
+
+/// The two texts, what differs marked.
+fn differences(a: &ShownText, b: &ShownText) -> Markup {
+    let same = same_beginning(&a.text, &b.text);
+    let (rest_a, cut_a) = beginning(&a.text[same..]);
+    let (rest_b, cut_b) = beginning(&b.text[same..]);
+    let is_cut = cut_a || cut_b || a.longer || b.longer;
+    if rest_a.is_empty() && rest_b.is_empty() {
+        return html! { p.muted { @if is_cut { "As far as they are shown here the texts are the same." } @else { "The texts are the same." } } };
+    }
+    let found = difference(rest_a, rest_b);
+    let languages = [language(&a.text), language(&b.text)];
+    html! {
+        div.diff {
+            @if same > 0 { p.same { "The first " (counted(a.text[..same].chars().count() as u64, "character")) " are the same" (context(&a.text[..same])) } }
+            (lines(&found.lines, languages))
+            @if is_cut { p.same { "What follows is not shown here." } }
+        }
+    }
+}
+
+/// The end of what is the same.
+fn context(text: &str) -> Markup {
+    let begin = text.char_indices().rev().nth(ENDS).map_or(0, |(at, _)| at);
+    html! { ": " span lang=(language(text)) { @if begin > 0 { "…" } (plain(text[begin..].trim())) } }
+}
+
+fn lines(lines: &[Line], languages: [&str; 2]) -> Markup {
+    let mut rows = Vec::new();
+    let (mut equal, mut left_out) = (Vec::new(), 0);
+    let fold = |equal: &mut Vec<&String>, rows: &mut Vec<Markup>| {
+        if let Some(first) = equal.first() {
+            let more = equal.len() - 1;
+            rows.push(html! {
+                p.same {
+                    span lang=(languages[0]) { (plain(&ends(first))) }
+                    @if more > 0 { " … " (counted(more as u64, "more sentence")) ", the same in both" }
+                }
+            });
+        }
+        equal.clear();
+    };
+    let mut shown = 0;
+    for line in lines {
+        if let Line::Equal(text) = line {
+            equal.push(text);
+            continue;
+        }
+        shown += 1;
+        if shown > SHOWN {
+            left_out += 1;
+            equal.clear();
+            continue;
+        }
+        fold(&mut equal, &mut rows);
+        rows.push(row(line, languages));
+    }
+    fold(&mut equal, &mut rows);
+    html! {
+        @for row in rows { (row) }
+        @if left_out > 0 { p.same { (counted(left_out, "more sentence")) " with differences: type the line below to see all." } }
+    }
+}
+
+fn row(line: &Line, languages: [&str; 2]) -> Markup {
+    let whole = |text: &str| vec![Piece { text: text.to_string(), changed: true }];
+    let (left, right) = match line {
+        Line::Equal(_) => (Vec::new(), Vec::new()),
+        Line::Changed(a, b) => (a.clone(), b.clone()),
+        Line::TooLong(a, b) => (whole(a), whole(b)),
+        Line::Left(a) => (whole(a), Vec::new()),
+        Line::Right(b) => (Vec::new(), whole(b)),
+    };
+    html! {
+        div.both {
+            div.a lang=(languages[0]) dir="auto" {
+                @for piece in &left { @if piece.changed { del { (plain(&long(&piece.text))) } } @else { (plain(&ends(&piece.text))) } }
+            }
+            div.b lang=(languages[1]) dir="auto" {
+                @for piece in &right { @if piece.changed { ins { (plain(&long(&piece.text))) } } @else { (plain(&ends(&piece.text))) } }
+            }
+        }
+    }
+}
+
+/// A stretch that is the same in both, without its middle where it is long.
+fn ends(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= 2 * ENDS + 10 {
+        return text.to_string();
+    }
+    let first: String = text.chars().take(ENDS).collect();
+    let last: String = text.chars().skip(count - ENDS).collect();
+    format!("{first} … {last}")
+}
+
+/// A stretch that differs, without its end where it is long.
+fn long(text: &str) -> String {
+    match text.char_indices().nth(LONG) {
+        Some((end, _)) => format!("{} … ({} more)", &text[..end], counted(text[end..].chars().count() as u64, "character")),
+        None => text.to_string(),
+    }
+}
+
+/// The bytes that two texts begin with alike, up to the end of a line or of a sentence.
+fn same_beginning(a: &str, b: &str) -> usize {
+    if a == b {
+        return a.len();
+    }
+    let same = a.char_indices().zip(b.chars()).take_while(|((_, x), y)| x == y).last();
+    let end = same.map_or(0, |((at, letter), _)| at + letter.len_utf8());
+    let breaks = a[..end].char_indices().rev().find(|(_, letter)| matches!(letter, '\n' | '.' | '。' | '!' | '?' | '！' | '？'));
+    breaks.map_or(0, |(at, letter)| at + letter.len_utf8())
+}
+
+fn beginning(text: &str) -> (&str, bool) {
+    match text.char_indices().nth(COMPARED) {
+        Some((end, _)) => (&text[..end], true),
+        None => (text, false),
+    }
+}
+
+/// The line that unfolds a pair.
+pub fn summary(report: &RunReport, review: &Review, algorithm: usize, similarity: Option<f32>, docs: [u64; 2]) -> Markup {
+    let label = report.algorithms.get(algorithm).map_or_else(String::new, |one| plain(&one.label).into_owned());
+    html! {
+        summary {
+            strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
+            " " (label) ": " bdi { (id_of(review, docs[0])) } " – " bdi { (id_of(review, docs[1])) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(a: &str, b: &str) -> String {
+        let text = |text: &str| ShownText { text: text.into(), ..ShownText::default() };
+        differences(&text(a), &text(b)).into_string()
+    }
+
+    #[test]
+    fn what_differs_is_marked_and_the_rest_is_folded() {
+        let same = "One sentence. ".repeat(30);
+        let page = shown(&format!("{same}It sleeps all day long."), &format!("{same}It sleeps all night long."));
+        assert!(page.contains("It sleeps all <del>day</del> long.") && page.contains("It sleeps all <ins>night</ins> long."));
+        assert!(page.contains("The first 419 characters are the same") && page.len() < 700, "{page}");
+        assert_eq!(shown("a b", "a b"), "<p class=\"muted\">The texts are the same.</p>");
+    }
+
+    #[test]
+    fn a_text_that_the_other_lacks_is_marked_whole_but_not_shown_whole() {
+        let page = shown("Alone.", &format!("Alone. {}", "слово ".repeat(200)));
+        assert!(page.contains("<ins>слово") && page.contains("more)</ins>") && !page.contains("<del>"), "{page}");
+        assert!(shown("", "x").contains("<ins>x</ins>"));
+    }
+
+    #[test]
+    fn many_differences_are_counted() {
+        let text = |last: &str| (0..40).map(|at| format!("Sentence number {at} ends with {last}.\n")).collect::<String>();
+        let page = shown(&text("one"), &text("two"));
+        assert_eq!(page.matches("<ins>").count(), SHOWN);
+        assert!(page.contains("30 more sentences with differences"), "{page}");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(["out/a-b", "a b", "it's", ""].map(quoted), ["out/a-b", "'a b'", "'it'\\''s'", "''"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! What would go at other thresholds: removals by the similarity that they rest on.
+
+use maud::{Markup, html};
+use plotters::prelude::*;
+
+use super::chart::{Area, Drawn, FIRST, GRID, MUTED, SMALL, figure, label_style, short};
+use super::markup::sortable;
+use super::text::{percent, share};
+use crate::error::Result;
+use crate::job::RunReport;
+use crate::report::thousands;
+use crate::study::{BINS, Review, bin_range};
+
+/// The curve and its table; none where nothing goes.
+pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
+    let points = points(&review.removed.scores);
+    let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
+    let title = "Documents that go, by the least similarity asked for";
+    let description =
+        points.iter().map(|&(at, count)| format!("{} at {}", thousands(count), share(at))).collect::<Vec<_>>().join(", ");
+    let chart = figure("threshold", title, &description, SMALL, |area| draw(area, &points))?;
+    let chained = review.removed.chained;
+    Ok(Some(html! {
+        p.how {
+            "How many of the documents that go now rest on a pair of at least that similarity: about so many would go with that
+            threshold. Each counts with the kept document that it goes for. Exact copies have similarity 1. A document may find another kept one
+            once more documents stay, so a run with that threshold may differ by a few; " code { "rethreshold" } " in Python tells exactly."
+            @if chained > 0 { " " (thousands(chained)) " joined by chains only are not counted." }
+        }
+        div.beside {
+            figure.card { h3 { (title) } (chart) }
+            (sortable("Removals by threshold", html! {
+                thead { tr { @for name in ["threshold", "would go", "of now", "of all"] { th scope="col" { (name) } } } }
+                tbody {
+                    @for &(at, count) in &points {
+                        tr {
+                            th scope="row" { (share(at)) }
+                            td { (thousands(count)) }
+                            td { (percent(count, removal.removed)) }
+                            td { (percent(count, report.documents.used)) }
+                        }
+                    }
+                }
+            }))
+        }
+    }))
+}
+
+/// From the first threshold at which a removal is lost: each with the removals that rest on at least that similarity.
+fn points(scores: &[u64; BINS]) -> Vec<(f64, u64)> {
+    let Some(first) = scores.iter().position(|&count| count > 0) else { return Vec::new() };
+    (first..BINS).map(|bin| (bin_range(bin).0, scores[bin..].iter().sum())).collect()
+}
+
+fn draw(area: &Area<'_>, points: &[(f64, u64)]) -> Drawn {
+    let (low, most) = (points[0].0, points[0].1.max(1) as f64);
+    let mut chart = ChartBuilder::on(area)
+        .margin(6)
+        .margin_right(22)
+        .x_label_area_size(34)
+        .y_label_area_size(52)
+        .build_cartesian_2d((low - 0.01).min(0.94)..1.01, 0.0..most * 1.08)?;
+    chart
+        .configure_mesh()
+        .disable_x_mesh()
+        .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(MUTED)
+        .x_labels(6)
+        .y_labels(5)
+        .x_label_formatter(&|value| format!("{value:.2}"))
+        .y_label_formatter(&|value| short(*value))
+        .label_style(label_style(SMALL))
+        .draw()?;
+    let line = points.iter().map(|&(at, count)| (at, count as f64));
+    chart.draw_series(LineSeries::new(line.clone(), FIRST.stroke_width(3)))?;
+    chart.draw_series(line.map(|point| Circle::new(point, 4, FIRST.filled())))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_threshold_keeps_what_rests_on_more() {
+        let mut scores = [0; BINS];
+        (scores[17], scores[19], scores[BINS - 1]) = (5, 2, 10);
+        assert_eq!(points(&scores), [(0.85, 17), (0.9, 12), (0.95, 12), (1.0, 10)]);
+        assert!(points(&[0; BINS]).is_empty());
+    }
+}

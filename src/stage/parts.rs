@@ -1,0 +1,147 @@
+//! The corpus by writing and by length: how much there is of each, and how much of it goes.
+//!
+//! What is asked of each document is told while its text is at hand ([`shape`]), and added up then; of those that go it is added
+//! up again when that is decided. No text is read for it.
+
+use serde::{Deserialize, Serialize};
+
+/// Characters of a text whose letters are looked at.
+const LOOKED_AT: usize = 400;
+
+/// Letters in which a text is written, as far as its beginning tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Script {
+    /// Han characters without kana.
+    Chinese,
+    /// Kana, with Han characters or without.
+    Japanese,
+    /// Most letters are Cyrillic.
+    Cyrillic,
+    /// Most letters are Latin.
+    Latin,
+    /// Others, or none.
+    Other,
+}
+
+impl Script {
+    /// All, in the order in which they are told.
+    pub const ALL: [Script; 5] = [Script::Chinese, Script::Japanese, Script::Cyrillic, Script::Latin, Script::Other];
+
+    /// By the letters at the beginning of a text.
+    pub fn of(text: &str) -> Script {
+        let (mut han, mut kana, mut cyrillic, mut latin, mut other) = (0, 0, 0, 0, 0);
+        for letter in text.chars().take(LOOKED_AT) {
+            match letter {
+                'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' => latin += 1,
+                '\0'..='\u{BF}' => {}
+                '\u{400}'..='\u{52F}' => cyrillic += 1,
+                '\u{3040}'..='\u{30FF}' => kana += 1,
+                '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => han += 1,
+                letter => other += usize::from(letter.is_alphabetic()),
+            }
+        }
+        match () {
+            () if han + kana + cyrillic + latin + other == 0 => Script::Other,
+            () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
+            // A character of Chinese says as much as some letters.
+            () if 3 * han > cyrillic.max(latin).max(other) => Script::Chinese,
+            () if other > cyrillic.max(latin) => Script::Other,
+            () if cyrillic > latin => Script::Cyrillic,
+            () => Script::Latin,
+        }
+    }
+
+    /// What a reader calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Script::Chinese => "Chinese",
+            Script::Japanese => "Japanese",
+            Script::Cyrillic => "Cyrillic",
+            Script::Latin => "Latin",
+            Script::Other => "other or none",
+        }
+    }
+}
+
+/// The least characters of a text of each length that is told apart.
+pub const LENGTHS: [u32; 7] = [0, 100, 300, 1_000, 3_000, 10_000, 30_000];
+
+/// What is told of one document: the writing in the highest four bits, the bytes of the text in the others.
+pub fn shape(text: &str) -> u64 {
+    (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
+}
+
+/// How much.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Amount {
+    /// Documents.
+    pub documents: u64,
+    /// Characters of their texts.
+    pub characters: u64,
+    /// Bytes of their texts.
+    pub bytes: u64,
+}
+
+impl Amount {
+    /// Adds more.
+    pub fn add(&mut self, more: Amount) {
+        self.documents += more.documents;
+        self.characters += more.characters;
+        self.bytes += more.bytes;
+    }
+}
+
+/// How much of each writing, and of each length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Parts {
+    /// In the order of [`Script::ALL`].
+    pub by_script: [Amount; Script::ALL.len()],
+    /// In the order of [`LENGTHS`].
+    pub by_length: [Amount; LENGTHS.len()],
+}
+
+impl Parts {
+    /// Adds a document by its [`shape`] and its characters.
+    pub fn add(&mut self, shape: u64, characters: u32) {
+        let one = Amount { documents: 1, characters: characters.into(), bytes: shape & (u64::MAX >> 4) };
+        let script = (shape >> 60) as usize;
+        let length = LENGTHS.partition_point(|&least| least <= characters) - 1;
+        self.by_script[script.min(Script::ALL.len() - 1)].add(one);
+        self.by_length[length].add(one);
+    }
+
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &Parts) {
+        self.by_script.iter_mut().zip(other.by_script).for_each(|(amount, more)| amount.add(more));
+        self.by_length.iter_mut().zip(other.by_length).for_each(|(amount, more)| amount.add(more));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_tell_the_writing() {
+        let texts = ["网页 search 引擎", "поиск по web", "plain text", "検索エンジンの話", "", "123", "ελληνικά", "Ünïcödé"];
+        let names = texts.map(|text| Script::of(text).name());
+        let other = "other or none";
+        assert_eq!(names, ["Chinese", "Cyrillic", "Latin", "Japanese", other, other, other, "Latin"]);
+        // What stands far behind is not looked at.
+        assert_eq!(Script::of(&("a".repeat(LOOKED_AT) + &"ж".repeat(9_999))), Script::Latin);
+    }
+
+    #[test]
+    fn documents_are_added_by_writing_and_by_length() {
+        let (mut parts, mut more) = (Parts::default(), Parts::default());
+        for text in ["字".repeat(99), "字".repeat(100), "ж".repeat(40_000)] {
+            parts.add(shape(&text), text.chars().count() as u32);
+        }
+        more.add(shape(""), 0);
+        parts.merge(&more);
+        let amount = |documents, characters, bytes| Amount { documents, characters, bytes };
+        assert_eq!(parts.by_script[0], amount(2, 199, 597));
+        assert_eq!((parts.by_script[2], parts.by_script[4]), (amount(1, 40_000, 80_000), amount(1, 0, 0)));
+        assert_eq!(parts.by_length.map(|amount| amount.documents), [2, 1, 0, 0, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,72 @@
+//! What is counted of the table of removals, and what became of the documents that are shown.
+
+use std::collections::BTreeMap;
+
+use super::tally::{BINS, bin};
+use crate::batch::RemovalFound;
+use crate::error::Result;
+use crate::shuffle::AtomicBits;
+
+/// Removed documents by the pairs for which they go.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RemovedReview {
+    /// By the similarity to the kept document, in the bins of similarities.
+    pub scores: [u64; BINS],
+    /// Those that are joined to it by a chain only.
+    pub chained: u64,
+    /// What became of documents that are shown, by number.
+    pub fates: BTreeMap<u64, Fate>,
+}
+
+/// Why a document goes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fate {
+    /// The one that it goes for.
+    pub kept: u64,
+    /// `copy`, `pair`, `chain` or `seen`.
+    pub reason: String,
+}
+
+/// Reads the table: `shown` are the documents whose fates are asked for, and all that go are noted in `gone`.
+pub fn read(
+    rows: impl Iterator<Item = Result<RemovalFound>>,
+    shown: impl Fn(u64) -> bool,
+    gone: &AtomicBits,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<RemovedReview> {
+    let mut review = RemovedReview::default();
+    for (at, row) in rows.enumerate() {
+        if at % super::GATHERED == 0 {
+            go_on()?;
+        }
+        let RemovalFound { doc, kept, similarity, reason } = row?;
+        match similarity {
+            Some(similarity) => review.scores[bin(similarity)] += 1,
+            None => review.chained += 1,
+        }
+        if (doc as usize) < gone.len() {
+            gone.set(doc as usize);
+        }
+        if shown(doc) {
+            review.fates.insert(doc, Fate { kept, reason: reason.to_string() });
+        }
+    }
+    Ok(review)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removals_are_counted_by_similarity_and_noted() {
+        let dir = tempfile::tempdir().unwrap();
+        let gone = AtomicBits::new(dir.path(), "gone", 10).unwrap();
+        let row = |doc, similarity, reason| Ok(RemovalFound { doc, kept: 0, similarity, reason });
+        let rows = [row(1, Some(1.0), "copy"), row(3, Some(0.72), "pair"), row(4, None, "chain")];
+        let review = read(rows.into_iter(), |doc| doc == 3, &gone, &|| Ok(())).unwrap();
+        assert_eq!((review.scores[BINS - 1], review.scores[14], review.chained), (1, 1, 1));
+        assert_eq!(review.fates, BTreeMap::from([(3, Fate { kept: 0, reason: "pair".into() })]));
+        assert_eq!(gone.iter().collect::<Vec<_>>(), [1, 3, 4]);
+    }
+}
