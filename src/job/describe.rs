@@ -1,7 +1,6 @@
 //! From what the stages found to the record of a run, with its warnings.
 
 use super::intake::Taken;
-use super::parts_report::{PartReport, PartsReport};
 use super::removals::{Decided, Removals};
 use super::run_report::{
     AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
@@ -18,7 +17,7 @@ use crate::reading::inputs::notes;
 use crate::reading::purified;
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
-use crate::stage::parts::{Amount, LENGTHS, Parts, Script};
+use crate::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use crate::stage::remove_if::MOST_LOOKED_AT;
 
 /// What was removed, of so many documents.
@@ -101,7 +100,8 @@ pub fn report(
 
 /// What the corpus is made of, with what goes of each part.
 fn parts(all: &Parts, removed: &Parts) -> PartsReport {
-    let part = |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
+    let part =
+        |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
     let scripts = all.by_script.iter().zip(&removed.by_script).zip(Script::ALL);
     let lengths = all.by_length.iter().zip(&removed.by_length).zip(LENGTHS);
     PartsReport {

@@ -27,7 +27,6 @@ pub(crate) mod member;
 pub(crate) mod output;
 mod pair_list;
 mod pairs;
-pub(crate) mod parts_report;
 pub(crate) mod passes;
 pub(crate) mod products;
 pub(crate) mod read_back;
@@ -46,7 +45,6 @@ mod verify;
 pub use check::check;
 pub use estimate::{Estimate, estimate};
 pub use guards::{Guarded, stands_in};
-pub use parts_report::{PartReport, PartsReport};
 pub use run::{Finish, run};
 pub use run_report::*;
 
@@ -54,5 +52,7 @@ pub use run_report::*;
 pub use crate::io::unfinished::{end, ends_by_itself, left};
 /// What is left of runs that were never finished.
 pub use crate::io::{Cleared, clean};
+/// What a corpus is made of.
+pub use crate::stage::parts::{Amount, PartReport, PartsReport};
 /// What a dry run says.
 pub use crate::stage::passes::Pass;

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::parts_report::PartsReport;
 use crate::engine::StageReport;
 use crate::reading::{PurifyReport, RejectionsReport};
+use crate::stage::parts::PartsReport;
 
 /// Version of the records run.json.
 pub const SCHEMA_VERSION: u32 = 5;

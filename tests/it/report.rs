@@ -22,7 +22,12 @@ fn report(out: &Path, more: &[&str]) -> Ran {
 #[track_caller]
 fn assert_well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
-    for part in page.split('<').skip(1) {
+    // The page's own script is no markup; it has nothing that a corpus wrote.
+    let (before, rest) = page.split_once("<script>").expect("a script");
+    let (script, after) = rest.split_once("</script>").expect("an end of it");
+    assert!(!after.contains("<script"), "another script");
+    assert_eq!(script, include_str!("../../src/report/page/sort.js"));
+    for part in before.split('<').skip(1).chain(after.split('<').skip(1)) {
         let Some((tag, _)) = part.split_once('>') else { panic!("no end of {part:?}") };
         let name = tag.split([' ', '\n']).next().unwrap();
         match name {
@@ -44,7 +49,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     for told in ["By the column source", "By input file", "What the bands of minhash let through", "similarity 1"] {
         assert!(first.contains(told), "{told} is missing");
     }
-    assert!(!first.contains("http://www.w3.org") && !first.contains("<script") && !first.contains(" src="));
+    assert!(!first.contains("http://www.w3.org") && !first.contains(" src="));
     assert!(!first.contains("url(") && !first.contains("@import"));
     std::fs::write(run.out().join("report.html"), "old").unwrap();
     let told = report(&run.out(), &["--threads", "1"]).ends_with(0);
@@ -72,6 +77,8 @@ fn timeless(out: &Path) {
     }
     let mut record = record(out);
     clear(&mut record);
+    (record["started"], record["command"], record["options"]["out"]) =
+        ("2026".into(), Vec::<String>::new().into(), "out".into());
     std::fs::write(out.join("run.json"), record.to_string()).unwrap();
 }
 
@@ -108,7 +115,7 @@ fn nothing_of_a_corpus_becomes_markup() {
         page.contains("&lt;script&gt;alert(1)&lt;/script&gt; &quot;one&quot; &amp; 'two' [U+202E]turned ␛[31m red")
     );
     for (raw, told) in
-        [("<script", "&lt;i&gt;here&lt;/i&gt;"), ("<b>", "&lt;b&gt;1"), ("<c>", "a&amp;b &lt;c&gt;.parquet")]
+        [("<script>alert", "&lt;i&gt;here&lt;/i&gt;"), ("<b>", "&lt;b&gt;1"), ("<c>", "a&amp;b &lt;c&gt;.parquet")]
     {
         assert!(!page.contains(raw) && page.contains(told), "{raw} {told}");
     }
@@ -172,4 +179,82 @@ fn a_damaged_table_is_an_error_and_leaves_the_page() {
     std::fs::write(run.out().join("pairs/algorithm=exact/part-00000.parquet"), b"PAR1").unwrap();
     report(&run.out(), &[]).ends_with(1).says(&["part-00000.parquet"]);
     assert!(before == page(&run.out()));
+}
+
+/// What Python says of the page of a run and of its tables.
+fn python(script: &str, out: &Path) -> String {
+    let python = std::env::var("DUPSIFT_PYTHON").unwrap_or_else(|_| ".venv/bin/python".into());
+    let told = std::process::Command::new(python).arg("-c").arg(script).arg(out).output().expect("Python");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    String::from_utf8(told.stdout).unwrap().trim().to_string()
+}
+
+#[test]
+fn the_policy_lets_the_script_of_the_page_run_and_no_other() {
+    let run = done(samples(), &["--algorithms", "exact"]);
+    let hash = python(
+        "import base64, hashlib, sys; page = open(sys.argv[1] + '/report.html', encoding='utf-8').read()\n\
+         script = page.split('<script>')[1].split('</script>')[0]\n\
+         print(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())",
+        &run.out(),
+    );
+    assert!(page(&run.out()).contains(&format!("script-src 'sha256-{hash}';")), "{hash}");
+}
+
+/// The cells of the rows of the table with this label, by their headings.
+fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
+    let (_, rest) = page.split_once(&format!("aria-label=\"{label}\"")).expect("the table");
+    let (table, _) = rest.split_once("</table>").expect("its end");
+    let (_, body) = table.split_once("<tbody>").expect("its body");
+    let cell = |part: &'p str| part.split_once('>').map(|(_, text)| text.split('<').next().unwrap());
+    let row = |row: &'p str| row.split("<t").skip(1).filter_map(cell).collect();
+    body.split("<tr>").skip(1).map(row).collect()
+}
+
+#[test]
+fn the_figures_of_the_page_are_those_of_the_tables() {
+    let run = done(samples(), &[]);
+    let page = page(&run.out());
+    // Documents, characters and bytes that go, by length; removals by similarity; documents that go by file.
+    let told = python(
+        "import sys, polars as pl\n\
+         from pathlib import Path\n\
+         out = sys.argv[1]\n\
+         gone = pl.read_parquet(out + '/removed/*.parquet')\n\
+         files = sorted(Path('data-samples/docs').glob('*.parquet'))\n\
+         docs = pl.concat([pl.read_parquet(f, columns=['text']).with_columns(file=pl.lit(f.name)) for f in files]).with_row_index('doc')\n\
+         docs = docs.with_columns(characters=pl.col('text').str.len_chars(), bytes=pl.col('text').str.len_bytes(), gone=pl.col('doc').is_in(gone['doc'].to_list()))\n\
+         ends = [0, 100, 300, 1000, 3000, 10000, 30000, 2**31]\n\
+         g = docs.filter('gone')\n\
+         print(len(g), g['characters'].sum(), g['bytes'].sum())\n\
+         print(*[part['gone'].sum() for a, b in zip(ends, ends[1:]) for part in [docs.filter((pl.col('characters') >= a) & (pl.col('characters') < b))] if len(part)])\n\
+         print(*[(gone['similarity'] >= t - 1e-5).sum() for t in [.8, .85, .9, .95]], (gone['similarity'] >= 1 - 1e-6).sum())\n\
+         print(*[docs.filter(pl.col('file') == f.name)['gone'].sum() for f in files])",
+        &run.out(),
+    );
+    let mut lines = told.lines().map(|line| line.split(' ').map(|word| word.parse().unwrap()).collect::<Vec<u64>>());
+    let mut next = || lines.next().unwrap();
+    let number = |text: &str| text.replace(',', "").parse::<u64>().unwrap();
+    let column = |label: &str, at: usize| table(&page, label).iter().map(|row| number(row[at])).collect::<Vec<_>>();
+    let whole = next();
+    assert!(page.contains(&format!("<dt>Removed</dt><dd>{}<", whole[0])), "{whole:?}");
+    for (label, at, expected) in [
+        ("By writing", 4, whole[0]),
+        ("By writing", 6, whole[1]),
+        ("By length", 4, whole[0]),
+        ("By length", 6, whole[1]),
+    ] {
+        assert_eq!(column(label, at).iter().sum::<u64>(), expected, "{label} {at}");
+    }
+    let bytes = record(&run.out())["parts"]["by_script"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| part["removed"]["bytes"].as_u64().unwrap())
+        .sum::<u64>();
+    assert_eq!(bytes, whole[2]);
+    assert_eq!(column("By length", 4), next());
+    let thresholds = column("Removals by threshold", 1);
+    assert_eq!(thresholds[thresholds.len() - 5..], next());
+    assert_eq!(column("file", 2), next());
 }

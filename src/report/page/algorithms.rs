@@ -55,7 +55,7 @@ pub fn section(report: &RunReport) -> Markup {
             bits, as expected; – where the method compares. CPU is signing (estimated from a sample), grouping and checking;
             reading and cutting the texts, which all share, is not in it."
         }
-        (scrolling("Parameters", html! {
+        details { summary { "Parameters as they ran" } (scrolling("Parameters", html! {
             table.words {
                 thead { tr { th scope="col" { "algorithm" } th.text scope="col" { "as it ran" } } }
                 tbody {
@@ -64,7 +64,7 @@ pub fn section(report: &RunReport) -> Markup {
                     }
                 }
             }
-        }))
+        })) }
     }
 }
 

@@ -110,7 +110,7 @@ mod tests {
         let draw = |area: &Area<'_>| area.draw(&Rectangle::new([(0, 0), (9, 9)], FIRST.filled()));
         let markup = figure("f", "a < b", "all of it", SMALL, draw).unwrap().into_string();
         assert!(
-            markup.starts_with("<svg viewBox=\"0 0 480 270\" role=\"img\"") && markup.ends_with("</svg>"),
+            markup.starts_with("<svg viewBox=\"0 0 480 230\" role=\"img\"") && markup.ends_with("</svg>"),
             "{markup}"
         );
         assert!(markup.contains("<title id=\"f-title\">a &lt; b</title>") && markup.contains("fill=\"#040404\""));

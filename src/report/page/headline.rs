@@ -35,10 +35,18 @@ pub fn facts(report: &RunReport) -> Markup {
         0 => "rows that could not be used".to_string(),
         _ => rejections(&documents.rejections),
     };
-    let cost = format!("{rate:.1} MB/s, {} of CPU, {} of memory at the peak", seconds(report.cpu_seconds), bytes(report.peak_memory_bytes));
+    let cost = format!(
+        "{rate:.1} MB/s, {} of CPU, {} of memory at the peak",
+        seconds(report.cpu_seconds),
+        bytes(report.peak_memory_bytes)
+    );
     let mut facts = removal_facts(report);
     facts.extend([
-        ("Documents", thousands(documents.used), format!("in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6)),
+        (
+            "Documents",
+            thousands(documents.used),
+            format!("in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
+        ),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),

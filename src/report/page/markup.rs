@@ -16,7 +16,7 @@ pub fn sortable(label: &str, rows: Markup) -> Markup {
 
 /// A cell whose text does not sort by itself: it has the number that it stands for.
 pub fn cell(value: f64, text: &str) -> Markup {
-    html! { td data-value=(value) { (text) } }
+    html! { td data-value=(format!("{value:.3}")) { (text) } }
 }
 
 /// The heading of a column of a matrix: turned, and of limited height.

@@ -35,7 +35,7 @@ const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
 /// What a browser must find in the page's script (SHA-256), so that it runs this one and none that a corpus wrote.
-const SCRIPT_HASH: &str = "sha256-eMOnDOt/w8CfY2ZgVAiqikzsagR0tqOesL3T2hRQR4w=";
+const SCRIPT_HASH: &str = "sha256-+Q3uBBG+EFluwlKxXxPfeBHi/zvfuQcAX0DUBcXio5w=";
 
 /// What stands before and behind the remarks, which change when a result is accepted. All that comes from a corpus is escaped, so
 /// these stand nowhere else.
@@ -46,7 +46,24 @@ struct Section {
     /// What links name it by.
     anchor: &'static str,
     title: &'static str,
+    /// Whether it is for who looks closer: then it unfolds.
+    folded: bool,
     body: Markup,
+}
+
+impl Section {
+    fn folded(self) -> Section {
+        Section { folded: true, ..self }
+    }
+
+    fn shown(&self) -> Markup {
+        let heading = html! { h2 id=(self.anchor) { (self.title) } };
+        html! {
+            section aria-labelledby=(self.anchor) {
+                @if self.folded { details.folded { summary { (heading) } (self.body) } } @else { (heading) (self.body) }
+            }
+        }
+    }
 }
 
 /// The page of a run.
@@ -54,7 +71,7 @@ struct Section {
 /// # Errors
 /// A chart that cannot be drawn.
 pub fn page(report: &RunReport, review: &Review) -> Result<String> {
-    let section = |anchor, title, body| Section { anchor, title, body };
+    let section = |anchor, title, body| Section { anchor, title, folded: false, body };
     let mut sections = Vec::new();
     if let Some(comparison) = &review.comparison {
         let title = "Recall and precision of each algorithm";
@@ -72,14 +89,14 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         sections.push(section("before", "The run before", before));
     }
     sections.push(section("algorithms", "What each algorithm found", algorithms::section(report)));
-    sections.push(section("agreement", "Who finds whose pairs", agreement::section(report, review)));
+    sections.push(section("agreement", "Who finds whose pairs", agreement::section(report, review)).folded());
     sections.push(section("similarity", "Pairs by similarity", scores::section(report, review)?));
     if let Some(curve) = s_curve::section(report, review)? {
         sections.push(section("bands", "What the bands of minhash let through", curve));
     }
-    sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?));
-    sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)));
-    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(report)));
+    sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?).folded());
+    sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)).folded());
+    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(report)).folded());
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -97,21 +114,16 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                 header {
                     h1 { (headline::title(report)) }
                     p.muted { (headline::subtitle(report)) }
-                    nav aria-label="Contents" {
-                        ul { @for section in &sections { li { a href={ "#" (section.anchor) } { (section.title) } } } }
-                    }
+                    (ran::section(report, review))
                 }
                 main {
                     @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (headline::facts(report))
                     (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
-                    (ran::section(report))
-                    @for section in &sections {
-                        section aria-labelledby=(section.anchor) {
-                            h2 id=(section.anchor) { (section.title) }
-                            (section.body)
-                        }
+                    nav aria-label="Contents" {
+                        ul { @for section in &sections { li { a href={ "#" (section.anchor) } { (section.title) } } } }
                     }
+                    @for section in &sections { (section.shown()) }
                 }
                 footer {
                     "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)

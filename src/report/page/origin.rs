@@ -91,5 +91,5 @@ fn matrix(crossing: &Crossing, what: &str) -> Markup {
             }
         },
     );
-    html! { h3 { (caption) } (table) }
+    html! { details { summary { (caption) } (table) } }
 }

@@ -7,7 +7,6 @@ use crate::job::RunReport;
 use crate::measure::Contained;
 use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
-use crate::stage::remove_if::RemoveIf;
 use crate::study::{Held, Review, ShownText};
 
 /// Characters of each text that are compared, from the first one on that differs.
@@ -38,7 +37,11 @@ fn explain_line(report: &RunReport, a: u64, b: u64) -> String {
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
     let safe = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
-    if !word.is_empty() && word.chars().all(safe) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// The id of a document, or its number where the corpus was not read.
@@ -48,7 +51,10 @@ pub fn id_of(review: &Review, doc: u64) -> String {
 
 fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let held = review.held.get(&(a, b));
-    let named = |doc| html! { bdi { (id_of(review, doc)) } };
+    let named = |doc: u64| {
+        let whole = review.texts.get(&doc).map(|text| plain(&text.id));
+        html! { bdi title=[whole] { (id_of(review, doc)) } }
+    };
     let numbers = |at: usize, held: &Held| {
         let more = held.more_numbers[at];
         let told = held.numbers[at].iter().map(|number| plain(number).into_owned()).collect::<Vec<_>>().join(", ");
@@ -83,27 +89,31 @@ fn part(contained: Contained) -> String {
 
 /// Which of the two goes, and why; nothing is said of a comparison, which removes nothing.
 fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
-    let removal = report.removal.as_ref()?;
-    let bounds = RemoveIf::parse(&removal.remove_if).ok().and_then(RemoveIf::bounds);
+    report.removal.as_ref()?;
+    let bounds = review.bounds;
     let held = review.held.get(&(a, b));
     let why = |reason: &str| match reason {
         "copy" => "they are exact copies".to_string(),
         "seen" => "an earlier night has its text".to_string(),
         "chain" => "others link the two".to_string(),
         _ => bounds.map_or("a pair is enough".into(), |bounds| {
-            format!("at least {} % of its text and {} % of its numbers stand there", percent(bounds.grams), percent(bounds.numbers))
+            format!(
+                "at least {} % of its text and {} % of its numbers stand there",
+                percent(bounds.grams),
+                percent(bounds.numbers)
+            )
         }),
     };
     let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
         let gone = review.removed.fates.get(&doc);
-        let stays = || {
-            let both = held.map(|held| [held.contained[at], held.contained[1 - at]])?;
-            bounds?.stays(both).map(|why| why.name())
-        };
         match gone {
-            Some(fate) if fate.kept == other => html! { (name) " goes for " (other_name) ": " (why(&fate.reason)) ". " },
-            Some(fate) => html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } ": " (why(&fate.reason)) ". " },
-            None => match stays() {
+            Some(fate) if fate.kept == other => {
+                html! { (name) " goes for " (other_name) ": " (why(&fate.reason)) ". " }
+            }
+            Some(fate) => {
+                html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } ": " (why(&fate.reason)) ". " }
+            }
+            None => match held.and_then(|held| held.stays[at]) {
                 Some(reason) => html! { (name) " stays (" (reason) "). " },
                 None => html! { (name) " stays. " },
             },
@@ -214,7 +224,9 @@ fn ends(text: &str) -> String {
 /// A stretch that differs, without its end where it is long.
 fn long(text: &str) -> String {
     match text.char_indices().nth(LONG) {
-        Some((end, _)) => format!("{} … ({} more)", &text[..end], counted(text[end..].chars().count() as u64, "character")),
+        Some((end, _)) => {
+            format!("{} … ({} more)", &text[..end], counted(text[end..].chars().count() as u64, "character"))
+        }
         None => text.to_string(),
     }
 }
@@ -226,7 +238,8 @@ fn same_beginning(a: &str, b: &str) -> usize {
     }
     let same = a.char_indices().zip(b.chars()).take_while(|((_, x), y)| x == y).last();
     let end = same.map_or(0, |((at, letter), _)| at + letter.len_utf8());
-    let breaks = a[..end].char_indices().rev().find(|(_, letter)| matches!(letter, '\n' | '.' | '。' | '!' | '?' | '！' | '？'));
+    let breaks =
+        a[..end].char_indices().rev().find(|(_, letter)| matches!(letter, '\n' | '.' | '。' | '!' | '?' | '！' | '？'));
     breaks.map_or(0, |(at, letter)| at + letter.len_utf8())
 }
 
@@ -238,7 +251,13 @@ fn beginning(text: &str) -> (&str, bool) {
 }
 
 /// The line that unfolds a pair.
-pub fn summary(report: &RunReport, review: &Review, algorithm: usize, similarity: Option<f32>, docs: [u64; 2]) -> Markup {
+pub fn summary(
+    report: &RunReport,
+    review: &Review,
+    algorithm: usize,
+    similarity: Option<f32>,
+    docs: [u64; 2],
+) -> Markup {
     let label = report.algorithms.get(algorithm).map_or_else(String::new, |one| plain(&one.label).into_owned());
     html! {
         summary {
@@ -261,7 +280,10 @@ mod tests {
     fn what_differs_is_marked_and_the_rest_is_folded() {
         let same = "One sentence. ".repeat(30);
         let page = shown(&format!("{same}It sleeps all day long."), &format!("{same}It sleeps all night long."));
-        assert!(page.contains("It sleeps all <del>day</del> long.") && page.contains("It sleeps all <ins>night</ins> long."));
+        assert!(
+            page.contains("It sleeps all <del>day</del> long.")
+                && page.contains("It sleeps all <ins>night</ins> long.")
+        );
         assert!(page.contains("The first 419 characters are the same") && page.len() < 700, "{page}");
         assert_eq!(shown("a b", "a b"), "<p class=\"muted\">The texts are the same.</p>");
     }
@@ -275,7 +297,8 @@ mod tests {
 
     #[test]
     fn many_differences_are_counted() {
-        let text = |last: &str| (0..40).map(|at| format!("Sentence number {at} ends with {last}.\n")).collect::<String>();
+        let text =
+            |last: &str| (0..40).map(|at| format!("Sentence number {at} ends with {last}.\n")).collect::<String>();
         let page = shown(&text("one"), &text("two"));
         assert_eq!(page.matches("<ins>").count(), SHOWN);
         assert!(page.contains("30 more sentences with differences"), "{page}");

@@ -6,20 +6,19 @@ use super::pair::quoted;
 use super::text::plain;
 use crate::job::RunReport;
 use crate::report::counted;
-use crate::stage::preset::PRESETS;
-use crate::stage::recipe::Recipe;
+use crate::study::Review;
 
 /// Inputs that are named.
 const NAMED: usize = 3;
 
 /// The list.
-pub fn section(report: &RunReport) -> Markup {
+pub fn section(report: &RunReport, review: &Review) -> Markup {
     let command = report.command.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
     html! {
         dl.ran {
             div { dt { "Corpus" } dd { (corpus(report)) } }
             @if !report.started.is_empty() { div { dt { "When" } dd { (moment(&report.started)) } } }
-            div { dt { "Preset" } dd { (preset(report)) } }
+            div { dt { "Preset" } dd { (preset(report, review)) } }
             div { dt { "Version" } dd { "dupsift " (plain(&report.dupsift)) } }
             @if !command.is_empty() { div { dt { "Command" } dd { code { (command) } } } }
         }
@@ -47,40 +46,14 @@ fn moment(time: &str) -> String {
     }
 }
 
-/// The preset that has these algorithms, or that none has.
-fn preset(report: &RunReport) -> String {
+fn preset(report: &RunReport, review: &Review) -> String {
     let labels = report.algorithms.iter().map(|one| plain(&one.label).into_owned()).collect::<Vec<_>>().join(", ");
-    let same = |algorithms: &str| {
-        let parsed = Recipe::parse_algorithms(algorithms).ok();
-        parsed.is_some_and(|parsed| {
-            parsed.iter().map(ToString::to_string).eq(report.recipe.algorithms.iter().map(String::from))
-        })
-    };
-    match PRESETS.iter().find(|preset| same(preset.algorithms)) {
-        Some(preset) => format!("{} ({labels})", preset.name),
-        None => format!("none: {labels}"),
-    }
+    format!("{} ({labels})", review.preset.unwrap_or("none"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::RecipeReport;
-
-    #[test]
-    fn a_preset_is_known_by_its_algorithms() {
-        let algorithms = |text: &str| {
-            Recipe::parse_algorithms(text).expect("a recipe").iter().map(ToString::to_string).collect::<Vec<_>>()
-        };
-        for known in PRESETS {
-            let recipe = RecipeReport { algorithms: algorithms(known.algorithms), ..RecipeReport::default() };
-            let told = preset(&RunReport { recipe, ..RunReport::default() });
-            let first = PRESETS.iter().find(|one| algorithms(one.algorithms) == algorithms(known.algorithms));
-            assert!(told.starts_with(first.expect("itself at least").name), "{told}");
-        }
-        let recipe = RecipeReport { algorithms: algorithms("tf,minhash:rows=3"), ..RecipeReport::default() };
-        assert!(preset(&RunReport { recipe, ..RunReport::default() }).starts_with("none"));
-    }
 
     #[test]
     fn times_are_read_by_people() {

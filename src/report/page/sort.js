@@ -6,7 +6,7 @@ for (const table of document.querySelectorAll('table.sort')) {
     const cell = row.cells[at];
     const text = (cell.dataset.value || cell.textContent).trim();
     const number = parseFloat(text.replace(/[,<> ]/g, ''));
-    return /^[<>]?\s*[-.\d]/.test(text) && !Number.isNaN(number) ? number : text;
+    return /^[<>]?\s*[-.\d]/.test(text) && Number.isFinite(number) ? number : text;
   };
   const compare = (x, y) => {
     if (typeof x === 'number' && typeof y === 'number') return x - y;
@@ -29,14 +29,14 @@ for (const table of document.querySelectorAll('table.sort')) {
       body.append(...keyed.map(([, row]) => row));
     });
   });
-  if (rows.length > 7) {
+  if (rows.length > 12) {
     const box = table.closest('.scroll');
     const label = document.createElement('label');
     const input = document.createElement('input');
     label.className = 'filter';
     input.type = 'search';
     label.append('Filter: ', input);
-    box.before(label);
+    box.prepend(label);
     input.addEventListener('input', () => {
       const word = input.value.toLowerCase();
       rows.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(word); });

@@ -9,7 +9,7 @@ use crate::report::{counted, thousands};
 use crate::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
 /// Pairs that are unfolded when the page is opened.
-const OPEN: usize = 2;
+const OPEN: usize = 1;
 /// Characters that are shown of a text that stands by itself.
 const ALONE: usize = 300;
 

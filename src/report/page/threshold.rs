@@ -16,8 +16,11 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let points = points(&review.removed.scores);
     let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
     let title = "Documents that go, by the least similarity asked for";
-    let description =
-        points.iter().map(|&(at, count)| format!("{} at {}", thousands(count), share(at))).collect::<Vec<_>>().join(", ");
+    let description = points
+        .iter()
+        .map(|&(at, count)| format!("{} at {}", thousands(count), share(at)))
+        .collect::<Vec<_>>()
+        .join(", ");
     let chart = figure("threshold", title, &description, SMALL, |area| draw(area, &points))?;
     let chained = review.removed.chained;
     Ok(Some(html! {

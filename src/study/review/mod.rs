@@ -34,6 +34,9 @@ use crate::job::guards::previous_run;
 use crate::job::run_report::RunReport;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
+use crate::stage::preset::{PRESETS, Preset};
+use crate::stage::recipe::Recipe;
+use crate::stage::remove_if::{Bounds, RemoveIf};
 use crossing::{Files, Group};
 use sources::Sources;
 use tally::Tally;
@@ -65,6 +68,10 @@ pub struct Review {
     pub held: BTreeMap<(u64, u64), Held>,
     /// The removals; nothing where nothing may go.
     pub removed: RemovedReview,
+    /// What removal asks of a document, where a pair is not enough.
+    pub bounds: Option<Bounds>,
+    /// The preset that has the algorithms of the run, where one has.
+    pub preset: Option<&'static str>,
     /// The record of the run before, where one was named and is still there.
     pub before: Option<Box<RunReport>>,
     /// Why there are no texts, where there are none.
@@ -102,30 +109,22 @@ pub fn review(
         Some((engine, reader)) => sources::read(engine, reader, dir)?,
         None => Sources::unknown(),
     };
-    let Paired { tallies, agreement, pooled, mut files, mut by_source } = paired(finished, &deciding, &sources, dir, go_on)?;
+    let Paired { tallies, agreement, pooled, mut files, mut by_source } =
+        paired(finished, &deciding, &sources, dir, go_on)?;
     let clusters = read_clusters(finished, go_on)?;
     let large = clusters::largest(&clusters, &deciding, LARGE);
     let least = tally::least(&tallies, tally::LEAST);
     let samples = tally::samples(&tallies);
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
-    let gone = AtomicBits::new(dir, "gone", report.documents.rows as usize)?;
-    let removed = match &report.removal {
-        Some(_) => removed::read(finished.removals()?, |doc| docs.contains(&doc), &gone, go_on)?,
-        None => RemovedReview::default(),
-    };
-    for doc in gone.iter() {
-        files.count_removed(doc as u64);
-        if let Some(crossing) = &mut by_source {
-            crossing.count_removed(sources.of(doc as u64));
-        }
-    }
+    let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources), dir, go_on)?;
     let read = match corpus {
         Some((engine, reader)) => shown::read(engine, reader, report, docs)?,
         None => BTreeMap::new(),
     };
+    let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
     let pairs = least.iter().chain(samples.iter().flatten()).map(|pair| (pair.a, pair.b));
-    let held = held::hold(&read, pairs.chain(large.iter().flat_map(LargeCluster::pairs)));
+    let held = held::hold(&read, bounds, pairs.chain(large.iter().flat_map(LargeCluster::pairs)));
     let texts = read.into_iter().map(|(doc, read)| (doc, read.shown)).collect();
     Ok(Review {
         algorithms: tallies
@@ -145,6 +144,8 @@ pub fn review(
         held,
         removed,
         before: before(report),
+        bounds,
+        preset: preset(report),
         no_texts: None,
         comparison: comparison(finished)?,
     })
@@ -219,6 +220,28 @@ fn paired(
     Ok(Paired { tallies, agreement, pooled: together, files, by_source })
 }
 
+/// What the table of removals says, counted by file and by source too; nothing of a comparison.
+fn read_removed(
+    finished: &Finished,
+    shown: &BTreeSet<u64>,
+    (files, by_source, sources): (&mut Files, &mut Option<Crossing>, &Sources),
+    dir: &Path,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<RemovedReview> {
+    if finished.report.removal.is_none() {
+        return Ok(RemovedReview::default());
+    }
+    let gone = AtomicBits::new(dir, "gone", finished.report.documents.rows as usize)?;
+    let removed = removed::read(finished.removals()?, |doc| shown.contains(&doc), &gone, go_on)?;
+    for doc in gone.iter() {
+        files.count_removed(doc as u64);
+        if let Some(crossing) = by_source {
+            crossing.count_removed(sources.of(doc as u64));
+        }
+    }
+    Ok(removed)
+}
+
 /// What the tables of clusters say.
 fn read_clusters(
     finished: &Finished,
@@ -276,6 +299,15 @@ fn before(report: &RunReport) -> Option<Box<RunReport>> {
     (before.started != report.started).then(|| Box::new(before))
 }
 
+/// The preset that has these algorithms.
+fn preset(report: &RunReport) -> Option<&'static str> {
+    let same = |preset: &&Preset| {
+        let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();
+        parsed.iter().map(ToString::to_string).eq(report.recipe.algorithms.iter().cloned())
+    };
+    PRESETS.iter().find(same).map(|preset| preset.name)
+}
+
 fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
     let path = finished.dir().join("compare/comparison.json");
     match std::fs::read(&path) {
@@ -291,7 +323,22 @@ fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{AlgorithmReport, RemovalReport};
+    use crate::job::{AlgorithmReport, RecipeReport, RemovalReport};
+
+    #[test]
+    fn a_preset_is_known_by_its_algorithms() {
+        let of = |algorithms: &str| {
+            let algorithms =
+                Recipe::parse_algorithms(algorithms).expect("a recipe").iter().map(ToString::to_string).collect();
+            preset(&RunReport {
+                recipe: RecipeReport { algorithms, ..RecipeReport::default() },
+                ..RunReport::default()
+            })
+        };
+        assert_eq!(of(PRESETS[0].algorithms), Some(PRESETS[0].name));
+        assert!(PRESETS.iter().all(|preset| of(preset.algorithms).is_some()));
+        assert_eq!(of("tf,minhash:rows=3"), None);
+    }
 
     #[test]
     fn one_named_algorithm_decides_or_all_do() {

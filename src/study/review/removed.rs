@@ -7,6 +7,9 @@ use crate::batch::RemovalFound;
 use crate::error::Result;
 use crate::shuffle::AtomicBits;
 
+/// Rows between two looks at whether to go on.
+const ASKED: usize = 4096;
+
 /// Removed documents by the pairs for which they go.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
@@ -36,7 +39,7 @@ pub fn read(
 ) -> Result<RemovedReview> {
     let mut review = RemovedReview::default();
     for (at, row) in rows.enumerate() {
-        if at % super::GATHERED == 0 {
+        if at % ASKED == 0 {
             go_on()?;
         }
         let RemovalFound { doc, kept, similarity, reason } = row?;
