@@ -5,6 +5,7 @@
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
+#   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
 #   make lint                                                      format, clippy, documentation
 #   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured side by side
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
@@ -43,7 +44,7 @@ export CORPUS OUT ALGORITHMS CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel dist test lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
+.PHONY: help dedup wheel dist test test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -84,6 +85,11 @@ python: wheel .venv-frames/ready
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
+
+# It takes Chromium and its driver as the system has them; look at the screenshots in out/browser.
+test-browser: .venv-browser/ready
+	$(CARGO) build --release --bin dupsift
+	"$(CURDIR)/.venv-browser/bin/python" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
 
 lint: fmt clippy doc
 
@@ -172,6 +178,9 @@ venv: .venv/ready
 .venv-wheel/ready: scripts/requirements-wheel.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-wheel scripts/requirements-wheel.txt
 
+.venv-browser/ready: scripts/requirements-browser.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-browser scripts/requirements-browser.txt
+
 .venv-dist/ready: scripts/requirements-dist.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-dist scripts/requirements-dist.txt
 
@@ -180,4 +189,4 @@ venv: .venv/ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-dist .venv-frames .venv-peers .venv-wheel .mdbook dist
+	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-wheel .mdbook dist

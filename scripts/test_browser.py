@@ -1,0 +1,166 @@
+"""report.html in a browser: what axe-core finds (WCAG 2.1 A and AA), and whether the page holds at 400 and 1280 pixels.
+
+Each page is opened in light and in dark, as it comes and with all that folds unfolded. Asked is that
+
+* axe-core finds nothing,
+* nothing is wider than the window but what scrolls in its own box,
+* tables sort by a click, and hold the same rows where scripts are off,
+* the browser reports no error, so that the policy lets the page's own script run,
+* the page of a small corpus is less than 6,000 pixels high at 1280 (`--small`),
+* it can be printed.
+
+    python scripts/test_browser.py --dupsift target/release/dupsift data-samples/docs --shots out/browser
+
+It takes Chromium and its driver as the system has them (Debian: chromium, chromium-driver), selenium and axe-core-python
+(scripts/requirements-browser.txt), and no network. Screenshots are for the eye: look at them.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# Drivers are not looked for on the network, and nothing is told about the use of the library.
+os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
+
+import axe_core_python
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+
+WIDTHS = [400, 1280]
+SCHEMES = ["light", "dark"]
+HIGHEST = 6_000
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})
+  .then((found) => done(found.violations.map((one) =>
+    one.id + ' (' + one.impact + '): ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(' | '))))
+  .catch((error) => done(['axe failed: ' + error]));
+"""
+# What ends to the right of the window, and stands in no box that scrolls.
+TOO_WIDE = """
+const width = document.documentElement.clientWidth;
+return Array.from(document.querySelectorAll('main *, header *'))
+  .filter((one) => one.getBoundingClientRect().right > width + 1 && !one.closest('.scroll'))
+  .slice(0, 3).map((one) => one.outerHTML.slice(0, 160));
+"""
+CELLS = """
+return Array.from(document.querySelectorAll('table.sort')).map((table) =>
+  Array.from(table.tBodies[0].rows).map((row) => row.textContent));
+"""
+SORTS = """
+const wrong = [];
+for (const table of document.querySelectorAll('table.sort')) {
+  const rows = () => Array.from(table.tBodies[0].rows);
+  if (rows().length < 2) continue;
+  const button = table.tHead.rows[0].cells[1].querySelector('button');
+  if (!button) { wrong.push('no button: ' + table.tHead.textContent); continue; }
+  button.click();
+  const heading = button.parentElement;
+  const values = rows().map((row) => parseFloat((row.cells[1].dataset.value || row.cells[1].textContent).replace(/,/g, '')));
+  const numbers = values.filter((one) => !Number.isNaN(one));
+  if (heading.getAttribute('aria-sort') !== 'descending') wrong.push('not said: ' + table.tHead.textContent);
+  if (numbers.length === values.length && numbers.some((one, at) => at > 0 && numbers[at - 1] < one)) wrong.push(values.join());
+}
+return wrong;
+"""
+
+
+def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
+    options = Options()
+    options.binary_location = chromium
+    for flag in [*FLAGS, f"--user-data-dir={profile}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(driver))
+
+
+def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) -> list[str]:
+    """What is wrong with one page."""
+    axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    wrong = []
+    for width in WIDTHS:
+        for scheme in SCHEMES:
+            where = f"{page} at {width}, {scheme}"
+            driver.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride",
+                {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+            )
+            features = [{"name": "prefers-color-scheme", "value": scheme}]
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+            driver.get(page.as_uri())
+            high = driver.execute_script("return document.documentElement.scrollHeight")
+            if small and width == 1280 and high >= HIGHEST:
+                wrong.append(f"{where}: {high} pixels high; expected less than {HIGHEST}")
+            if shots:
+                shots.mkdir(parents=True, exist_ok=True)
+                size = {"width": width, "height": high, "deviceScaleFactor": 1, "mobile": False}
+                driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+                driver.save_screenshot(str(shots / f"{page.parent.name}-{width}-{scheme}.png"))
+            for unfolded in [False, True]:
+                if unfolded:
+                    driver.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+                driver.execute_script(axe)
+                found = driver.execute_async_script(AXE)
+                found += [f"too wide: {one}" for one in driver.execute_script(TOO_WIDE)]
+                wrong += [f"{where}{', unfolded' if unfolded else ''}: {one}" for one in found]
+            wrong += [f"{where}: not sorted: {one}" for one in driver.execute_script(SORTS)]
+            wrong += [f"{where}: {entry['message']}" for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+    driver.get(page.as_uri())
+    with_scripts = driver.execute_script(CELLS)
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    driver.get(page.as_uri())
+    # The page's own script is off now, what the driver asks is not.
+    if driver.execute_script(CELLS) != with_scripts or driver.execute_script("return document.querySelector('th button')"):
+        wrong.append(f"{page}: without scripts its tables are others")
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    if not driver.execute_cdp_cmd("Page.printToPDF", {})["data"]:
+        wrong.append(f"{page}: nothing is printed")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path, help="a small corpus: it is run and compared, and both pages are looked at")
+    parser.add_argument("--dupsift", required=True, type=Path, help="the program")
+    parser.add_argument("--shots", type=Path, help="a folder for screenshots at both widths, light and dark")
+    parser.add_argument("--page", type=Path, action="append", default=[], help="another page to look at, as it is")
+    arguments = parser.parse_args()
+    programs = {name: shutil.which(name) for name in ["chromium", "chromedriver"]}
+    missing = [name for name, found in programs.items() if not found]
+    if missing:
+        sys.exit(f"{' and '.join(missing)}: not in PATH; Debian has them as chromium and chromium-driver")
+    with tempfile.TemporaryDirectory() as folder:
+        outs = {}
+        for verb, more in [("run", []), ("compare", ["--algorithms", "balanced,minhash,simhash", "--judge-sample", "200"])]:
+            outs[verb] = Path(folder) / verb
+            done = subprocess.run(
+                [arguments.dupsift, verb, arguments.corpus, "--out", outs[verb], *more], capture_output=True, text=True
+            )
+            if done.returncode not in (0, 3):
+                sys.exit(f"{verb} ended with {done.returncode}: {done.stderr}")
+        driver = browser(programs["chromium"], programs["chromedriver"], str(Path(folder) / "profile"))
+        try:
+            wrong = look(driver, outs["run"] / "report.html", True, arguments.shots)
+            for page in [outs["compare"] / "report.html", *arguments.page]:
+                wrong += look(driver, page.resolve(), False, arguments.shots)
+        finally:
+            driver.quit()
+    print("\n".join(wrong) if wrong else "axe-core finds nothing; both pages hold at 400 and 1280 pixels, in light and in dark")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
