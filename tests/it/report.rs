@@ -258,3 +258,20 @@ fn the_figures_of_the_page_are_those_of_the_tables() {
     assert_eq!(thresholds[thresholds.len() - 5..], next());
     assert_eq!(column("file", 2), next());
 }
+
+#[test]
+fn the_run_before_stands_beside_this_one() {
+    let before = done(&samples().join("zh.parquet"), &["--algorithms", "exact"]);
+    let previous = before.out();
+    let now = done(samples(), &["--algorithms", "exact", "--previous", previous.to_str().unwrap()]);
+    let figures = |out: &Path| {
+        let record = record(out);
+        [&record["documents"]["used"], &record["removal"]["removed"]].map(|number| number.as_u64().unwrap())
+    };
+    let number = |text: &str| text.replace(',', "").parse::<u64>().unwrap();
+    let shown = page(&now.out());
+    let rows = table(&shown, "The run before");
+    assert_eq!([number(rows[0][1]), number(rows[1][1])], figures(&previous));
+    assert_eq!([number(rows[0][3]), number(rows[1][3])], figures(&now.out()));
+    assert!(!page(&previous).contains("id=\"before\""));
+}
