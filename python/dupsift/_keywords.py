@@ -71,6 +71,7 @@ class _Publishing(TypedDict, total=False):
     max_removed_share: float
     guard_rows: int
     previous: str | os.PathLike[str]
+    source_column: str
     max_pairs_factor: int
     corpus: str | Sequence[str]
     stats: str | os.PathLike[str]

@@ -4,14 +4,14 @@ use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
 use super::{FULL_BYTES, FULL_ROWS, table};
 use crate::error::Result;
-use arrow_array::RecordBatch;
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// The columns of the table, for ids of that type.
-pub fn attribute_schema(id: IdType) -> SchemaRef {
-    Arc::new(Schema::new(vec![
+/// The columns of the table, for ids of that type; the last one where sources are told.
+pub fn attribute_schema(id: IdType, sources: bool) -> SchemaRef {
+    let mut columns = vec![
         id_field("id", id),
         Field::new("doc", DataType::Int64, false),
         Field::new("removed", DataType::Boolean, true),
@@ -21,7 +21,9 @@ pub fn attribute_schema(id: IdType) -> SchemaRef {
         Field::new("cluster_size", DataType::Int64, false),
         Field::new("is_representative", DataType::Boolean, false),
         Field::new("copies", DataType::Int64, false),
-    ]))
+    ];
+    columns.extend(sources.then(|| Field::new("sources", DataType::Int64, false)));
+    Arc::new(Schema::new(columns))
 }
 
 /// One row of the table.
@@ -45,6 +47,8 @@ pub struct AttributeRow<'r> {
     pub is_representative: bool,
     /// Documents with exactly its text, itself among them.
     pub copies: u64,
+    /// How many values of `--source-column` its cluster has, where these are told.
+    pub sources: Option<u64>,
 }
 
 /// Builds batches of the table.
@@ -56,19 +60,22 @@ pub struct AttributeBuilder {
     removed: BooleanBuilder,
     reason: StringBuilder,
     is_representative: BooleanBuilder,
+    /// None where the table has no such column.
+    sources: Option<Int64Builder>,
     rows: usize,
 }
 
 impl AttributeBuilder {
-    /// An empty builder for ids of that type.
-    pub fn new(id: IdType) -> AttributeBuilder {
+    /// An empty builder for ids of that type, as [`attribute_schema`].
+    pub fn new(id: IdType, sources: bool) -> AttributeBuilder {
         AttributeBuilder {
-            schema: attribute_schema(id),
+            schema: attribute_schema(id, sources),
             ids: std::array::from_fn(|_| IdBuilder::new(id)),
             numbers: Default::default(),
             removed: BooleanBuilder::new(),
             reason: StringBuilder::new(),
             is_representative: BooleanBuilder::new(),
+            sources: sources.then(Int64Builder::new),
             rows: 0,
         }
     }
@@ -86,6 +93,9 @@ impl AttributeBuilder {
         self.removed.append_option(row.removed);
         self.reason.append_option(row.reason);
         self.is_representative.append_value(row.is_representative);
+        if let Some(sources) = &mut self.sources {
+            sources.append_value(row.sources.unwrap_or_default() as i64);
+        }
         self.rows += 1;
         Ok(())
     }
@@ -105,7 +115,7 @@ impl AttributeBuilder {
         self.rows = 0;
         let [id, kept_id, cluster_id] = self.ids.each_mut().map(IdBuilder::finish);
         let [doc, cluster_size, copies] = self.numbers.each_mut().map(|builder| Arc::new(builder.finish()));
-        let columns = vec![
+        let mut columns: Vec<ArrayRef> = vec![
             id,
             doc,
             Arc::new(self.removed.finish()),
@@ -116,6 +126,7 @@ impl AttributeBuilder {
             Arc::new(self.is_representative.finish()),
             copies,
         ];
+        columns.extend(self.sources.as_mut().map(|sources| Arc::new(sources.finish()) as ArrayRef));
         table("attributes", &self.schema, columns)
     }
 }

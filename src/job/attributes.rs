@@ -10,10 +10,11 @@ use crate::engine::numbers::Numbers;
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
-use crate::reading::classes::Classes;
+use crate::reading::classes::{Classes, number};
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
+use crate::reading::source_values::SourceValues;
 
 /// Why documents go, by the numbers of [`Marks::reasons`], counted from 1; behind them the codes of rejections.
 const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
@@ -78,6 +79,8 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
+    /// The values of `--source-column`, where it is given.
+    pub sources: Option<&'k SourceValues>,
 }
 
 /// Writes a table for each file.
@@ -85,16 +88,18 @@ pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Kno
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
     let running = engine.clock.stage("write attributes/");
     let marks = Marks::new(engine, reader, known.decided, known.copies, known.rejected)?;
+    let sources = known.sources.map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
+    let told = sources.is_some();
     let (files, places, guests) = (&reader.source.files, reader.source.places()?, reader.guest_files());
     let bar = engine.bar("write attributes/", files.len() - guests);
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(reader.documents());
         let path = stage.file(&format!("attributes/{}.parquet", places[at]))?;
-        let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind()))?;
-        let mut builder = AttributeBuilder::new(known.ids.kind());
+        let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), told))?;
+        let mut builder = AttributeBuilder::new(known.ids.kind(), told);
         for doc in rows {
-            push(reader, &mut builder, doc, &marks, components, known)?;
+            push(reader, &mut builder, doc, &marks, (components, sources.as_ref()), known)?;
             if builder.is_full() {
                 engine.go_on()?;
                 writer.write(&builder.finish()?)?;
@@ -117,12 +122,47 @@ pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Kno
     Ok(report)
 }
 
+/// For each representative how many values its cluster has.
+fn in_clusters(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    sources: &SourceValues,
+    clusters: &Components,
+) -> Result<Numbers> {
+    let shuffle = engine.shuffle("cluster-sources", 16, 8, reader.rows())?;
+    sources.spread(engine, reader, &shuffle, |doc, hash| {
+        let mut row = [0; 16];
+        row[..8].copy_from_slice(&clusters.representative(doc).to_be_bytes());
+        row[8..].copy_from_slice(&hash.to_be_bytes());
+        row
+    })?;
+    let rows = shuffle.finish()?;
+    let documents = reader.documents();
+    let mut counts = Numbers::new(engine.dir, "cluster-sources", documents as usize, documents)?;
+    let mut slots = counts.slots();
+    let mut hashes = Vec::new();
+    for partition in 0..rows.partitions() {
+        engine.go_on()?;
+        let records = rows.load(partition, engine.budget.a_thread)?;
+        for group in records.groups() {
+            let representative = number(&records.record(group.start)[..8]);
+            hashes.clear();
+            hashes.extend(group.map(|at| number(&records.record(at)[8..])));
+            hashes.sort_unstable();
+            hashes.dedup();
+            slots.set(representative, hashes.len() as u64);
+        }
+        rows.remove(partition)?;
+    }
+    Ok(counts)
+}
+
 fn push(
     reader: &Reader<'_>,
     builder: &mut AttributeBuilder,
     doc: u64,
     marks: &Marks,
-    components: &Components,
+    (components, sources): (&Components, Option<&Numbers>),
     known: Known<'_>,
 ) -> Result<()> {
     let (removed, reason) = marks.of(doc);
@@ -138,5 +178,6 @@ fn push(
         cluster_size: components.size(doc),
         is_representative: representative == doc,
         copies: known.copies.members(doc).len().max(1) as u64,
+        sources: sources.map(|sources| sources.get(representative)),
     })
 }

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::io::{BadInput, Stage, held_path};
 use crate::reading::RejectionsReport;
 use crate::reading::reader::Reader;
+use crate::reading::source_values::SourceReport;
 use crate::spelling::opt;
 use crate::stage::guard::{Fired, PairCounts, ReadCounts, holds, pairs, reading, removal};
 
@@ -54,6 +55,12 @@ pub(crate) fn of_run(
     // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
     fired.extend(report.inputs.iter().filter_map(goes));
+    let column = reader.options.source_column.as_deref().unwrap_or_default();
+    let goes = |one: &SourceReport| {
+        let whose = format!("{column} {:?}", one.source);
+        removal(&whose, one.rows, one.removed - one.seen, share, least)
+    };
+    fired.extend(report.sources.iter().filter_map(goes));
     if let Some(previous) = &reader.options.previous {
         fired.extend(over_pairs(report, &previous_run(previous)?, reader.options.max_pairs_factor));
     }

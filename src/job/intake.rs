@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::io::Want;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
+use crate::reading::source_values::{self, SourceValues};
 use crate::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
 use crate::stage::note;
 use crate::stage::parts::{Parts, shape};
@@ -21,6 +22,7 @@ pub struct Intake<'j> {
     reader: &'j Reader<'j>,
     ids: Shuffle,
     keep: Recorder<'j>,
+    sources: Option<source_values::Recorder<'j>>,
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
     headings: Option<Headings>,
@@ -51,6 +53,8 @@ pub struct Took {
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
+    /// The values of `--source-column`, where it is given.
+    pub sources: Option<SourceValues>,
     /// Rows set aside.
     pub rejected: Rejected,
     /// The hashes of all texts, where copies were not known before.
@@ -81,6 +85,7 @@ impl<'j> Intake<'j> {
             reader,
             ids: engine.shuffle("ids", 8, 8, reader.documents())?,
             keep: Recorder::new(engine, reader)?,
+            sources: source_values::Recorder::new(engine, reader)?,
             rejecter: Rejecter::new(engine, reader)?,
             hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
             shapes: AtomicCells::new(engine.dir, "shapes", reader.documents() as usize)?,
@@ -90,7 +95,7 @@ impl<'j> Intake<'j> {
 
     /// The columns that are recorded beside what `want` asks for.
     pub fn want(&self, want: Want) -> Want {
-        Recorder::want(self.reader, Want { id: true, ..want })
+        source_values::Recorder::want(self.reader, Recorder::want(self.reader, Want { id: true, ..want }))
     }
 
     /// For one thread.
@@ -155,7 +160,8 @@ impl<'j> Intake<'j> {
         }
         let recorded = self.keep.record(batch, &recorder.lengths);
         recorder.lengths.clear();
-        recorded
+        recorded?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
     }
 
     /// Ends the work of a thread.
@@ -181,6 +187,7 @@ impl<'j> Intake<'j> {
         Ok(Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
             keep: self.keep.finish()?,
+            sources: self.sources.map(source_values::Recorder::finish).transpose()?,
             rejected: self.rejecter.finish()?,
             hashes,
             headings: self.headings,

@@ -14,7 +14,7 @@ use super::last_reading;
 use super::member::{Member, each};
 use super::pairs;
 use super::products::Stock;
-use super::removals::Decided;
+use super::removals::{self, Decided};
 use super::run_report::RunReport;
 use super::tables::{Expanded, Tables, Written};
 use crate::algorithm::Stats;
@@ -77,7 +77,7 @@ pub fn write(
     let mut decided = reader.options.removes.then(decide).transpose()?;
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
-    let label = |at: &usize| (members[*at].bound.label.as_str(), models[*at].as_slice());
+    let label = |at: &usize| (&*members[*at].bound.label, &*models[*at]);
     let tables = Tables {
         members: &members,
         keep: &taken.keep,
@@ -94,15 +94,20 @@ pub fn write(
     };
     let written = tables.write(engine, reader, stage)?;
     note(&mut members, &written);
-    let known = |decided| Known { decided, rejected: &taken.rejected, copies, ids: &ids };
-    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none()).map(known);
+    let sources = taken.sources.as_ref();
+    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none());
+    let decisions = decisions.map(|decided| Known { decided, rejected: &taken.rejected, copies, ids: &ids, sources });
     let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
     let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, bad);
-    let rejected = rejected.into_iter().skip(reader.guest_files());
-    report.inputs.iter_mut().zip(rejected).for_each(|(input, rows)| input.rejected = rows);
+    report
+        .inputs
+        .iter_mut()
+        .zip(rejected.into_iter().skip(reader.guest_files()))
+        .for_each(|(input, rows)| input.rejected = rows);
     report.corpus = copied;
+    report.sources = removals::by_source(engine, reader, sources, decided.as_ref(), copies)?;
     report.guards = guards::of_run(reader, stage, bad, &report)?;
     Ok((report, decided))
 }

@@ -1,6 +1,7 @@
 //! The rows of `removed/`: recorded while it is decided, and written as a table.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use super::components::Components;
 use super::contents::Shares;
@@ -12,13 +13,17 @@ use crate::io::{Stage, TableWriter};
 use crate::reading::classes::{Classes, number};
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
-use crate::shuffle::{Sorted, Writer};
+use crate::reading::source_values::{SourceReport, SourceValues};
+use crate::shuffle::{AtomicBits, Sorted, Writer};
 use crate::stage::parts::Parts;
 use crate::stage::survive::Removal;
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether it was looked at how much of the
 /// document is contained, and the two shares.
 pub const ROW: usize = 31;
+
+/// Bytes of a row: the hash of the value, the document, and 0 where it stays, 1 where it goes, 2 where an index has its text.
+const SOURCE_ROW: usize = 17;
 
 /// Records a removal.
 pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
@@ -182,4 +187,59 @@ pub fn write(
     }
     let (_, bytes) = writer.close()?;
     Ok((removals, bytes))
+}
+
+/// What goes of each value of `--source-column` that at least `--guard-rows` rows have, in order of the values.
+///
+/// # Errors
+/// A full disk.
+pub fn by_source(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    sources: Option<&SourceValues>,
+    decided: Option<&Decided>,
+    copies: &Classes,
+) -> Result<Vec<SourceReport>> {
+    let (Some(sources), Some(decided)) = (sources, decided) else { return Ok(Vec::new()) };
+    let bits = |name| AtomicBits::new(engine.dir, name, reader.documents() as usize);
+    let (goes, seen) = (bits("source-goes")?, bits("source-seen")?);
+    for partition in 0..decided.rows.partitions() {
+        let records = decided.rows.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            let (doc, _, reason) = fate(reader, records.record(at), copies);
+            goes.set(doc as usize);
+            if reason == "seen" {
+                seen.set(doc as usize);
+            }
+        }
+    }
+    let shuffle = engine.shuffle("sources", SOURCE_ROW, 8, reader.rows())?;
+    sources.spread(engine, reader, &shuffle, |doc, hash| {
+        let mut row = [0; SOURCE_ROW];
+        row[..8].copy_from_slice(&hash.to_be_bytes());
+        row[8..16].copy_from_slice(&doc.to_be_bytes());
+        row[16] = u8::from(goes.get(doc as usize)) + u8::from(seen.get(doc as usize));
+        row
+    })?;
+    let (values, least) = (shuffle.finish()?, reader.options.guard_rows.max(1));
+    let found = Mutex::new(Vec::new());
+    engine.work(
+        values.partitions(),
+        || Ok(()),
+        |(), partition| {
+            let records = values.load(partition, engine.budget.a_thread)?;
+            for group in records.groups().filter(|group| group.len() as u64 >= least) {
+                let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
+                let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();
+                let source = String::from_utf8_lossy(value).into_owned();
+                let report = SourceReport { source, rows: group.len() as u64, removed: fates(1), seen: fates(2) };
+                found.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+            }
+            values.remove(partition)
+        },
+        Ok,
+    )?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by(|one, other| one.source.cmp(&other.source));
+    Ok(found)
 }

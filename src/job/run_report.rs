@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::StageReport;
-use crate::reading::{PurifyReport, RejectionsReport};
+use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use crate::stage::parts::PartsReport;
 
 /// Version of the records run.json.
@@ -39,6 +39,9 @@ pub struct RunReport {
     pub options: BTreeMap<String, serde_json::Value>,
     /// The input files, in the order that gives documents their numbers.
     pub inputs: Vec<InputReport>,
+    /// What goes by the values of `--source-column`, where it is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.

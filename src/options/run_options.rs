@@ -34,6 +34,8 @@ pub struct RunOptions {
     pub guard_rows: u64,
     /// The output of an earlier run that pairs are counted against.
     pub previous: Option<PathBuf>,
+    /// The column that says where a row comes from, of whose values is told what goes of each.
+    pub source_column: Option<String>,
     /// How many times the pairs a document of that run there may be.
     pub max_pairs_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
@@ -137,6 +139,7 @@ impl RunOptions {
             max_removed_share: 0.0,
             guard_rows: 0,
             previous: None,
+            source_column: None,
             max_pairs_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,

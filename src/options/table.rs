@@ -138,6 +138,10 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILES, RUN, "previous", "DIR", Kind::Path,
         "Output of an earlier run; where a guard fires the result is held back, even if nothing stands at {out}")
         .field(|run, given| Ok(run.previous = Some(given.path())), |run| run.previous.clone().map(Value::from)),
+    OptionSpec::new(FILES, RUN, "source-column", "COLUMN", Kind::Column,
+        "Column that says where a row comes from: {max-removed-share} guards each of its values too, run.json says what goes of each with \
+         {guard-rows} rows, and attributes/ how many meet in a cluster")
+        .field(|run, given| Ok(run.source_column = Some(given.text().to_owned())), |run| run.source_column.clone().map(Value::from)),
     OptionSpec::new(FILES, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
         "Hold the result back where an algorithm has more than so many times the pairs a document that it has in {previous}; from \
          1,000 pairs on")

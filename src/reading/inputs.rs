@@ -80,7 +80,9 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let pages = pages.zip(options.page_columns_required).filter(|(_, required)| *required);
     let pages = pages.map(|((option, column), _)| Asked { option, column, plain: false });
     let keep = options.keep.columns().into_iter().map(|column| Asked { option: opt("keep"), column, plain: true });
-    keep.chain(fields).chain(pages)
+    let source = options.source_column.iter();
+    let source = source.map(|column| Asked { option: opt("source-column"), column: column.clone(), plain: true });
+    keep.chain(source).chain(fields).chain(pages)
 }
 
 /// The option that names the column of this field.
@@ -132,6 +134,7 @@ pub(crate) fn columns(options: &RunOptions) -> Columns {
             .keep
             .columns()
             .into_iter()
+            .chain(options.source_column.clone())
             .chain(fields(options))
             .chain(report_columns(options))
             .chain(page_columns(options))

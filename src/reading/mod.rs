@@ -17,8 +17,10 @@ pub(crate) mod purify_report;
 pub(crate) mod read;
 pub(crate) mod reader;
 pub(crate) mod rejected;
+pub(crate) mod source_values;
 
 pub use inputs::{Inputs, input_endings, look};
 pub use purify_report::PurifyReport;
 pub use reader::Reader;
 pub use rejected::RejectionsReport;
+pub use source_values::SourceReport;

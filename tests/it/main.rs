@@ -54,6 +54,7 @@ mod resume_inputs;
 mod scripts;
 mod short_copies;
 mod signals;
+mod source_column;
 mod sources;
 mod spelling;
 mod stream;

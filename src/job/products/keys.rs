@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! purified pages  copies, words
-//! notes          corpus, pages, --keep, --strict, ids; first lines where they are noted
+//! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines where they are noted
 //! copies         corpus, pages, the columns that algorithms read
 //! counts         copies, words, what is counted, --count-copies
 //! model LABEL    counts, copies, the algorithm
@@ -39,6 +39,7 @@ const ELSEWHERE: &[&str] = &[
     "max-removed-share",
     "guard-rows",
     "previous",
+    "source-column",
     "max-pairs-factor",
     "strict",
     "no-report",
@@ -128,7 +129,8 @@ impl Keys {
         let words = reader.pipeline.identity();
         let headings = if recipe.relates() { words.as_str() } else { "" };
         let (keep, strict) = (options.keep.to_string(), options.strict.to_string());
-        let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, headings]);
+        let sources = options.source_column.as_deref().unwrap_or_default();
+        let notes = Key::new("notes".into(), &[&corpus, &keep, &strict, sources, headings]);
         let headings = Key::new("first lines".into(), &[&corpus, headings]).hash;
         let copies = Key::new("copies".into(), &[&corpus, &format!("{:?}", reader.fields)]);
         let kinds: Vec<String> = recipe.features().iter().map(|kind| kind.name()).collect();

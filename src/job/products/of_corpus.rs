@@ -16,6 +16,7 @@ use crate::job::keep::KeepOrder;
 use crate::reading::classes::Classes;
 use crate::reading::cuts::Cuts;
 use crate::reading::rejected::Rejected;
+use crate::reading::source_values::SourceValues;
 use crate::row::number;
 
 /// Bytes of a term with its counts.
@@ -52,6 +53,8 @@ impl Product for Taken {
         to.plain(&self.parts)?;
         to.cells(&self.shapes)?;
         self.keep.put_down(to)?;
+        to.plain(&self.sources.is_some())?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_down(to))?;
         self.rejected.put_down(engine, to)?;
         to.plain(&self.headings.is_some())?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.put_down(to))
@@ -70,6 +73,7 @@ impl Product for Taken {
             parts,
             shapes,
             keep: KeepOrder::take_up(from)?,
+            sources: if from.plain()? { Some(SourceValues::take_up(from)?) } else { None },
             rejected: Rejected::take_up(engine, documents, from)?,
             headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
             hashes: None,
