@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::components::Components;
+use super::intake::Taken;
 use super::removals::{Decided, fate};
 use super::run_report::FolderReport;
 use crate::batch::{AttributeBuilder, AttributeRow, RejectReason, attribute_schema};
@@ -73,22 +74,21 @@ impl Marks {
 pub struct Known<'k> {
     /// What was decided.
     pub decided: &'k Decided,
-    /// Rows that were set aside.
-    pub rejected: &'k Rejected,
+    /// What was recorded of the rows.
+    pub taken: &'k Taken,
     /// The exact copies.
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// The values of `--source-column`, where it is given.
-    pub sources: Option<&'k SourceValues>,
 }
 
 /// Writes a table for each file.
 pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
     let running = engine.clock.stage("write attributes/");
-    let marks = Marks::new(engine, reader, known.decided, known.copies, known.rejected)?;
-    let sources = known.sources.map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
+    let marks = Marks::new(engine, reader, known.decided, known.copies, &known.taken.rejected)?;
+    let sources =
+        known.taken.sources.as_ref().map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
     let told = sources.is_some();
     let (files, places, guests) = (&reader.source.files, reader.source.places()?, reader.guest_files());
     let bar = engine.bar("write attributes/", files.len() - guests);

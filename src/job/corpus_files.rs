@@ -80,7 +80,7 @@ pub fn check(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
 
 /// Writes it.
 pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
-    let fates = Fates::new(engine, reader, known.decided, known.rejected)?;
+    let fates = Fates::new(engine, reader, known.decided, &known.taken.rejected)?;
     let (all, removed, rejected) = (reader.rows(), fates.removed.count(), fates.rejected.count());
     let mut report = CorpusReport {
         written: reader.options.corpus.to_string(),

@@ -94,20 +94,17 @@ pub fn write(
     };
     let written = tables.write(engine, reader, stage)?;
     note(&mut members, &written);
-    let sources = taken.sources.as_ref();
-    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none());
-    let decisions = decisions.map(|decided| Known { decided, rejected: &taken.rejected, copies, ids: &ids, sources });
+    let known = |decided| Known { decided, taken, copies, ids: &ids };
+    let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
     let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, bad);
-    report
-        .inputs
-        .iter_mut()
-        .zip(rejected.into_iter().skip(reader.guest_files()))
-        .for_each(|(input, rows)| input.rejected = rows);
+    for (input, rows) in report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]) {
+        input.rejected = *rows;
+    }
     report.corpus = copied;
-    report.sources = removals::by_source(engine, reader, sources, decided.as_ref(), copies)?;
+    report.sources = removals::by_source(engine, reader, taken.sources.as_ref(), decided.as_ref(), copies)?;
     report.guards = guards::of_run(reader, stage, bad, &report)?;
     Ok((report, decided))
 }
