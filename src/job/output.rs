@@ -100,9 +100,8 @@ pub fn write(
     let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
     let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, bad);
-    for (input, rows) in report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]) {
-        input.rejected = *rows;
-    }
+    let inputs = report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]);
+    inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
     report.sources = removals::by_source(engine, reader, taken.sources.as_ref(), decided.as_ref(), copies)?;
     report.guards = guards::of_run(reader, stage, bad, &report)?;
