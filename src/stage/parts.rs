@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Characters of a text whose letters are looked at.
-const LOOKED_AT: usize = 400;
+const LOOKED_AT: usize = 100;
 
 /// Letters in which a text is written, as far as its beginning tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
