@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import unittest
 from typing import Any
 
@@ -116,6 +117,45 @@ class Frames(Case):
         self.assertEqual(turned.select(again.kept_rows)["url"], ["u5", "u4", "u3", "u2"])
         with self.assertRaisesRegex(TypeError, "one split"):
             ds.dedup(datasets.DatasetDict({"train": dataset}))
+
+    @needs("datasets", "polars", "duckdb", "pyarrow")
+    def test_the_cleaned_corpus_is_read(self) -> None:
+        import datasets
+        import duckdb
+        import polars as pl
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        nested = [{"tags": ["a", "b"][:row], "at": {"host": f"h{row}"}} for row in range(len(TEXTS))]
+        table = pa.table(COLUMNS | {"meta": nested})
+        corpus = self.folder / "corpus"
+        corpus.mkdir()
+        # The first three rows in one file, all in another, so that rows go from both.
+        pq.write_table(table.slice(0, 3), corpus / "a.parquet")
+        pq.write_table(table, corpus / "b.parquet", row_group_size=2)
+        lines = ({"body": text, "url": name} for text, name in zip(TEXTS, IDS) if text is not None)
+        (corpus / "c.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        out = self.folder / "out"
+        options: Any = {"text_column": "body", "id_column": "url", "algorithms": "exact", "corpus": "keep"}
+        ds.run(corpus, out, no_report=True, max_rejected_share=1, **options)
+        files = sorted(map(str, (out / "deduped").glob("*.parquet")))
+        stays = [(IDS[0], nested[0]), (IDS[1], nested[1]), (IDS[4], nested[4])]
+        cache = str(self.folder / "cache")
+        loaded = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=cache)
+        self.assertEqual([(row["url"], row["meta"]) for row in loaded], stays)
+        self.assertEqual(pl.read_parquet(files).select("url", "meta").rows(), stays)
+        rows = duckdb.execute("select url, meta from read_parquet(?)", [files]).fetchall()
+        self.assertEqual(rows, stays)
+        # Nothing stays of the lines: their texts stand in the files before.
+        self.assertFalse((out / "deduped" / "c.jsonl").exists())
+        # The files of JSON lines alone, as lines.
+        again = self.folder / "again"
+        ds.run(corpus / "c.jsonl", again, no_report=True, **options)
+        kept = str(again / "deduped" / "c.jsonl")
+        loaded = datasets.load_dataset("json", data_files=kept, split="train", cache_dir=cache)
+        self.assertEqual(loaded["url"][:], ["u0", "u1", "u4"])
+        self.assertEqual(pl.read_ndjson(kept)["url"].to_list(), ["u0", "u1", "u4"])
+        self.assertEqual(duckdb.execute("select url from read_json(?)", [kept]).fetchall(), [("u0",), ("u1",), ("u4",)])
 
     @needs("pyarrow")
     def test_what_is_no_frame(self) -> None:
