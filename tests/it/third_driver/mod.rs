@@ -3,7 +3,7 @@
 mod driver;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
@@ -12,7 +12,9 @@ use dupsift::purify::PurifyOptions;
 use dupsift::stage::recipe::{DEFAULT_PRESET, Recipe};
 use dupsift::text::TextOptions;
 
-use crate::kit::{Table, done, made_docs, read_docs, record, run, sample_docs, samples, write_columns, write_docs};
+use crate::kit::{
+    Doc, Table, done, made_docs, read_docs, record, run, sample_docs, samples, write_columns, write_docs,
+};
 use driver::{Asked, ClusterRow, Document, Driver, PairRow, RemovedRow, Said};
 
 const ASKED: Asked = Asked { max_group: 1000, max_candidates: 10_000_000, signs_copies: true };
@@ -106,13 +108,14 @@ fn all_members_say_the_same_of_the_samples() {
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
-/// The preset of a run that names none, over the first documents of `mixed-100m` in the folder that `DUPSIFT_CORPORA` names,
-/// or over the samples.
+/// The preset of a run that names none, over the first 6,000 documents of `mixed-100m` in the folder that `DUPSIFT_CORPORA` names, or
+/// as many as `DUPSIFT_DOCUMENTS` says; or over the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
-    let docs =
-        mixed.filter(|place| place.is_dir()).map_or_else(sample_docs, |place| read_docs(&place)[..6_000].to_vec());
+    let first = std::env::var("DUPSIFT_DOCUMENTS").ok().and_then(|number| number.parse().ok()).unwrap_or(6_000);
+    let read = |place: PathBuf| read_docs(&place).into_iter().take(first).collect();
+    let docs: Vec<Doc> = mixed.filter(|place| place.is_dir()).map_or_else(sample_docs, read);
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("docs.parquet");
     write_docs(&input, &docs, 1000);
