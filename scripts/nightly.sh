@@ -1,11 +1,12 @@
 #!/bin/sh
 # One night: finds the duplicates of a snapshot of a corpus, holds the result against that of the night before, and keeps the last ones.
 #
-# usage: nightly.sh CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]
+# usage: nightly.sh [--index DIR] CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]
 #
 # The result is OUT/NIGHT; NIGHT is today's date where it is not given. OUT/latest leads to the newest result that was published.
 # A night that was ended before its time goes on where it was when the same command runs again; a night that is done is not done
-# again. One night at a time works in OUT.
+# again. One night at a time works in OUT. With --index each night is matched against all nights that the index in DIR has, and added
+# to it; a night that was ended begins anew. Once it is published, rows of earlier nights are put together.
 #
 # Exit codes: 0 published (rejected rows or files are told in the log); 4 held back by a guard: look, then run the command that
 # the log names; 75 another night is still at work; else what dupsift run ended with.
@@ -15,6 +16,12 @@ set -eu
 
 fail() { echo "nightly: $2" >&2; exit "$1"; }
 
+index= again='the same command goes on from there'
+if [ "${1-}" = --index ]; then
+  [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
+  index=$2 again='the same command begins the night anew'
+  shift 2
+fi
 [ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
 corpus=$1 out=$2
 shift 2
@@ -53,15 +60,21 @@ if [ -n "$previous" ]; then
   lead "$previous"
   set -- --previous "$out/$previous" "$@"
 fi
+[ -z "$index" ] || set -- --index "$index" "$@"
 
 code=0
 "$program" run "$corpus" --out "$out/$night" --no-progress "$@" 9>&- || code=$?
 case $code in
   0) ;;
   3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
-  4) fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held" ;;
-  *) fail "$code" "dupsift ended with $code; the same command goes on from there" ;;
+  4)
+    right="$program accept $out/$night.held"
+    [ -z "$index" ] || right="give the same command again, with --accept at its end; $index does not have this night yet"
+    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $right"
+    ;;
+  *) fail "$code" "dupsift ended with $code; $again" ;;
 esac
 lead "$night"
 published | head -n "-$keep" | while IFS= read -r old; do rm -rf -- "${out:?}/$old"; done
 echo "nightly: $out/$night is published" >&2
+[ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all nights, but its rows were not put together; the next night tries again" >&2

@@ -84,12 +84,14 @@ pub(crate) fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// The guards over the pairs of algorithms that both runs have.
+/// The guards over the pairs of algorithms that both runs have. Pairs with what an index has seen before do not count: the first night has
+/// none of them, and all later ones have the more the longer the crawl goes on.
 fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
         let known = before.algorithms.iter().find(|known| known.label == one.label)?;
-        pairs(&one.label, of(now, one.pairs), of(before, known.pairs), factor)
+        let count = |one: &AlgorithmReport| one.pairs_of_night.unwrap_or(one.pairs);
+        pairs(&one.label, of(now, count(one)), of(before, count(known)), factor)
     };
     now.algorithms.iter().filter_map(guard).collect()
 }

@@ -61,7 +61,7 @@ pub fn write(
     let alike = Alike::new(engine, reader, copies)?;
     let mut members = each(members, |bound, relation, report| {
         let pairs = pairs::expand(engine, reader, bound, &relation, &alike, &taken.keep, &shown)?;
-        (report.pairs, report.forms, report.large_groups) = (pairs.total, pairs.forms, pairs.large_groups);
+        pairs.note(report);
         if bound.verify().is_none() {
             report.candidates = relation.pairs.rows();
         }

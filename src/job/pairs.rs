@@ -12,6 +12,7 @@ use arrow_schema::SchemaRef;
 use super::contents::{Alike, Compared, Shares};
 use super::group::Relation;
 use super::keep::KeepOrder;
+use super::run_report::AlgorithmReport;
 use crate::batch::{FULL_ROWS, PairColumns, pair_schema};
 use crate::engine::threads::{Engine, UNKNOWN};
 use crate::error::Result;
@@ -29,11 +30,21 @@ pub struct DocumentPairs {
     listed: Sorted,
     layout: PairLayout,
     /// Pairs in all, written or not.
-    pub total: u64,
-    /// Of these, forms.
-    pub forms: u64,
+    total: u64,
+    /// Of these, such as have no document of an index; none where none takes part.
+    of_night: Option<u64>,
+    /// Of all, forms.
+    forms: u64,
     /// Classes of which only pairs with the best document are written.
-    pub large_groups: u64,
+    large_groups: u64,
+}
+
+impl DocumentPairs {
+    /// Notes how many there are.
+    pub fn note(&self, report: &mut AlgorithmReport) {
+        (report.pairs, report.pairs_of_night) = (self.total, self.of_night);
+        (report.forms, report.large_groups) = (self.forms, self.large_groups);
+    }
 }
 
 /// What is expanded, and how.
@@ -53,6 +64,7 @@ struct Expanded<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
     total: u64,
+    of_night: u64,
     forms: u64,
     large_groups: u64,
 }
@@ -74,7 +86,9 @@ impl Expanding<'_> {
             let pair = of_class(&*self.bound.signer, self.relation.same, a, b, are_copies);
             self.push((&mut to.writer, &mut to.record), &pair)
         })?;
-        to.total += found - old * old.saturating_sub(1) / 2;
+        let pairs_of = |count: u64| count * count.saturating_sub(1) / 2;
+        to.total += found - pairs_of(old);
+        to.of_night += pairs_of(class.len() as u64 - old);
         Ok(())
     }
 
@@ -88,6 +102,7 @@ impl Expanding<'_> {
         self.alike.note(pair);
         let found = if stays(self.relation, pair) {
             self.show(pair);
+            to.of_night += u64::from(pair.a >= self.reader.base);
             1
         } else {
             let (a, b) = (self.relation.members(pair.a), self.relation.members(pair.b));
@@ -98,7 +113,9 @@ impl Expanding<'_> {
                 }
                 self.push((&mut to.writer, &mut to.record), &of_both(&*self.bound.signer, pair, x, y))
             })?;
-            found - self.old(a) * self.old(b)
+            let old = (self.old(a), self.old(b));
+            to.of_night += (a.len() as u64 - old.0) * (b.len() as u64 - old.1);
+            found - old.0 * old.1
         };
         to.total += found;
         to.forms += if pair.is_form() { found } else { 0 };
@@ -147,7 +164,7 @@ pub fn expand(
     let bar = engine.bar(&format!("expand {}", relation.label), pieces);
     let counts = engine.work(
         pieces,
-        || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, forms: 0, large_groups: 0 }),
+        || Ok(Expanded { writer: out.writer(), record: Vec::new(), total: 0, of_night: 0, forms: 0, large_groups: 0 }),
         |expanded, piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
                 engine.go_on()?;
@@ -160,12 +177,15 @@ pub fn expand(
             bar.add(1);
             Ok(())
         },
-        |mut expanded| expanded.writer.flush().map(|()| [expanded.total, expanded.forms, expanded.large_groups]),
+        |mut expanded| {
+            expanded.writer.flush().map(|()| [expanded.total, expanded.of_night, expanded.forms, expanded.large_groups])
+        },
     )?;
     let listed = out.finish()?;
-    let [total, forms, large_groups] = [0, 1, 2].map(|at| counts.iter().map(|counts| counts[at]).sum());
+    let [total, of_night, forms, large_groups] = [0, 1, 2, 3].map(|at| counts.iter().map(|counts| counts[at]).sum());
     running.end(relation.pairs.rows(), listed.rows(), listed.spilled_bytes());
-    Ok(DocumentPairs { listed, layout, total, forms, large_groups })
+    let of_night = (reader.base > 0).then_some(of_night);
+    Ok(DocumentPairs { listed, layout, total, of_night, forms, large_groups })
 }
 
 /// Whether a pair of representatives is a pair of documents as it stands: no other document is equal to either.

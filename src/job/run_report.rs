@@ -319,6 +319,9 @@ pub struct AlgorithmReport {
     pub relations: Option<RelationsReport>,
     /// Pairs of documents in all, written or not.
     pub pairs: u64,
+    /// Of these, such as have no earlier document of an index; null where none takes part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pairs_of_night: Option<u64>,
     /// Pairs written.
     pub pairs_written: u64,
     /// Of all pairs of documents those that are forms, which are no duplicates.

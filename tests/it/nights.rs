@@ -1,4 +1,4 @@
-//! `scripts/nightly.sh`: three nights cut from the samples, a crash in the second, a guard in the third.
+//! `scripts/nightly.sh`: three nights cut from the samples, a crash in the second, a guard in the third; the same with an index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,18 +28,47 @@ impl Nights {
     }
 
     fn night(&self, name: &str) -> Ran {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
+        Ran::of(self.command(&[], name).output().unwrap())
+    }
+
+    /// The same with an index, and what is said beside.
+    fn indexed(&self, name: &str, more: &[&str]) -> Command {
+        let index = self.at("seen");
+        let mut command = self.command(&["--index", index.to_str().unwrap()], name);
+        command.args(["--algorithms", "exact,minhash"]).args(more);
+        command
+    }
+
+    fn command(&self, first: &[&str], name: &str) -> Command {
         let mut command = Command::new("sh");
-        command.arg(script).arg(self.at("corpus")).arg(self.at("out")).arg(name);
+        command.arg(script()).args(first).arg(self.at("corpus")).arg(self.at("out")).arg(name);
         command.args(["--", "--memory", "512MiB", "--threads", "2", "--guard-rows", "100", "--corpus", "keep"]);
         command.env("DUPSIFT", self.at("dupsift")).env("PROGRAM", env!("CARGO_BIN_EXE_dupsift")).env("KEEP", "2");
         command.env("CRASH", self.at("crash")).env("WORK", self.at(&format!("out/.{name}.dupsift-work")));
-        Ran::of(command.output().unwrap())
+        command
+    }
+
+    /// What the index says of itself.
+    fn held(&self) -> serde_json::Value {
+        held(&self.at("seen"))
     }
 
     fn latest(&self) -> String {
         std::fs::read_link(self.at("out/latest")).unwrap().to_string_lossy().into_owned()
     }
+}
+
+fn script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh")
+}
+
+fn held(index: &Path) -> serde_json::Value {
+    let ran = Ran::of(program().args(["index", "info", "--json"]).arg(index).output().unwrap()).ends_with(0);
+    serde_json::from_str(&ran.stdout).unwrap()
+}
+
+fn nights_in(held: &serde_json::Value) -> Vec<&str> {
+    held["batches"].as_array().unwrap().iter().map(|night| night["name"].as_str().unwrap()).collect()
 }
 
 #[test]
@@ -88,4 +117,94 @@ fn a_second_night_in_one_folder_is_told() {
     nights.night("2026-11-20").ends_with(75).says(&["another night is at work"]);
     drop(lock);
     nights.night("../x").ends_with(2).says(&["cannot be the name of a night"]);
+}
+
+#[test]
+fn nights_with_an_index_are_added_once_they_are_published() {
+    let nights = Nights { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
+    let night = |name: &str, more: &[&str]| Ran::of(nights.indexed(name, more).output().unwrap());
+    let docs = sample_docs();
+    let cut = |from: usize, to: usize| {
+        write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
+    };
+    cut(0, 3);
+    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folders of rows became 1"]);
+    // The second night is killed before it is published, and again when its output stands, but not yet in the index.
+    cut(2, 4);
+    let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
+    killed("intent").says(&["dupsift ended with 134", "the same command begins the night anew"]);
+    assert!(!nights.at("out/2026-11-21").exists());
+    assert_eq!(nights_in(&nights.held()), ["2026-11-20"]);
+    killed("output").says(&["dupsift ended with 134"]);
+    night("2026-11-21", &[]).ends_with(0).says(&["is done already"]);
+    let second = record(&nights.at("out/2026-11-21"));
+    assert_eq!(
+        (&second["index"]["first_doc"], &second["index"]["batch"]),
+        (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
+    );
+    // All that came the night before comes again: it is seen, and no guard fires.
+    night("2026-11-22", &[]).ends_with(0);
+    let third = record(&nights.at("out/2026-11-22"));
+    let read = third["documents"]["used"].as_u64().unwrap();
+    assert!(read > 100 && third["index"]["seen"].as_u64() > Some(read * 9 / 10), "{}", third["index"]);
+    assert!(third["options"]["previous"].as_str().unwrap().ends_with("2026-11-21"));
+    // What a guard holds back is not in the index, until the same command has --accept.
+    write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
+    night("2026-11-23", &[]).ends_with(4).says(&[
+        "held back",
+        "with --accept at its end",
+        "does not have this night yet",
+    ]);
+    let accept = program().arg("accept").arg(nights.at("out/2026-11-23.held")).output().unwrap();
+    Ran::of(accept).ends_with(2).says(&["run it again with --accept"]);
+    assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22"]);
+    night("2026-11-23", &["--accept"]).ends_with(0);
+    assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
+    assert_eq!(names_in(&nights.at("out")), [".nightly.lock", "2026-11-22", "2026-11-23", "latest"]);
+    Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
+}
+
+/// The line for cron that README and the manual print is run as cron runs it, in a folder that stands for the machine, on two nights.
+#[test]
+fn the_line_for_cron_works_as_it_is_printed() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let lines = ["README.md", "docs/index.md"].map(|page| {
+        let page = std::fs::read_to_string(root.join(page)).unwrap();
+        page.lines().find(|line| line.starts_with("30 2 * * * ")).unwrap().to_owned()
+    });
+    assert_eq!(lines[0], lines[1]);
+    let folder = tempfile::tempdir().unwrap();
+    let machine = |path: &str| folder.path().join(path);
+    for path in ["usr/local/bin", "usr/local/lib/dupsift", "data/crawl/today", "bin"] {
+        std::fs::create_dir_all(machine(path)).unwrap();
+    }
+    symlink(env!("CARGO_BIN_EXE_dupsift"), machine("usr/local/bin/dupsift")).unwrap();
+    symlink(script(), machine("usr/local/lib/dupsift/nightly.sh")).unwrap();
+    std::fs::write(machine("bin/date"), "#!/bin/sh\n[ \"$*\" = +%F ] && echo \"$TODAY\"\n").unwrap();
+    std::fs::set_permissions(machine("bin/date"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // cron gives the line to sh, with a percent sign where it has a backslash before one.
+    let typed = lines[0].strip_prefix("30 2 * * * ").unwrap().replace("\\%", "%");
+    assert!(!typed.contains('\\'), "{typed}");
+    let here = folder.path().to_str().unwrap();
+    let typed = typed.replace("/usr/local/", &format!("{here}/usr/local/")).replace("/data/", &format!("{here}/data/"));
+    let docs = sample_docs();
+    for (today, (from, to)) in [("2026-11-22", (0, docs.len() - 100)), ("2026-11-23", (100, docs.len()))] {
+        write_docs(&machine("data/crawl/today/a.parquet"), &docs[from..to], 500);
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &typed]).env_clear().env("PATH", format!("{here}/bin:/usr/bin:/bin")).env("TODAY", today);
+        let ran = Ran::of(command.output().unwrap());
+        let log = std::fs::read_to_string(machine("data/dedup.log")).unwrap();
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""), "{log}");
+        assert!(log.contains(&format!("{today} is published")), "{log}");
+        assert_eq!(std::fs::read_link(machine("data/dedup/latest")).unwrap(), Path::new(today));
+    }
+    assert_eq!(nights_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
+    let second = record(&machine("data/dedup/latest"));
+    assert!(second["index"]["seen"].as_u64() > Some(2000), "{}", second["index"]);
+    // Copies of the night before are pairs, but none that guards count.
+    let exact = &second["algorithms"][0];
+    let (pairs, of_night) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
+    assert!(0 < of_night && of_night + 2000 < pairs, "{exact}");
 }
