@@ -147,7 +147,8 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     night("2026-11-22", &[]).ends_with(0);
     let third = record(&nights.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();
-    assert!(read > 100 && third["index"]["seen"].as_u64() > Some(read * 9 / 10), "{}", third["index"]);
+    assert_eq!(third["index"]["texts"], 0, "no text is new");
+    assert!(third["index"]["seen"].as_u64() > Some(read / 2), "{}", third["index"]);
     assert!(third["options"]["previous"].as_str().unwrap().ends_with("2026-11-21"));
     // What a guard holds back is not in the index, until the same command has --accept.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
@@ -202,7 +203,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     }
     assert_eq!(nights_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
     let second = record(&machine("data/dedup/latest"));
-    assert!(second["index"]["seen"].as_u64() > Some(2000), "{}", second["index"]);
+    assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
     // Copies of the night before are pairs, but none that guards count.
     let exact = &second["algorithms"][0];
     let (pairs, of_night) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
