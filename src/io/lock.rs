@@ -102,8 +102,8 @@ impl Lock {
             match fs::create_dir(folder) {
                 Ok(()) => made = true,
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                // A link leads to a folder of the user's.
-                Err(_) if !folder.symlink_metadata().is_ok_and(|there| there.is_dir()) => {
+                // A link leads to a folder of the user's. What is gone by now was another run's, and is made anew.
+                Err(_) if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) => {
                     return Err(ErrorKind::NotADirectory.into());
                 }
                 Err(_) => {}
@@ -226,13 +226,13 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..50 {
+                    for _ in 0..500 {
                         let Asked::Mine(lock) = Lock::take(&folder).expect("asked") else { continue };
                         most.fetch_max(
                             1 + inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
                             std::sync::atomic::Ordering::SeqCst,
                         );
-                        std::thread::sleep(Duration::from_micros(200));
+                        std::thread::sleep(Duration::from_micros(50));
                         inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
                         fs::remove_file(lock.folder().join(LOCK)).expect("removed");
                         let _ = fs::remove_dir(lock.folder());

@@ -37,3 +37,10 @@ fn no_dependency_is_compiled_twice() {
         assert_eq!(differ, Vec::<&String>::new(), "other features with -p {package} -e {edges}");
     }
 }
+
+/// The package's own copy: its sources hold the other one beside it, so it has another name.
+#[test]
+fn the_wheel_has_the_licence_of_the_repository() {
+    let read = |name: &str| std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + name).unwrap();
+    assert!(read("LICENSE") == read("python/LICENSE.txt"));
+}
