@@ -85,6 +85,12 @@ impl WorkFolder {
         Lock::holder(&beside(place)).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
+    /// Where the work files of an output would go; nothing is made or locked, and none where that is no place.
+    pub fn would_be(out: &Path, work: Option<&Path>) -> Option<PathBuf> {
+        let place = Place::of(out).ok()?;
+        work.map_or_else(|| Some(beside(&place)), |work| moved_to(&place, work).ok())
+    }
+
     /// Where work files go.
     pub fn path(&self) -> &Path {
         self.moved.as_ref().unwrap_or(&self.lock).folder()

@@ -7,6 +7,7 @@ use crate::corpus::CorpusStats;
 use crate::engine::budget::Budget;
 use crate::error::Result;
 use crate::io::{InputFile, Source};
+use crate::job::products::left;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::stage::passes::{Pass, Size, passes};
@@ -48,7 +49,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
     let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
-    let lines = vec![
+    let mut lines = vec![
         format!(
             "{documents} documents in {} files ({} on disk, {} of text as far as the files tell)",
             source.files.len(),
@@ -62,6 +63,10 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
             size(disk_bytes)
         ),
     ];
+    // A night against an index has products of its own.
+    if options.index.is_none() && options.reference.is_none() {
+        lines.extend(left(options, source, &plan)?);
+    }
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes })
 }
 

@@ -1,10 +1,11 @@
 //! However a run ends before its time, what it had put down is taken up: by a signal, for a full disk, after it set a file aside.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Command, Stdio};
 
 use crate::damage::{corpus, damage_last_texts};
-use crate::kit::{Ran, assert_same_bytes, done, names_in, program, record};
+use crate::kit::{Ran, assert_same_bytes, done, files_below, names_in, program, record};
 use crate::resume::{Place, whole};
 use crate::signals::{SIGNALS, listening};
 
@@ -143,4 +144,34 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
         std::fs::copy(docs.join(name), rest.join(name)).unwrap();
     }
     assert_same_bytes(&out, &done(&rest, &algorithms).out(), "without the file");
+}
+
+/// What a dry run says would be taken up.
+fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
+    let ran = place.run(&[&["--dry-run"], more].concat()).ends_with(0);
+    let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("taken up from an earlier run ("));
+    let Some((_, line)) = lines.next() else { return BTreeSet::new() };
+    let (work, names) = line.split_once("): ").unwrap();
+    assert!(work.contains(" CPU s of work, ") && lines.next().is_none(), "{}", ran.stderr);
+    names.trim_end_matches(['"', '}']).split(", ").map(str::to_string).collect()
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
+    let place = Place::new();
+    assert!(said(&place, &[]).is_empty());
+    place.killed_in("write tables", &[]);
+    let files =
+        || files_below(&place.work()).into_iter().map(|path| (std::fs::read(&path).unwrap(), path)).collect::<Vec<_>>();
+    let before = files();
+    let all = said(&place, &[]);
+    assert!(all.contains("notes") && all.contains("near exact") && all.contains("contained"), "{all:?}");
+    // As few as a run with these options would take up.
+    let some = said(&place, &["--max-candidates", "77"]);
+    assert!(some.contains("model lsi") && !some.contains("near exact"), "{some:?}");
+    assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());
+    assert!(!place.out().exists() && files() == before, "a dry run changes nothing");
+    place.run(&[]).ends_with(0);
+    let taken = place.taken_up();
+    assert!(taken.is_subset(&all) && !taken.is_empty(), "{taken:?} of {all:?}");
 }

@@ -1,15 +1,16 @@
 //! The list of products, as this room reads and writes it.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
-use crate::io::{Ledger, LedgerEntry, LedgerFile};
+use crate::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
 use crate::shuffle::product::PutDown;
 
 /// One product.
@@ -68,6 +69,13 @@ pub fn sums(ledger: &Ledger) -> (f64, u64) {
         .values()
         .filter_map(Entry::read)
         .fold((0.0, 0), |(seconds, bytes), entry| (entry.data.cpu_seconds.max(seconds), bytes + entry.bytes()))
+}
+
+/// The input files that earlier runs have set aside, and that are still what they were.
+pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
+    let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
+    let same = ledger.set_aside.iter().filter(is_same);
+    same.map(|one| (one.path.clone(), one.why.clone())).collect()
 }
 
 /// The ledger of a work folder; an empty one where there is none, where it is damaged, or where another build wrote it.

@@ -23,7 +23,7 @@ use bytesize::ByteSize;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
-use crate::io::{InputFile, LEDGER, Ledger, SetAside, Stamp, WorkFolder};
+use crate::io::{InputFile, LEDGER, Ledger, SetAside, WorkFolder};
 
 pub use files::{Found, Putting};
 use ledger::Entry;
@@ -88,6 +88,40 @@ impl fmt::Display for Kept {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, size) = (self.cpu_seconds, ByteSize(self.bytes));
         write!(to, "the same command goes on from there ({seconds:.1} CPU s of work are kept, {size})")
+    }
+}
+
+/// What an earlier process has put down, as far as a run that only looks is told.
+#[derive(Default)]
+pub struct Left(Ledger);
+
+impl Left {
+    /// In this work folder, by the same build of the program. Nothing is changed.
+    pub fn of(folder: &Path) -> Left {
+        let ledger = Ledger::read(folder).ok().flatten();
+        Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.products.is_empty()
+    }
+
+    /// The input files that it was made without, and that are still what they were.
+    pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
+        ledger::known_bad(&self.0)
+    }
+
+    /// Those of these keys that are there, with the work that they save; none of them: none.
+    pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
+        let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
+        let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
+        let kept = Kept {
+            cpu_seconds: there.iter().map(|(_, entry)| entry.data.cpu_seconds).fold(0.0, f64::max),
+            bytes: there.iter().map(|(_, entry)| entry.bytes()).sum(),
+        };
+        let names: Vec<&str> = there.iter().map(|(key, _)| key.what.as_str()).collect();
+        (!names.is_empty()).then_some((names, kept))
     }
 }
 
@@ -251,10 +285,7 @@ impl<'w> Products<'w> {
 
     /// The input files that earlier runs have set aside, and that are still what they were.
     pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
-        let state = self.state();
-        let is_same = |one: &&SetAside| Stamp::of(&one.path).is_ok_and(|stamp| one.seen == stamp.to_string());
-        let same = state.ledger.set_aside.iter().filter(is_same);
-        same.map(|one| (one.path.clone(), one.why.clone())).collect()
+        ledger::known_bad(&self.state().ledger)
     }
 
     /// What was taken up, in order.

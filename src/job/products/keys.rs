@@ -14,7 +14,9 @@
 //!
 //! Threads, memory, places of files to write, and the order of options stand in no key.
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 
 use crate::algorithm::kit::margin::MARGIN;
 use crate::algorithm::kit::verify::VERIFY;
@@ -114,9 +116,22 @@ impl Keys {
     /// # Errors
     /// An input that cannot be read.
     pub fn new(reader: &Reader<'_>, plan: &Plan, frozen: Option<&Frozen>) -> Result<Keys> {
+        Keys::without(reader, &BTreeMap::new(), plan, frozen)
+    }
+
+    /// The same, where these of the input files take no part.
+    ///
+    /// # Errors
+    /// As [`Keys::new`].
+    pub fn without(
+        reader: &Reader<'_>,
+        left_out: &BTreeMap<PathBuf, String>,
+        plan: &Plan,
+        frozen: Option<&Frozen>,
+    ) -> Result<Keys> {
         let (options, recipe) = (reader.options, &reader.options.recipe);
         let mut corpus = String::new();
-        for file in &reader.source.files {
+        for file in reader.source.files.iter().filter(|file| !left_out.contains_key(&file.path)) {
             corpus.push_str(&of_file(file)?);
         }
         for (name, value) in record(options).into_iter().filter(|(name, _)| !ELSEWHERE.contains(&name.as_str())) {
@@ -154,6 +169,20 @@ impl Keys {
             copies,
             counts,
         })
+    }
+
+    /// All of them, in the order of the work.
+    pub fn all(&self) -> impl Iterator<Item = &Key> {
+        let members = self.members.iter().flat_map(|member| [&member.model, &member.rows, &member.pairs, &member.near]);
+        [&self.pages, &self.notes, &self.copies, &self.counts, &self.words]
+            .into_iter()
+            .chain(members)
+            .chain([&self.contained])
+    }
+
+    /// Those that hold whatever statistics come from another run.
+    pub fn of_texts(&self) -> impl Iterator<Item = &Key> {
+        [&self.pages, &self.notes, &self.copies].into_iter()
     }
 }
 

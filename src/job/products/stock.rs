@@ -2,13 +2,39 @@
 
 use std::cell::OnceCell;
 
+use bytesize::ByteSize;
+
 use super::keys::Keys;
-use crate::engine::products::{Key, Product, Products};
+use crate::engine::products::{Kept, Key, Left, Product, Products};
 use crate::engine::threads::Engine;
 use crate::error::Result;
+use crate::io::{Source, WorkFolder};
 use crate::job::read_back::Frozen;
+use crate::options::RunOptions;
 use crate::reading::reader::Reader;
 use crate::stage::plan::Plan;
+use crate::text::Pipeline;
+
+/// What an earlier run has left for one of these options over these files, as a line for the reader; none where there is nothing.
+///
+/// # Errors
+/// A dictionary or a list of stop words that cannot be read.
+pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option<String>> {
+    let folder = WorkFolder::would_be(&options.out, options.work.as_deref()).filter(|_| options.resumes);
+    let left = folder.map(|folder| Left::of(&folder)).unwrap_or_default();
+    if left.is_empty() {
+        return Ok(None);
+    }
+    let pipeline = Pipeline::new(&options.recipe.text)?;
+    let reader = Reader::new(options, source, &pipeline);
+    // An input that is another one by now is told where it is read.
+    let Ok(keys) = Keys::without(&reader, &left.known_bad(), plan, None) else { return Ok(None) };
+    let there = if options.stats.is_some() { left.of_keys(keys.of_texts()) } else { left.of_keys(keys.all()) };
+    Ok(there.map(|(names, Kept { cpu_seconds, bytes })| {
+        let (names, size) = (names.join(", "), ByteSize(bytes));
+        format!("taken up from an earlier run ({cpu_seconds:.1} CPU s of work, {size}): {names}")
+    }))
+}
 
 /// What a job takes up, and where it puts down.
 pub struct Stock<'j> {
