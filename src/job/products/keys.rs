@@ -180,7 +180,7 @@ impl Keys {
             .chain([&self.contained])
     }
 
-    /// Those that hold whatever statistics come from another run.
+    /// Those that depend on no statistics.
     pub fn of_texts(&self) -> impl Iterator<Item = &Key> {
         [&self.pages, &self.notes, &self.copies].into_iter()
     }
