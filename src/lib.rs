@@ -32,8 +32,8 @@
 #![doc = include_str!("algorithm/skeleton.rs")]
 //! ```
 //!
-//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard row
-//! hash spelling` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` / `options engine` / `reading` /
+//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard
+//! hash number row spelling` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` / `options engine` / `reading` /
 //! `job` / `study pages stream` / `cli report`. A test reads the `use` lines and holds that.
 
 use std::sync::atomic::AtomicBool;
@@ -76,6 +76,8 @@ pub mod job;
 pub mod measure;
 #[doc(hidden)]
 pub mod nights;
+#[doc(hidden)]
+pub mod number;
 #[doc(hidden)]
 pub mod options;
 #[doc(hidden)]

@@ -3,6 +3,7 @@
 //! A corpus may mix files whose ids differ in type, and only a full reading knows whether unsigned ids fit Int64 or an id
 //! is null. So a reading collects what it saw in [`IdsSeen`], and one pure function says what type the output has.
 
+use crate::number::counted;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -150,7 +151,7 @@ impl IdsSeen {
                 Some("there are no ids in the input that can be used: documents are named FILE#ROW".to_owned()),
             );
         }
-        let nulls = (self.nulls > 0).then(|| format!("{} rows without an id are named FILE#ROW", self.nulls));
+        let nulls = (self.nulls > 0).then(|| format!("{} without an id, named FILE#ROW", counted(self.nulls, "row")));
         if only(&[IdKind::Text]) {
             return (IdType::Text, nulls);
         }

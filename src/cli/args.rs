@@ -24,7 +24,7 @@ use crate::reading::input_endings;
 #[command(
     after_help = "Exit codes: 0 done; 1 failed; 2 wrong usage; 3 done, but rows were rejected or a guard fired; \
                         4 finished, but held back: what stood at --out still does; 129, 130, 143 stopped by SIGHUP, SIGINT, \
-                        SIGTERM"
+                        SIGTERM. RUST_LOG=LEVEL says which log lines are told where neither -v nor -q does"
 )]
 pub struct Arguments {
     /// What to do.

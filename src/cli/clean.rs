@@ -7,6 +7,7 @@ use super::args::CleanArguments;
 use super::log::LogFormat;
 use super::{Exit, log, tell};
 use crate::job::{self, Cleared};
+use crate::number::counted;
 
 /// Runs the verb.
 ///
@@ -24,7 +25,7 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
 fn line(cleared: &Cleared) -> String {
     match cleared {
         Cleared::Removed { path, files, bytes } => {
-            let files = if *files == 1 { "1 file".to_owned() } else { format!("{files} files") };
+            let files = counted(*files, "file");
             format!("removed {} ({files}, {})\n", path.display(), ByteSize(*bytes))
         }
         Cleared::PutBack(path) => format!("put the earlier result back at {}\n", path.display()),

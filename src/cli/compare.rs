@@ -5,11 +5,12 @@ use anyhow::{Context, Result};
 use super::args::CompareArguments;
 use super::exit::ends_with;
 use super::log::LogFormat;
-use super::run::{tell_end, tell_plan};
+use super::run::{MOST_NAMED, tell_end, tell_plan};
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
 use crate::engine::Progress;
 use crate::job;
+use crate::number::counted;
 use crate::options::{RunOptions, resolve};
 use crate::reading;
 use crate::report::{comparison, page, plan};
@@ -44,7 +45,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     study::check_compare(options)?;
     job::check(&options.run)?;
     let inputs = reading::look(&options.run, &cancel)?;
-    let passes = tell_plan(&options.run, &inputs, format)?;
+    let passes = tell_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
@@ -56,4 +57,14 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
         tell_end(&compared.run, exit);
     }
     Ok(tell(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
+}
+
+/// What is compared.
+fn called(options: &CompareOptions) -> String {
+    let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
+    if labels.len() > MOST_NAMED {
+        format!("comparing {}", counted(labels.len() as u64, "setting"))
+    } else {
+        format!("comparing {}", labels.join(", "))
+    }
 }

@@ -10,6 +10,7 @@ use super::log::LogFormat;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, tell};
 use crate::nights::upkeep::{self, Forget, Held};
+use crate::number::{counted, counted_as, thousands};
 use crate::options::cores_allowed;
 
 /// Bytes of memory that merging may take.
@@ -26,16 +27,22 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
         IndexVerb::Info { dir, json } => info(&dir, json),
         IndexVerb::Verify { dir } => {
             let (files, bytes) = upkeep::verify(&dir, &cancel)?;
-            Ok(tell(&format!("{files} files are what was written ({})\n", ByteSize(bytes)), Exit::Done))
+            Ok(tell(
+                &format!("{} what was written ({})\n", counted_as(files, "file is|files are"), ByteSize(bytes)),
+                Exit::Done,
+            ))
         }
         IndexVerb::Compact { dir } => {
             let (before, after) = upkeep::compact(&dir, MEMORY, cores_allowed(), &cancel)?;
-            Ok(tell(&format!("{before} folders of rows became {after}\n"), Exit::Done))
+            Ok(tell(
+                &format!("{} of rows became {}\n", counted(before as u64, "folder"), thousands(after as u64)),
+                Exit::Done,
+            ))
         }
         IndexVerb::Forget { dir, id, batch } => {
             let what = batch.map_or_else(|| Forget::Ids(id.into_iter().collect()), Forget::Batch);
             let count = upkeep::forget(&dir, &what)?;
-            let rows = if count == 1 { "1 document is".to_owned() } else { format!("{count} documents are") };
+            let rows = counted_as(count, "document is|documents are");
             Ok(tell(&format!("{rows} met no more\n"), Exit::Done))
         }
     }
@@ -48,30 +55,31 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let mut lines = format!(
-        "{} documents in {} nights, {} texts ({}), rows in {} folders ({}), generation {}\n",
-        manifest.next_doc,
-        manifest.batches.len(),
-        manifest.texts,
+        "{} in {}, {} ({}), rows in {} ({}), generation {}\n",
+        counted(manifest.next_doc, "document"),
+        counted(manifest.batches.len() as u64, "night"),
+        counted(manifest.texts, "text"),
         ByteSize(text_bytes),
-        manifest.rows.len(),
+        counted(manifest.rows.len() as u64, "folder"),
         ByteSize(rows_bytes),
         manifest.generation
     );
-    lines += &format!("made for {} documents, by dupsift {}\n", manifest.documents_planned, manifest.dupsift);
+    lines +=
+        &format!("made for {}, by dupsift {}\n", counted(manifest.documents_planned, "document"), manifest.dupsift);
     if manifest.forgotten() > 0 {
-        lines += &format!("{} documents are forgotten\n", manifest.forgotten());
+        lines += &format!("{} forgotten\n", counted_as(manifest.forgotten(), "document is|documents are"));
     }
     for line in &manifest.recipe {
         lines += &format!("  {}: {}\n", line.name, line.value);
     }
     for night in &manifest.batches {
         lines += &format!(
-            "  {}: {} rows from {} on, {} new texts, {} seen before; {}\n",
+            "  {}: {} from {} on, {}, {} seen before; {}\n",
             night.name,
-            night.rows,
-            night.first_doc,
-            night.texts,
-            night.seen,
+            counted(night.rows, "row"),
+            thousands(night.first_doc),
+            counted(night.texts, "new text"),
+            thousands(night.seen),
             night.out.display()
         );
     }

@@ -12,11 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use tracing::Level;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::escape::{escaped, one_line};
 use super::progress::{Bars, Lines};
 use crate::engine::{Progress, tell_stages};
+use crate::error::did_you_mean;
 use crate::options::Settings;
 
 /// The form of log lines.
@@ -27,6 +32,11 @@ pub enum LogFormat {
     /// One JSON object a line, for machines.
     Json,
 }
+
+/// The variable of the environment that says which lines are wanted where neither --quiet nor --verbose does.
+const ENVIRONMENT: &str = "RUST_LOG";
+/// What the parts of this program begin with.
+const OURS: &str = env!("CARGO_CRATE_NAME");
 
 /// Whether lines are JSON in this process.
 static JSON: AtomicBool = AtomicBool::new(false);
@@ -104,12 +114,11 @@ pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     let (quiet, verbose) = (settings.switch("quiet"), settings.switch("verbose"));
     QUIET.store(quiet, Ordering::Relaxed);
     let progress = progress(!quiet && !settings.switch("no-progress"), format);
-    let level = match (quiet, verbose) {
-        (true, _) => Level::WARN,
-        (false, true) => Level::DEBUG,
-        (false, false) => usual(format),
-    };
-    send_from(format, level);
+    match (quiet, verbose) {
+        (true, _) => _ = send_from(format, &level(Level::WARN)),
+        (false, true) => _ = send_from(format, &level(Level::DEBUG)),
+        (false, false) => send(format),
+    }
     (format, progress)
 }
 
@@ -126,17 +135,56 @@ fn usual(format: LogFormat) -> Level {
     if format == LogFormat::Json { Level::DEBUG } else { Level::INFO }
 }
 
-/// Sends log lines to stderr. Only the first call has an effect.
+/// Sends log lines to stderr, as many as `RUST_LOG` asks for. Only the first call has an effect.
 pub fn send(format: LogFormat) {
-    send_from(format, usual(format));
+    let typed = std::env::var(ENVIRONMENT).ok().filter(|typed| !typed.trim().is_empty());
+    match typed.as_deref().map(asked) {
+        None => _ = send_from(format, &level(usual(format))),
+        Some(Ok(asked)) => _ = send_from(format, &asked),
+        Some(Err(why)) => {
+            if send_from(format, &level(usual(format))) {
+                tracing::warn!("{why}");
+            }
+        }
+    }
 }
 
-fn send_from(format: LogFormat, level: Level) {
+/// Lines of this level and of those that matter more.
+fn level(level: Level) -> Targets {
+    Targets::new().with_default(level)
+}
+
+/// What `RUST_LOG` asks for: levels, each of all lines or of those of one part of the program. What ends the program is always told.
+fn asked(typed: &str) -> Result<Targets, String> {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    let is_level = |text: &str| !text.is_empty() && text.parse::<LevelFilter>().is_ok();
+    let is_known = |part: &str| match part.rsplit_once('=') {
+        Some((_, of_one)) => is_level(of_one),
+        None => part.starts_with(OURS) || is_level(part),
+    };
+    let wrong = |part: &str| {
+        let hint = did_you_mean(part.rsplit('=').next().unwrap_or(part), LEVELS);
+        let levels = LEVELS.join(", ");
+        format!(
+            "{ENVIRONMENT}={typed}: {part:?} is no level{hint}; expected some of {levels}, or PART=LEVEL such as {OURS}::job=debug, with commas between; the usual lines are told"
+        )
+    };
+    let parts: Vec<&str> = typed.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if let Some(part) = parts.iter().find(|part| !is_known(part)) {
+        return Err(wrong(part));
+    }
+    let asked: Targets = parts.join(",").parse().map_err(|_| wrong(typed))?;
+    let ends = concat!(env!("CARGO_CRATE_NAME"), "::cli");
+    Ok(if asked.would_enable(ends, &Level::ERROR) { asked } else { asked.with_target(ends, Level::ERROR) })
+}
+
+/// Whether this is the first call, which alone has an effect.
+fn send_from(format: LogFormat, filter: &Targets) -> bool {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let colours = terminal && !plain && format == LogFormat::Text;
     let lines = tracing_subscriber::fmt()
-        .with_max_level(level)
+        .with_max_level(Level::TRACE)
         .with_writer(BesideBars { format, colours })
         .with_ansi(colours)
         .with_target(false)
@@ -144,14 +192,18 @@ fn send_from(format: LogFormat, level: Level) {
         .log_internal_errors(false);
     // An error means that lines have a way out already.
     let sent = match format {
-        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
+            lines.finish().with(filter.clone()).try_init()
+        }
         // Who sits at the terminal knows the time; a file of log lines does not.
-        LogFormat::Text if terminal => lines.compact().without_time().try_init(),
-        LogFormat::Text => lines.compact().try_init(),
+        LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
+        LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
     };
     if sent.is_ok() {
         JSON.store(format == LogFormat::Json, Ordering::Relaxed);
     }
+    sent.is_ok()
 }
 
 #[derive(Clone, Copy)]
@@ -211,6 +263,21 @@ mod tests {
         assert!(json("dupsift rum --log-format json") && json("dupsift run --log-format=json --nonsense"));
         assert!(!json("dupsift run a") && !json("dupsift run --log-format text") && !json("dupsift run --log-format"));
         assert!(!json("dupsift run -- --log-format=json"));
+    }
+
+    #[test]
+    fn the_environment_names_levels_and_parts() {
+        let told = |typed: &str, part: &str, level| asked(typed).map(|asked| asked.would_enable(part, &level));
+        assert_eq!(told("debug", "dupsift::job", Level::DEBUG), Ok(true));
+        assert_eq!(told("warn", "dupsift::job", Level::INFO), Ok(false));
+        assert_eq!(told(" info ,,", "dupsift::job", Level::INFO), Ok(true));
+        assert_eq!(told("warn,dupsift::job=debug", "dupsift::job::run", Level::DEBUG), Ok(true));
+        assert_eq!(told("warn,dupsift::job=debug", "dupsift::engine", Level::DEBUG), Ok(false));
+        // What ends the program is told whatever is typed.
+        assert_eq!(told("off", "dupsift::cli::output", Level::ERROR), Ok(true));
+        assert_eq!(told("off", "dupsift::job", Level::ERROR), Ok(false));
+        assert!(asked("debg").unwrap_err().contains("did you mean \"debug\"?"));
+        assert!(asked("dupsift=deb").is_err() && asked("dupsift=").is_err() && asked("other").is_err());
     }
 
     #[test]

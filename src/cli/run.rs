@@ -10,10 +10,15 @@ use super::{Exit, log, say, tell};
 use crate::engine::Progress;
 use crate::job::{self, Estimate, Guarded, Pass, RunReport};
 use crate::nights;
-use crate::options::{RunOptions, resolve};
+use crate::number::counted;
+use crate::options::{RunOptions, Settings, resolve};
 use crate::reading::{self, Inputs};
 use crate::report::{page, plan, summary};
+use crate::stage::recipe::DEFAULT_PRESET;
 use crate::study::with_page;
+
+/// The most algorithms that the first line names; of more it says how many there are.
+pub(super) const MOST_NAMED: usize = 8;
 
 /// Runs the verb.
 ///
@@ -23,15 +28,15 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let options = resolve(arguments.inputs, &settings)?;
     let (format, progress) = log::start_long(&settings);
-    work(&options, &progress, format, settings.switch("dry-run"))
+    work(&options, &called(&settings, &options), &progress, format, settings.switch("dry-run"))
 }
 
-fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
+fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     job::check(options)?;
     let inputs = reading::look(options, &cancel)?;
-    let passes = tell_plan(options, &inputs, format)?;
+    let passes = tell_plan(called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
@@ -45,13 +50,28 @@ fn work(options: &RunOptions, progress: &Progress, format: LogFormat, dry_run: b
     Ok(tell(&summary(&report, &options.out), exit))
 }
 
-/// Tells which algorithms there are, as they could be typed, and what the run will take. Returns its passes.
-pub(super) fn tell_plan(options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<Vec<Pass>> {
+/// What the user calls that which is to be done: a preset, or algorithms.
+fn called(settings: &Settings, options: &RunOptions) -> String {
+    let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
+    let by_default = (!settings.is_typed("algorithms")).then_some(DEFAULT_PRESET.name);
+    let number = counted(labels.len() as u64, "algorithm");
+    match (settings.text("preset").or(by_default), &labels[..]) {
+        (Some(preset), labels) => format!("preset {preset} ({})", labels.join(", ")),
+        (None, [one]) => format!("algorithm {one}"),
+        (None, [_, ..]) if labels.len() > MOST_NAMED => number,
+        (None, labels) => format!("algorithms {}", labels.join(", ")),
+    }
+}
+
+/// Tells what is to be done with how many documents, and what that will take; with -v also the algorithms with all their parameters, as
+/// they could be typed. Returns the passes.
+pub(super) fn tell_plan(called: &str, options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<Vec<Pass>> {
     let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
-    tracing::info!("--algorithms {}", algorithms.join(","));
+    tracing::debug!("--algorithms {}", algorithms.join(","));
     let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes } = job::estimate(options, inputs)?;
-    for line in &lines {
-        tracing::info!("{line}");
+    for (at, line) in lines.iter().enumerate() {
+        let before = if at == 0 { format!("{called}: ") } else { String::new() };
+        tracing::info!("{before}{line}");
     }
     if format == LogFormat::Json {
         tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate");

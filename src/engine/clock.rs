@@ -159,7 +159,9 @@ impl Running<'_> {
             cpu_seconds: cpu_seconds() - self.cpu,
             peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
         };
-        let (stage, seconds, cpu_seconds) = (&report.stage, report.seconds, report.cpu_seconds);
+        // A line has milliseconds, the record all that is known.
+        let stage = &report.stage;
+        let [seconds, cpu_seconds] = [report.seconds, report.cpu_seconds].map(|time| (time * 1e3).round() / 1e3);
         if TELLS_STAGES.load(Ordering::Relaxed) {
             tracing::info!(%stage, rows_in, rows_out, spilled_bytes, seconds, cpu_seconds, "stage done");
         } else {

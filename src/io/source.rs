@@ -16,6 +16,7 @@ use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
 use crate::error::{Error, Result, too_many_open};
+use crate::number::counted;
 use crate::spelling::opt;
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
@@ -145,8 +146,11 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
     }
     if let (true, Some(why)) = (files.is_empty(), lacking) {
         let others = unusable - 1;
-        let tail =
-            if others > 0 { format!(" (and none of the {others} other files can be used)") } else { String::new() };
+        let tail = if others > 0 {
+            format!(" (and {} that cannot be used either)", counted(others as u64, "other file"))
+        } else {
+            String::new()
+        };
         return Err(Error::usage(why + &tail));
     }
     let note = |(name, label)| {

@@ -3,6 +3,7 @@
 
 use super::formats;
 use super::packing::Packing;
+use crate::number::counted_as;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -65,7 +66,10 @@ impl Unread {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
         if self.special.len() > MOST_NAMED {
-            notes.push(format!("{} more files are not read for such reasons", self.special.len() - MOST_NAMED));
+            notes.push(format!(
+                "{} not read for such reasons",
+                counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
+            ));
         }
         notes
     }

@@ -10,6 +10,7 @@ use crate::corpus::CorpusStats;
 use crate::engine::threads::Engine;
 use crate::engine::{StageReport, now};
 use crate::io::BadInput;
+use crate::number::{counted, counted_as, thousands};
 use crate::options::record;
 use crate::reading::classes::Classes;
 use crate::reading::input_notes;
@@ -148,16 +149,16 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{} rows carry an id that stood before: removing by id takes kept documents of the same id away too; go by doc, the row number, in removed/, clusters/ and pairs/",
-            report.ids.duplicates
+            "{} an id that stood before: removing by id takes kept documents of the same id away too; go by doc, the row number, in removed/, clusters/ and pairs/",
+            counted_as(report.ids.duplicates, "row carries|rows carry")
         ));
     }
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} comparisons within large groups were left out; raise {max_candidates} to make them{}",
+                "{}: {} left out within large groups; raise {max_candidates} to make them{}",
                 one.label,
-                one.left_out,
+                counted_as(one.left_out, "comparison was|comparisons were"),
                 // What was not met is no next best.
                 if one.relations.is_some() {
                     ", for without all of them forms may pass for versions and be removed"
@@ -169,25 +170,27 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.undecided > 0 {
             warnings.push(format!(
-                "{}: {} pairs were left undecided, for their texts are too long to be compared; no such pair is written",
-                one.label, one.undecided
+                "{}: {} left undecided, for their texts are too long to be compared; no such pair is written",
+                one.label,
+                counted_as(one.undecided, "pair was|pairs were")
             ));
         }
         if one.large_groups > 0 {
             warnings.push(format!(
-                "{}: {} groups are larger than {max_group}; of these only the pairs with the best document are written ({} pairs in all, {} written)",
-                one.label, one.large_groups, one.pairs, one.pairs_written, max_group = opt("max-group")));
+                "{}: {} larger than {max_group}; of these only the pairs with the best document are written ({} in all, {} written)",
+                one.label, counted_as(one.large_groups, "group is|groups are"), counted(one.pairs, "pair"), thousands(one.pairs_written), max_group = opt("max-group")));
         }
     }
     let Some(removal) = &report.removal else { return warnings };
     if removal.not_looked_at > 0 {
         warnings.push(format!(
-            "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {} further ones",
-            removal.not_looked_at
+            "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {}",
+            counted_as(removal.not_looked_at, "further one|further ones")
         ));
     }
     if removal.left_out > 0 {
-        warnings.push(format!("{} comparisons with kept documents were left out of the decision", removal.left_out));
+        let left_out = counted(removal.left_out, "comparison");
+        warnings.push(format!("{left_out} with kept documents left out of the decision"));
     }
     warnings
 }

@@ -8,6 +8,7 @@ use crate::engine::budget::Budget;
 use crate::error::Result;
 use crate::io::{InputFile, Source};
 use crate::job::products::left;
+use crate::number::counted;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::stage::passes::{Pass, Size, passes};
@@ -51,8 +52,9 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
     let mut lines = vec![
         format!(
-            "{documents} documents in {} files ({} on disk, {} of text as far as the files tell)",
-            source.files.len(),
+            "{} in {} ({} on disk, {} of text as far as the files tell)",
+            counted(documents, "document"),
+            counted(source.files.len() as u64, "file"),
             size(input_bytes),
             size(text_bytes)
         ),

@@ -18,6 +18,7 @@ use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
+use crate::number::thousands;
 use crate::options::RunOptions;
 use crate::reading::document::View;
 use crate::reading::inputs::Inputs;
@@ -138,9 +139,10 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     let Some(first) = bad.first() else { return Ok(()) };
     let why = match () {
         () if strict => first.why.clone(),
-        () if source.files.is_empty() => {
-            format!("{} (none of the {} input files can be used)", first.why, bad.len())
-        }
+        () if source.files.is_empty() => match bad.len() {
+            1 => format!("{} (and it is the only input file)", first.why),
+            all => format!("{} (none of the {} input files can be used)", first.why, thousands(all as u64)),
+        },
         () => return Ok(()),
     };
     Err(Error::BadFile { path: first.path.clone(), why })

@@ -3,6 +3,7 @@
 
 use crate::index::{Batch, Manifest};
 use crate::job::run_report::RunReport;
+use crate::number::{counted, thousands};
 use crate::spelling::opt;
 
 /// So many times the candidates a document are worth a warning.
@@ -35,8 +36,9 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool) {
     let made_of = first.rows;
     if report.statistics.is_some() && manifest.batches.len() > 1 && manifest.next_doc >= GROWN * made_of.max(1) {
         report.warnings.push(format!(
-            "the index has {} documents, and its statistics are of {made_of}; one that is made with {} of a larger run knows more words",
-            manifest.next_doc,
+            "the index has {}, and its statistics are of {}; one that is made with {} of a larger run knows more words",
+            counted(manifest.next_doc, "document"),
+            thousands(made_of),
             opt("stats")
         ));
     }

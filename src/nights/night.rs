@@ -26,6 +26,7 @@ use crate::job::relate::{self, relate};
 use crate::job::run::{Finish, carry_out_and};
 use crate::job::run_report::{FrozenReport, IndexReport, RunReport};
 use crate::job::{Guarded, corpus_files, learn, output};
+use crate::number::{counted, counted_as};
 use crate::options::RunOptions;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
@@ -105,8 +106,9 @@ fn attempt(
             return Err(Error::wrong(
                 opt("index"),
                 format_args!(
-                    "it has room for {} documents, and {next_doc} are there; make another one with {} above that",
-                    numbered.room(),
+                    "it has room for {}, and {} there; make another one with {} above that",
+                    counted(numbered.room(), "document"),
+                    counted_as(next_doc, "is|are"),
                     opt("planned-documents")
                 ),
             ));

@@ -153,6 +153,11 @@ impl Settings {
         self.values.get(name).map(|(value, _)| value)
     }
 
+    /// Whether the user gave a value, not the table, a preset or a record.
+    pub fn is_typed(&self, name: &str) -> bool {
+        self.values.get(name).is_some_and(|(_, typed)| *typed)
+    }
+
     /// Whether a switch is on.
     pub fn switch(&self, name: &str) -> bool {
         self.value(name) == Some(&Value::Switch(true))

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::tables::{counted, thousands};
+use super::{counted, thousands};
 use crate::job::{GuardReport, Guarded, stands_in};
 use crate::reading::RejectionsReport;
 

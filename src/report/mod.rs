@@ -16,6 +16,7 @@ mod plan;
 mod summary;
 mod tables;
 
+pub(crate) use crate::number::{counted, thousands};
 pub use columns::{LEAST_WIDTH, Screen};
 pub use comparison::comparison;
 pub use evaluation::evaluation;
@@ -25,4 +26,4 @@ pub use page::{accepted_page, page};
 pub use pages::{pages, training};
 pub use plan::plan;
 pub use summary::summary;
-pub use tables::{counted, table, table_of_numbers, thousands};
+pub use tables::{table, table_of_numbers};

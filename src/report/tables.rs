@@ -32,38 +32,9 @@ fn table_of<const N: usize>(
     table
 }
 
-/// A number as people read it: `1,234,567`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `2 files`, `1 file`: a count with its noun, whose plural is formed with s.
-pub fn counted(number: u64, noun: &str) -> String {
-    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_cut_in_threes() {
-        let numbers = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, u64::MAX];
-        let texts = ["0", "7", "999", "1,000", "12,345", "999,999", "1,000,000", "18,446,744,073,709,551,615"];
-        assert_eq!(numbers.map(thousands), texts);
-        assert_eq!(
-            (counted(1, "row"), counted(0, "row"), counted(2_000, "row")),
-            ("1 row".into(), "0 rows".into(), "2,000 rows".into())
-        );
-    }
 
     #[test]
     fn tables_are_plain_text() {

@@ -3,6 +3,7 @@
 //! A guard that fires is told in any case, and keeps the result from taking the place of an earlier output: what was read is so
 //! little, or so much goes or is a pair, that the result may say more of the input's damage than of its duplicates.
 
+use crate::number::{counted, counted_as, thousands};
 use crate::spelling::opt;
 
 /// Fewer pairs tell nothing of how many there are a document.
@@ -60,29 +61,44 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if used == 0 {
         let sentence = match (rows, bad_files) {
             (0, 0) => "nothing was read: the input has no rows".to_owned(),
-            (0, files) => format!("nothing was read: no rows, and {files} files were set aside"),
-            (rows, _) => format!("nothing was read: none of the {rows} rows has a text that can be used"),
+            (0, files) => {
+                format!("nothing was read: no rows, and {} set aside", counted_as(files, "file was|files were"))
+            }
+            (1, _) => "nothing was read: the one row has no text that can be used".to_owned(),
+            (rows, _) => format!("nothing was read: none of the {} rows has a text that can be used", thousands(rows)),
         };
         fired.push(Fired { name: "nothing-read", measured: 0.0, limit: 1.0, sentence });
     }
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;
-        let sentence = format!("{broken} of {rows} rows are broken, {}", more(measured, limit));
+        let sentence = format!(
+            "{} of {} broken, {}",
+            thousands(broken),
+            counted_as(rows, "row is|rows are"),
+            more(measured, limit)
+        );
         fired.push(Fired { name, measured, limit, sentence });
     }
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
         let sentence = format!(
-            "{bad_files} {} set aside, {bad_bytes} of the {bytes} bytes of the input, {}",
-            if bad_files == 1 { "file was" } else { "files were" },
+            "{} set aside, {} of the {} of the input, {}",
+            counted_as(bad_files, "file was|files were"),
+            thousands(bad_bytes),
+            counted(bytes, "byte"),
             more(measured, limit)
         );
         fired.push(Fired { name, measured, limit, sentence });
     }
     if unknown_files > 0 && bad_files as f64 > limit * files as f64 {
         let measured = bad_files as f64 / files as f64;
-        let were = if bad_files == 1 { "file was" } else { "files were" };
-        let sentence = format!("{bad_files} of {files} {were} set aside, {}", more(measured, limit));
+        let were = if bad_files == 1 { "was" } else { "were" };
+        let sentence = format!(
+            "{} of {} {were} set aside, {}",
+            thousands(bad_files),
+            counted(files, "file"),
+            more(measured, limit)
+        );
         fired.push(Fired { name, measured, limit, sentence });
     }
     fired
@@ -111,7 +127,9 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{removed} of the {rows} documents of {whose} are to be removed, {:.1} %: more than the {} % of {}; look at clusters/ first",
+            "{} of the {} of {whose} are to be removed, {:.1} %: more than the {} % of {}; look at clusters/ first",
+            thousands(removed),
+            counted(rows, "document"),
             100.0 * measured,
             100.0 * share,
             opt("max-removed-share")
@@ -195,7 +213,7 @@ mod tests {
         let sentence = &reading(&with(51), None)[0].sentence;
         assert_eq!(
             sentence,
-            "1 file was set aside, 51 of the 1000 bytes of the input, 5.1 %: more than the 5 % of max_rejected_share="
+            "1 file was set aside, 51 of the 1,000 bytes of the input, 5.1 %: more than the 5 % of max_rejected_share="
         );
     }
 
@@ -217,7 +235,10 @@ mod tests {
         let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
         assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
         let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
-        assert!(fired.sentence.starts_with("5001 of the 10000 documents of a are to be removed, 50.0 %"), "{fired:?}");
+        assert!(
+            fired.sentence.starts_with("5,001 of the 10,000 documents of a are to be removed, 50.0 %"),
+            "{fired:?}"
+        );
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();

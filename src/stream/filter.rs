@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
 use crate::hash::combine;
+use crate::number::{counted, thousands};
 use crate::spelling::opt;
 
 /// The first line of the file.
@@ -79,10 +80,10 @@ pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<
     }
     let option = opt("memory");
     let why = format!(
-        "the filter would take {}, and may take half of {}; expected at most {} keys, or {option} of {}",
+        "the filter would take {}, and may take half of {}; expected at most {}, or {option} of {}",
         ByteSize(bytes),
         option.with(ByteSize(memory)),
-        CountingBloom::keys_within(most_bytes as u64, rate),
+        counted(CountingBloom::keys_within(most_bytes as u64, rate), "key"),
         ByteSize(bytes.saturating_mul(2))
     );
     Err(Error::wrong_value(opt("keys"), keys, why))
@@ -92,8 +93,9 @@ pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<
 pub fn cut(keys: u64, rate: f64, filter: &CountingBloom) -> Option<String> {
     (CountingBloom::bytes_for(keys, rate) > filter.bytes()).then(|| {
         format!(
-            "the filter is made for {} keys, not for {keys}, ten times the documents: {memory} has no room for more",
-            CountingBloom::keys_within(filter.bytes(), rate),
+            "the filter is made for {}, not for {}, ten times the documents: {memory} has no room for more",
+            counted(CountingBloom::keys_within(filter.bytes(), rate), "key"),
+            thousands(keys),
             memory = opt("memory")
         )
     })
@@ -134,7 +136,9 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
     // A number more than the counters, which may just fill what is allowed.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
-            "{bytes} bytes of counters, of which {memory} allows {most_bytes}; raise {memory}",
+            "{} of counters, of which {memory} allows {}; raise {memory}",
+            counted(bytes, "byte"),
+            thousands(most_bytes as u64),
             memory = opt("memory")
         )));
     }
@@ -194,9 +198,9 @@ mod tests {
     fn more_keys_than_there_is_room_for_are_refused_with_the_number_that_would_do() {
         assert!(has_room(72_000, 1e-3, 1 << 20, 1 << 19).is_ok());
         let message = has_room(1_000_000_000_000_000, 1e-3, 1 << 20, 1 << 19).unwrap_err().to_string();
-        assert!(message.contains("expected at most 72931 keys, or memory= of 12.8 PiB"), "{message}");
+        assert!(message.contains("expected at most 72,931 keys, or memory= of 12.8 PiB"), "{message}");
         let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
-        assert!(cut(1_000_000, 1e-3, &filter).unwrap().contains("for 72931 keys, not for 1000000"));
+        assert!(cut(1_000_000, 1e-3, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
         assert_eq!(cut(1_000, 1e-3, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
     }
 

@@ -7,6 +7,7 @@
 
 use super::StreamOptions;
 use crate::job::Guarded;
+use crate::number::counted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -173,7 +174,9 @@ fn take_out(
     let without = old.documents() - read.signed;
     if without > 0 {
         report.warnings.push(format!(
-            "{without} rows of {forget} have no text or no key; nothing was taken out for them",
+            "{} of {forget} without a text or a key; nothing was taken out for {}",
+            counted(without, "row"),
+            if without == 1 { "it" } else { "them" },
             forget = opt("forget")
         ));
     }
@@ -192,15 +195,15 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
         warnings.push(format!(
-            "the filter holds {} keys in {} bytes: {:.2} % of new documents are flagged by chance; start again with a larger {keys} or {memory}",
-            report.keys,
-            report.filter_bytes,
+            "the filter holds {} in {}: {:.2} % of new documents are flagged by chance; start again with a larger {keys} or {memory}",
+            counted(report.keys, "key"),
+            counted(report.filter_bytes, "byte"),
             100.0 * report.false_positives, memory = opt("memory"), keys = opt("keys")));
     }
     if report.unknown > 0 {
         warnings.push(format!(
-            "{} documents of {forget} were not in the filter",
-            report.unknown,
+            "{} of {forget} not found in the filter",
+            counted(report.unknown, "document"),
             forget = opt("forget")
         ));
     }

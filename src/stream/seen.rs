@@ -7,6 +7,7 @@ use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::hash::combine;
+use crate::number::{counted, thousands};
 use crate::row::{Reason, Signatures};
 use crate::spelling::opt;
 use crate::stage::bound::Bound;
@@ -38,7 +39,10 @@ impl Seen {
             return Err(Error::wrong(
                 opt("keys"),
                 format!(
-                    "a filter for {keys} keys takes {bytes} bytes, more than the {most_bytes} allowed; expected fewer keys, or more memory"
+                    "a filter for {} takes {}, more than the {} allowed; expected fewer keys, or more memory",
+                    counted(keys, "key"),
+                    counted(bytes, "byte"),
+                    thousands(most_bytes as u64)
                 ),
             ));
         }

@@ -27,6 +27,7 @@ use crate::io::{Stage, TableWriter};
 use crate::job::check::check_resources;
 use crate::job::run_report::AlgorithmReport;
 use crate::measure::Retrieval;
+use crate::number::{counted, thousands};
 use crate::options::RunOptions;
 use crate::reading::again::work_again;
 use crate::reading::reader::Reader;
@@ -83,13 +84,13 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
         } else {
             format!(
                 "the precision of pairs is that of the {} written; their recall and the figures of pages are not known",
-                one.pairs
+                thousands(one.pairs)
             )
         };
         warnings.push(format!(
-            "{}: {} pairs of groups above {max_group} are not written; {what}",
+            "{}: {} of groups above {max_group} not written; {what}",
             one.label,
-            one.pairs_not_written,
+            counted(one.pairs_not_written, "pair"),
             max_group = opt("max-group")
         ));
     }

@@ -16,6 +16,7 @@ use crate::io::{HELD, SUCCESS, TableReader, find_all};
 use crate::job::RunReport;
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
+use crate::number::{counted, counted_as};
 use crate::options::{RunOptions, Settings, options_again};
 use crate::reading::inputs::{Inputs, look_into};
 use crate::spelling::opt;
@@ -179,11 +180,11 @@ impl Finished {
                 == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
         if !same {
             return Err(Error::usage(format!(
-                "the corpus is not the one of this run any more: {} files of {} rows were read, {} files of {} rows are there, or of other sizes; run again with {overwrite}",
-                known.len(),
-                self.report.documents.rows,
-                files.len(),
-                inputs.source.documents(),
+                "the corpus is not the one of this run any more: {} of {} read, {} of {} there, or of other sizes; run again with {overwrite}",
+                counted(known.len() as u64, "file"),
+                counted_as(self.report.documents.rows, "row was|rows were"),
+                counted(files.len() as u64, "file"),
+                counted_as(inputs.source.documents(), "row is|rows are"),
                 overwrite = opt("overwrite")
             )));
         }

@@ -24,6 +24,7 @@ use crate::job::keep::{KeepOrder, Recorder};
 use crate::job::removals;
 use crate::job::run_report::AlgorithmReport;
 use crate::measure::{Contained, Part};
+use crate::number::counted;
 use crate::options::RunOptions;
 use crate::reading::again::work_again;
 use crate::reading::document::View;
@@ -191,7 +192,8 @@ impl Links {
         if one.pairs_written < one.pairs && one.large_groups > large {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
-                "{missing} pairs of {label} are not written, those of groups above {}; expected a run with a larger one",
+                "{} of {label} not written, of groups above {}; expected a run with a larger one",
+                counted(missing, "pair"),
                 opt("max-group").with(max_group)
             )));
         }

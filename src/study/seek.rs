@@ -3,6 +3,7 @@
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::io::Want;
+use crate::number::thousands;
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
 
@@ -97,7 +98,8 @@ fn choose(engine: &Engine<'_>, reader: &Reader<'_>, typed: &str, found: &Found) 
             let docs: Vec<String> = found.docs.iter().map(u64::to_string).collect();
             let more = if count > NAMED as u64 { ", ..." } else { "" };
             Err(Error::usage(format!(
-                "{count} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
+                "{} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
+                thousands(count),
                 docs.join(", "),
                 docs = opt("docs")
             )))

@@ -16,6 +16,7 @@ use crate::engine::numbers::Numbers;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, Want};
+use crate::number::{counted, counted_as, thousands};
 use crate::reading::classes::{Link, number};
 use crate::reading::reader::Reader;
 use crate::row::doc_width;
@@ -58,8 +59,8 @@ impl Truth {
         };
         if truth.report.rows == truth.report.null_rows {
             return Err(Error::usage(format!(
-                "the truth has no rows with two values ({} rows in all); expected labelled pairs or clusters",
-                truth.report.rows
+                "the truth has no rows with two values ({} in all); expected labelled pairs or clusters",
+                counted(truth.report.rows, "row")
             )));
         }
         if truth.report.form == "pairs" {
@@ -69,16 +70,19 @@ impl Truth {
         }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents of the corpus: of {} rows {} name one document twice and {} name an id \
+                "the truth has no pair of two documents of the corpus: of {} {} one document twice and {} an id \
                  that is not there; expected pairs of different documents",
-                truth.report.rows, truth.report.self_pairs, truth.report.unknown_rows
+                counted(truth.report.rows, "row"),
+                counted_as(truth.report.self_pairs, "names|name"),
+                counted_as(truth.report.unknown_rows, "names|name")
             )));
         }
         if truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents of the corpus: none of its clusters has two ({} rows, {} of which name an id \
+                "the truth has no pair of two documents of the corpus: none of its clusters has two ({}, {} of which name an id \
                  that is not there); expected clusters of several documents",
-                truth.report.rows, truth.report.unknown_rows
+                counted(truth.report.rows, "row"),
+                thousands(truth.report.unknown_rows)
             )));
         }
         truth.report.pages = truth.pages.count();

@@ -11,6 +11,7 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::hash::hash128;
 use crate::io::{FoundFile, TableReader, Want, column_names, find, read_ids};
+use crate::number::counted;
 use crate::reading::classes::number;
 use crate::reading::reader::Reader;
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
@@ -204,8 +205,8 @@ pub fn resolve(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished, tr
     report.unknown = names(truth, &met.places)?;
     if met.unknown > 0 && met.unknown == met.ids {
         return Err(Error::usage(format!(
-            "none of the {} ids of the truth is an id of the corpus, such as {}; expected values of the column {:?}, or FILE#ROW where a row has none",
-            met.ids,
+            "none of the {} of the truth is an id of the corpus, such as {}; expected values of the column {:?}, or FILE#ROW where a row has none",
+            counted(met.ids, "id"),
             report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
             reader.options.id_column
         )));

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::io::TableReader;
 use crate::job::run_report::AlgorithmReport;
 use crate::measure::Versions;
+use crate::number::{counted, thousands};
 use crate::row::{RelationKind, Score};
 use crate::spelling::opt;
 use crate::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
@@ -297,8 +298,8 @@ fn why(
 fn not_written(said: &Said) -> String {
     let most = opt("max-group").with(said.groups.most);
     let size = match (said.groups.large(), said.clusters[0]) {
-        (Some(size), _) => format!("{size} copies"),
-        (None, Some((_, size))) => format!("equal signatures, in a cluster of {size} documents"),
+        (Some(size), _) => format!("{} copies", thousands(size)),
+        (None, Some((_, size))) => format!("equal signatures, in a cluster of {}", counted(size, "document")),
         (None, None) => "equal signatures".into(),
     };
     format!("a pair of a group of {size}, above {most}: only pairs with its best document are written")
@@ -319,7 +320,8 @@ fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
     let why = if comparisons > 0 {
         format!(
-            "{max_candidates:#} left {comparisons} comparisons out, theirs perhaps among them",
+            "{max_candidates:#} left {} out, theirs perhaps among them",
+            counted(comparisons, "comparison"),
             max_candidates = opt("max-candidates")
         )
     } else if report.is_some_and(|report| report.beyond_margin > 0) {

@@ -456,7 +456,7 @@ fn a_corpus_without_pairs_has_figures_that_are_not_known() {
 fn a_dry_run_tells_the_algorithms_as_run_does() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let more = ["--preset", "fineweb", "--dry-run"];
+    let more = ["--preset", "fineweb", "--dry-run", "-v"];
     let line = |ran: Ran| -> String {
         let told = ran.ends_with(0).stderr;
         let line = told.lines().find_map(|line| line.split_once("--algorithms "));

@@ -100,7 +100,7 @@ fn nothing_read_never_replaces_what_stands() {
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
     let archive = format!("{head}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len());
     std::fs::write(night.at("corpus/a.warc"), archive).unwrap();
-    night.held(&[]).says(&["none of the 1 rows has a text"]);
+    night.held(&[]).says(&["the one row has no text"]);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn files_set_aside_count_by_their_bytes() {
     // Nothing can be used: an error, and what stands stays.
     std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
     let before = tree(&night.at("out"));
-    night.run(&[]).ends_with(1).says(&["none of the 1 input files can be used"]);
+    night.run(&[]).ends_with(1).says(&["it is the only input file"]);
     assert!(before == tree(&night.at("out")));
 }
 

@@ -129,7 +129,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 3);
-    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folders of rows became 1"]);
+    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows became 1"]);
     // The second night is killed before it is published, and again when its output stands, but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());

@@ -229,3 +229,27 @@ fn a_panic_is_a_line_of_json_where_a_machine_reads() {
     assert!(said.contains("panicked at") && said.contains("two lines"), "{said}");
     assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
 }
+
+#[test]
+fn the_environment_says_which_lines_are_told_where_no_option_does() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), "{\"text\": \"One text of some words.\"}\n").unwrap();
+    let told = |asked: &str, more: &[&str]| {
+        let typed = ["run", "a.jsonl", "--out", "out", "--overwrite"];
+        let ran = program().env("RUST_LOG", asked).current_dir(folder.path()).args(typed).args(more).output().unwrap();
+        Ran::of(ran).ends_with(0).stderr
+    };
+    let (start, whole) = ("preset balanced (exact, cosine): 1 document in 1 file (", "--algorithms exact:digest=");
+    let usual = told("", &[]);
+    assert!(usual.contains(start) && !usual.contains(whole), "{usual}");
+    assert_eq!(told("warn", &[]), "");
+    assert_eq!(told("debug", &["--quiet"]), "");
+    for (asked, more) in [("debug", &[][..]), ("warn", &["-v"])] {
+        let lines = told(asked, more);
+        assert!(lines.contains(start) && lines.contains(whole) && lines.contains("stage begins"), "{lines}");
+    }
+    let lines = told("warn,dupsift::engine=debug", &[]);
+    assert!(!lines.contains(start) && lines.contains("stage begins"), "{lines}");
+    let lines = told("debg", &[]);
+    assert!(lines.contains("did you mean \"debug\"?") && lines.contains(start) && !lines.contains(whole), "{lines}");
+}

@@ -192,12 +192,12 @@ fn a_truth_that_says_nothing_is_an_error() {
         assert!(!done.out().join("evaluation").exists());
     };
     evaluate("", &["there is no row in it"]);
-    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 rows in all)"]);
+    evaluate("{\"id_a\": null, \"id_b\": null}\n", &["no rows with two values (1 row in all)"]);
     evaluate("{\"id\": null, \"cluster\": \"a\"}\n", &["no rows with two values"]);
-    evaluate("{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n", &["no pair of two documents", "1 name one document twice"]);
+    evaluate("{\"id_a\": \"d0\", \"id_b\": \"d0\"}\n", &["no pair of two documents", "1 names one document twice"]);
     evaluate(
         "{\"id_a\": \"d0\", \"id_b\": \"gone\"}\n",
-        &["no pair of two documents", "1 name an id that is not there"],
+        &["no pair of two documents", "1 names an id that is not there"],
     );
     let alone = "{\"id\": \"d0\", \"cluster\": \"a\"}\n{\"id\": \"d1\", \"cluster\": \"b\"}\n";
     evaluate(alone, &["no pair of two documents", "none of its clusters has two"]);

@@ -12,6 +12,7 @@
 use super::heavy::{HeavyTerms, Kind};
 use super::sign_sketch::{BITS, SignSketch, WORDS, differing, most_differing};
 use crate::algorithm::kit::prefix::{Term, below};
+use crate::number::thousands;
 use crate::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Rows of a window all pairs of which are compared; of larger ones those with a third term in common.
@@ -115,7 +116,7 @@ impl HeavyJoin {
                     }
                 }
                 (common < 3).then(|| {
-                    format!("{rows} documents have the same two heavy terms, and of more than {LARGE_WINDOW} only those are compared that have a third one in common")
+                    format!("{} documents have the same two heavy terms, and of more than {LARGE_WINDOW} only those are compared that have a third one in common", thousands(rows))
                 })
             }
             Kind::Common => {

@@ -22,6 +22,7 @@ use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::error::{Error, Result};
 use crate::hash::Digest;
+use crate::number::{counted, thousands};
 use crate::row::Reason;
 use crate::text::Analysis;
 use support_words::{Goals, STEPS, choose, note_of, word_of};
@@ -216,9 +217,13 @@ impl KeySigner for DescrWordsSigner {
     fn notes(&self) -> Vec<String> {
         let said = |model: &Model| {
             let [documents, candidates, covered, rounds] = model.head;
-            let words = model.words.len();
+            let words = counted(model.words.len() as u64, "support word");
             format!(
-                "{words} support words of {candidates} candidates in {rounds} rounds; they cover {covered} of {documents} documents learnt from"
+                "{words} of {} in {}; they cover {} of {} learnt from",
+                counted(candidates, "candidate"),
+                counted(rounds, "round"),
+                thousands(covered),
+                counted(documents, "document")
             )
         };
         self.model.iter().map(said).collect()

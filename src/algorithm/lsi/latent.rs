@@ -8,6 +8,7 @@ use crate::corpus::CorpusStats;
 use crate::error::Result;
 use crate::float;
 use crate::hash::splitmix64;
+use crate::number::counted;
 use crate::text::{Analysis, Counted};
 
 /// Numbers in front of a model: documents, words, directions.
@@ -191,7 +192,9 @@ impl<'c> Latent<'c> {
     /// What was learnt, for run.json.
     pub fn describe(&self) -> Option<String> {
         let head = self.learnt.as_ref()?.head;
-        Some(format!("{} directions of {} words, learnt from {} documents", head[2], head[1], head[0]))
+        let [documents, words, directions] =
+            [(0, "document"), (1, "word"), (2, "direction")].map(|(at, noun)| counted(head[at], noun));
+        Some(format!("{directions} of {words}, learnt from {documents}"))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::batch::Cell;
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::Want;
+use crate::number::counted_as;
 use crate::reading::inputs::SOURCE_COLUMNS;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicCells;
@@ -87,7 +88,7 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
         }
         let others = reader.source.files.len() - parquet.count();
         if others > 0 {
-            notes.push(format!("{others} files that are not Parquet were not read for it"));
+            notes.push(format!("{} not Parquet, and not read for it", counted_as(others as u64, "file is|files are")));
         }
         // Codes depend on the threads; names in their order do not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())

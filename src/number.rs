@@ -1,0 +1,43 @@
+//! How a number stands in a sentence: `1,627 documents`, `1 file`.
+
+/// `1,234,567`
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `2 files`, `1 file`: a count with its noun, whose plural is formed with s.
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// The same as the subject of a sentence: `1 file was`, `2 files were`, from `file was|files were`.
+pub fn counted_as(number: u64, one_or_many: &str) -> String {
+    let (one, many) = one_or_many.split_once('|').unwrap_or((one_or_many, one_or_many));
+    format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_in_threes() {
+        let numbers = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, u64::MAX];
+        let texts = ["0", "7", "999", "1,000", "12,345", "999,999", "1,000,000", "18,446,744,073,709,551,615"];
+        assert_eq!(numbers.map(thousands), texts);
+    }
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!([0, 1, 2_000].map(|number| counted(number, "file")), ["0 files", "1 file", "2,000 files"]);
+        assert_eq!([1, 2].map(|number| counted_as(number, "file was|files were")), ["1 file was", "2 files were"]);
+    }
+}
