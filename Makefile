@@ -3,6 +3,8 @@
 #   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
 #   make wheel                                                     the Python package as a wheel, in dist; the program is in it
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
+#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL] the same on Apache Spark; two workers on this machine if no MASTER
+#   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
@@ -38,13 +40,14 @@ VENV_PYTHON := $(CURDIR)/.venv/bin/python
 PEERS_PYTHON := $(CURDIR)/.venv-peers/bin/python
 WHEEL_PYTHON := $(CURDIR)/.venv-wheel/bin/python
 FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
+SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CORPUS OUT ALGORITHMS CLEAN CORPORA WRITE PYTHON DIR
+export CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel dist test test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
+.PHONY: help dedup wheel spark python-spark dist test test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -76,12 +79,21 @@ wheel: .venv-wheel/ready
 dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
 
-# The slow parts last, the closing line of the test runner at the very end.
-test: venv lint python unit
+# The slow parts last; what was left out is said at the very end.
+test: venv lint python unit python-spark
 
 # The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
 python: wheel .venv-frames/ready
 	PYTHON="$(PYTHON)" sh scripts/test_wheel.sh "$(FRAMES_PYTHON)" dist/dupsift-*.whl
+
+python-spark: wheel .venv-spark/ready
+	sh scripts/test_spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl
+
+spark:
+	@if [ -z "$$CORPUS" ]; then \
+	  echo 'CORPUS is missing: say which corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
+	@$(MAKE) --no-print-directory wheel .venv-spark/ready
+	@sh scripts/spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl $(ARGS)
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
@@ -175,6 +187,9 @@ venv: .venv/ready
 .venv-frames/ready: scripts/requirements-frames.txt scripts/requirements.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-frames scripts/requirements-frames.txt
 
+.venv-spark/ready: scripts/requirements-spark.txt scripts/venv.sh
+	@sh scripts/venv.sh .venv-spark scripts/requirements-spark.txt
+
 .venv-wheel/ready: scripts/requirements-wheel.txt scripts/venv.sh
 	@sh scripts/venv.sh .venv-wheel scripts/requirements-wheel.txt
 
@@ -189,4 +204,4 @@ venv: .venv/ready
 
 clean:
 	$(CARGO) clean
-	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-wheel .mdbook dist
+	rm -rf .venv .venv-browser .venv-dist .venv-frames .venv-peers .venv-spark .venv-wheel .mdbook dist

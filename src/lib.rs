@@ -50,6 +50,8 @@ pub mod algorithm;
 pub mod allocator;
 #[doc(hidden)]
 pub mod batch;
+#[doc(hidden)]
+pub mod blocks;
 mod bloom;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

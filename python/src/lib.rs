@@ -8,6 +8,7 @@ mod frame;
 mod logging;
 mod seen;
 mod settings;
+mod spark;
 mod stream_out;
 mod table;
 mod verbs;
@@ -39,5 +40,11 @@ fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(verbs::rethreshold, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::summary, module)?)?;
     module.add_function(wrap_pyfunction!(verbs::main, module)?)?;
+    module.add_class::<spark::SparkCorpus>()?;
+    module.add_class::<spark::SparkKnown>()?;
+    module.add_class::<spark::SparkBlocks>()?;
+    module.add_function(wrap_pyfunction!(spark::spark_run, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::spark_map, module)?)?;
+    module.add_function(wrap_pyfunction!(spark::spark_reduce, module)?)?;
     Ok(())
 }

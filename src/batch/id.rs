@@ -7,6 +7,8 @@ use crate::number::counted;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest id in bytes that is written; a longer one is a mistake in the choice of the column.
 pub const MAX_ID_BYTES: usize = 16 << 20;
 
@@ -95,7 +97,7 @@ pub enum IdType {
 }
 
 /// What ids an input holds.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Deserialize, Serialize)]
 pub enum IdKind {
     /// Any string type, or a dictionary of one.
     Text,
@@ -122,7 +124,7 @@ impl fmt::Display for IdKind {
 }
 
 /// What a reading saw of the ids; readings of parts are merged in any order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct IdsSeen {
     /// The kinds that came.
     pub kinds: BTreeSet<IdKind>,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hash::hash64;
 use crate::reading::cuts::{Cuts, CutsWriter};
 use crate::reading::reader::Reader;
-use crate::shuffle::{Order, Shuffle, Spec, Writer};
+use crate::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
 use crate::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use crate::text::Analysis;
 
@@ -137,14 +137,44 @@ impl<'j> Counting<'j> {
         Ok((thread.tally.documents, thread.tally.tokens))
     }
 
+    /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.
+    pub fn of_part(engine: &'j Engine<'j>, reader: &'j Reader<'j>, stats: Stats) -> Result<Counting<'j>> {
+        Ok(Counting {
+            engine,
+            reader,
+            stats,
+            kinds: reader.options.recipe.features(),
+            words: stats.words.then(|| terms(engine, reader, "words")).transpose()?,
+            features: stats.features.then(|| terms(engine, reader, "features")).transpose()?,
+            cuts: None,
+            forward: None,
+        })
+    }
+
+    /// The partial counts of words and of features of a part.
+    pub fn end(self) -> Result<[Option<Sorted>; 2]> {
+        let finish = |counts: Option<Shuffle>| counts.map(Shuffle::finish).transpose();
+        Ok([finish(self.words)?, finish(self.features)?])
+    }
+
+    /// The statistics of counts that were summed elsewhere: no term comes twice.
+    pub fn summed(
+        reader: &Reader<'_>,
+        (counted, tokens): (u64, u64),
+        words: TermTable,
+        features: TermTable,
+    ) -> CorpusStats {
+        let identity = hash64(reader.pipeline.identity().as_bytes());
+        let id = snapshot(identity, counted, tokens, &words, &features);
+        CorpusStats::new(counted, tokens, id, words, features)
+    }
+
     /// The statistics, from the documents and words of all threads.
     pub fn finish(self, threads: Vec<(u64, u64)>) -> Result<Counted> {
         let (counted, tokens) = threads.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let (words, words_spilled) = table(self.engine, "words", self.words, LEAST_WORDS)?;
         let (features, features_spilled) = table(self.engine, "features", self.features, LEAST_FEATURES)?;
-        let identity = hash64(self.reader.pipeline.identity().as_bytes());
-        let id = snapshot(identity, counted, tokens, &words, &features);
-        let stats = CorpusStats::new(counted, tokens, id, words, features);
+        let stats = Counting::summed(self.reader, (counted, tokens), words, features);
         let cuts = self.cuts.map(CutsWriter::finish).transpose()?;
         let forward = self.forward.map(ForwardWriter::finish).transpose()?;
         let spilled_bytes = words_spilled

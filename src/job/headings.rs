@@ -26,6 +26,16 @@ impl Headings {
         self.packed.store(doc as usize, note::first_line(document));
     }
 
+    /// What was recorded of a document.
+    pub fn packed(&self, doc: u64) -> u64 {
+        self.packed.load(doc as usize)
+    }
+
+    /// Records what another process has.
+    pub fn take_packed(&self, doc: u64, packed: u64) {
+        self.packed.store(doc as usize, packed);
+    }
+
     /// Puts them down.
     pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
         to.cells(&self.packed)

@@ -1,13 +1,16 @@
 //! What the first reading records of every row, for any algorithms: its id, its length and what else `--keep` asks
 //! for, the hash of its text, or why it cannot be used.
 
+use std::ops::Range;
+
 use super::copies;
 use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
-use crate::batch::{Documents, IdsSeen};
+use crate::batch::{Documents, IdsSeen, RejectReason};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::Want;
+use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::reading::source_values::{self, SourceValues};
@@ -43,10 +46,14 @@ pub struct RowRecorder<'w> {
 /// What one thread took.
 #[derive(Debug, Default)]
 pub struct Took {
-    ids_seen: IdsSeen,
-    used: u64,
-    text_bytes: u64,
-    parts: Parts,
+    /// Kinds of ids.
+    pub ids_seen: IdsSeen,
+    /// Documents with a text.
+    pub used: u64,
+    /// Bytes of their texts.
+    pub text_bytes: u64,
+    /// They by writing and by length.
+    pub parts: Parts,
 }
 
 /// What was recorded.
@@ -75,6 +82,26 @@ pub struct Taken {
     pub shapes: AtomicCells<u64>,
     /// Bytes that went to disk.
     pub spilled_bytes: u64,
+}
+
+impl Taken {
+    /// Appends what was noted of documents that follow each other.
+    pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
+        out.extend_from_slice(&docs.start.to_le_bytes());
+        out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());
+        for doc in docs {
+            self.keep.put_part(doc, out);
+            out.extend_from_slice(&self.shapes.load(doc as usize).to_le_bytes());
+            if let Some(headings) = &self.headings {
+                out.extend_from_slice(&headings.packed(doc).to_le_bytes());
+            }
+            if let Some(sources) = &self.sources {
+                let value = sources.of(doc);
+                out.push(value.is_some().into());
+                value.into_iter().for_each(|value| put(value, out));
+            }
+        }
+    }
 }
 
 impl<'j> Intake<'j> {
@@ -164,6 +191,51 @@ impl<'j> Intake<'j> {
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
     }
 
+    /// Records documents that follow each other, by what [`Taken::put_part`] says of them.
+    pub fn take_part(&self, bytes: &[u8]) -> Result<()> {
+        let mut bytes = Bytes(bytes);
+        while !bytes.0.is_empty() {
+            let (first, count) = (bytes.long()?, bytes.long()?);
+            for doc in first..first.saturating_add(count) {
+                self.keep.take_part(doc, &mut bytes)?;
+                self.shapes.store(doc as usize, bytes.long()?);
+                if let Some(headings) = &self.headings {
+                    headings.take_packed(doc, bytes.long()?);
+                }
+                if let Some(sources) = &self.sources
+                    && bytes.take(1)? != [0]
+                {
+                    sources.take_part(doc, bytes.string()?)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of which kinds the values were that `--keep` asks for, by key; see [`Intake::add_kinds`].
+    pub fn kinds(&self) -> Vec<[bool; 2]> {
+        self.keep.kinds()
+    }
+
+    /// Adds what [`Intake::kinds`] says of another part of the corpus.
+    ///
+    /// # Errors
+    /// A column of texts and numbers.
+    pub fn add_kinds(&self, kinds: &[[bool; 2]]) -> Result<()> {
+        self.keep.add_kinds(kinds)
+    }
+
+    /// Sets rows aside that another process could not use.
+    pub fn take_rejected(&self, bytes: &[u8]) -> Result<()> {
+        let (mut bytes, mut writer) = (Bytes(bytes), self.rejecter.writer());
+        while !bytes.0.is_empty() {
+            let (doc, code) = (bytes.long()?, bytes.short()?);
+            let reason = u8::try_from(code).ok().and_then(RejectReason::of_code).unwrap_or(RejectReason::BrokenRecord);
+            self.rejecter.put(&mut writer, doc, reason, bytes.string()?)?;
+        }
+        writer.flush()
+    }
+
     /// Ends the work of a thread.
     pub fn close(recorder: RowRecorder<'_>) -> Result<Took> {
         for mut writer in [Some(recorder.ids), Some(recorder.rejected), recorder.hashes].into_iter().flatten() {
@@ -174,6 +246,14 @@ impl<'j> Intake<'j> {
 
     /// Ends the recording.
     pub fn finish(self, threads: Vec<Took>) -> Result<Taken> {
+        let engine = self.engine;
+        let (mut taken, ids) = self.end(threads)?;
+        taken.duplicate_ids = count_repeated(engine, &ids)?;
+        Ok(taken)
+    }
+
+    /// The same but for the ids that stood before: the hashes of all ids come too.
+    pub fn end(self, threads: Vec<Took>) -> Result<(Taken, Sorted)> {
         let mut all = Took::default();
         for one in threads {
             all.ids_seen.merge(&one.ids_seen);
@@ -182,9 +262,8 @@ impl<'j> Intake<'j> {
             all.parts.merge(&one.parts);
         }
         let ids = self.ids.finish()?;
-        let duplicate_ids = count_repeated(self.engine, &ids)?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
-        Ok(Taken {
+        let taken = Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
             keep: self.keep.finish()?,
             sources: self.sources.map(source_values::Recorder::finish).transpose()?,
@@ -192,17 +271,18 @@ impl<'j> Intake<'j> {
             hashes,
             headings: self.headings,
             ids_seen: all.ids_seen,
-            duplicate_ids,
+            duplicate_ids: 0,
             used: all.used,
             text_bytes: all.text_bytes,
             parts: all.parts,
             shapes: self.shapes,
-        })
+        };
+        Ok((taken, ids))
     }
 }
 
 /// Rows beyond the first of each value.
-fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
+pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
     let surplus = engine.work(
         values.partitions(),
         || Ok(0),

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::io::Want;
 use crate::options::Keep;
 use crate::reading::keep_column::{Kinds, comparable};
+use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::row::{Docs, Slots};
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
@@ -103,6 +104,31 @@ impl<'j> Recorder<'j> {
         Ok(())
     }
 
+    /// Of which kinds the values of each key's column were, where columns take part.
+    pub fn kinds(&self) -> Vec<[bool; 2]> {
+        self.columns.iter().flat_map(|columns| columns.kinds.iter().map(Kinds::seen)).collect()
+    }
+
+    /// Adds what [`Recorder::kinds`] says of another part of the corpus.
+    ///
+    /// # Errors
+    /// A column of texts and numbers.
+    pub fn add_kinds(&self, kinds: &[[bool; 2]]) -> Result<()> {
+        let Some(columns) = &self.columns else { return Ok(()) };
+        let keys = self.keep.keys.iter().zip(&columns.kinds).zip(kinds);
+        keys.into_iter().try_for_each(|((key, known), seen)| known.add(&key.column, *seen))
+    }
+
+    /// Records a document by what [`KeepOrder::put_part`] says of it.
+    pub fn take_part(&self, doc: u64, bytes: &mut Bytes<'_>) -> Result<()> {
+        self.lengths.store(doc as usize, bytes.short()?);
+        let Some(columns) = &self.columns else { return Ok(()) };
+        let key = bytes.string()?;
+        let begin = columns.heap.append_both(&(key.len() as u32).to_le_bytes(), key)?;
+        columns.begins.store(doc as usize, begin + 1);
+        Ok(())
+    }
+
     /// Ends the recording.
     pub fn finish(self) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
@@ -129,6 +155,14 @@ impl KeepOrder {
     /// The characters of a document, as they were recorded.
     pub fn length(&self, doc: u64) -> u32 {
         self.lengths.load(doc as usize)
+    }
+
+    /// Appends what is known of a document.
+    pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.length(doc).to_le_bytes());
+        if let Some(columns) = &self.columns {
+            put(key(columns, doc), out);
+        }
     }
 
     /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the

@@ -71,10 +71,7 @@ impl<'c> Member<'c, SignedRows> {
             rows: now.rows.rows(),
             sifted_rows: now.tally.sifted,
             row_bytes: now.layout.width() as u64,
-            expected_chance_collisions: bound.signer.signature_bits().map(|bits| {
-                let documents = now.tally.documents.signed as f64;
-                documents * (documents - 1.0).max(0.0) / 2.0 / 2f64.powi(bits as i32)
-            }),
+            expected_chance_collisions: chance_collisions(&bound, now.tally.documents.signed),
             notes: bound.signer.notes(),
             ..AlgorithmReport::default()
         };
@@ -86,6 +83,13 @@ impl<'c> Member<'c, SignedRows> {
         let rows = self.report.rows + self.report.sifted_rows;
         self.report.notes.extend(sieve.and_then(|sieve| sieve.note(at, rows)));
     }
+}
+
+/// Pairs of unrelated documents, of so many with a signature, whose signatures are equal by chance.
+pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
+    let documents = signed as f64;
+    let pairs = documents * (documents - 1.0).max(0.0) / 2.0;
+    bound.signer.signature_bits().map(|bits| pairs / 2f64.powi(bits as i32))
 }
 
 /// What the last stage has made of an algorithm.

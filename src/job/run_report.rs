@@ -79,6 +79,9 @@ pub struct RunReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 where one held the result back.
     pub guards: Vec<GuardReport>,
+    /// What spread the work over machines, where something did, such as `spark`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
     /// What an earlier run had put down, and this one did not make again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_up: Vec<String>,

@@ -23,6 +23,23 @@ pub struct Kinds {
     numbers: AtomicBool,
 }
 
+impl Kinds {
+    /// Whether there were texts, and numbers.
+    pub fn seen(&self) -> [bool; 2] {
+        [&self.texts, &self.numbers].map(|kind| kind.load(Relaxed))
+    }
+
+    /// Adds what another process has seen of the column.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the column has texts and numbers.
+    pub fn add(&self, name: &str, [texts, numbers]: [bool; 2]) -> Result<()> {
+        self.texts.fetch_or(texts, Relaxed);
+        self.numbers.fetch_or(numbers, Relaxed);
+        not_both(name, self)
+    }
+}
+
 /// The three arrays of a column of `rows` rows; `array` is none where the file lacks the column.
 ///
 /// # Errors

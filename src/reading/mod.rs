@@ -11,6 +11,7 @@ pub(crate) mod input_notes;
 pub(crate) mod inputs;
 pub(crate) mod keep_column;
 pub(crate) mod meeting;
+pub(crate) mod parts;
 pub(crate) mod purified;
 pub(crate) mod purified_store;
 pub(crate) mod purify_report;

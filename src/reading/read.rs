@@ -87,6 +87,9 @@ impl Reader<'_> {
 
     /// The pieces of a reading.
     pub fn pieces(&self, engine: &Engine<'_>) -> Vec<Split> {
+        if let Some(part) = &self.part {
+            return part.clone();
+        }
         let text_bytes: u64 = self.source.files.iter().map(|file| file.text_bytes).sum();
         let pieces = SPLITS_A_THREAD * engine.pool.current_num_threads() as u64;
         let target = (text_bytes / pieces).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::guests::Guests;
 use super::purified_store::Pages;
-use crate::io::Source;
+use crate::io::{Source, Split};
 use crate::options::RunOptions;
 use crate::purify::Purifier;
 use crate::text::{Field, Pipeline};
@@ -29,6 +29,8 @@ pub struct Reader<'r> {
     pub base: u64,
     /// Documents of an index that take part.
     pub guests: Option<Guests>,
+    /// The pieces that are read, where this process reads a part of the corpus.
+    pub part: Option<Vec<Split>>,
     /// No document has this number or a larger one, where not all rows take part.
     limit: Option<u64>,
 }
@@ -46,6 +48,7 @@ impl<'r> Reader<'r> {
             segmented: AtomicU64::new(0),
             base: 0,
             guests: None,
+            part: None,
             limit: options.limit,
         }
     }

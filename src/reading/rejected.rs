@@ -97,13 +97,18 @@ impl Rejecter {
             let (file, row) = reader.source.locate(doc);
             return Err(Error::BadRow { path: file.path.clone(), row, why: why.to_string() });
         }
-        let begin = self.details.append(why.detail.as_bytes())?;
+        self.put(writer, doc, why.reason, why.detail.as_bytes())
+    }
+
+    /// Sets a row aside that was looked at before.
+    pub fn put(&self, writer: &mut Writer<'_>, doc: u64, reason: RejectReason, detail: &[u8]) -> Result<()> {
+        let begin = self.details.append(detail)?;
         let mut record = [0; ROW];
         record[..8].copy_from_slice(&doc.to_be_bytes());
         record[8..16].copy_from_slice(&begin.to_be_bytes());
-        record[16..20].copy_from_slice(&(why.detail.len() as u32).to_be_bytes());
-        record[20] = why.reason.code();
-        self.counts[usize::from(why.reason.code())].fetch_add(1, Ordering::Relaxed);
+        record[16..20].copy_from_slice(&(detail.len() as u32).to_be_bytes());
+        record[20] = reason.code();
+        self.counts[usize::from(reason.code())].fetch_add(1, Ordering::Relaxed);
         writer.push(&record)
     }
 

@@ -67,6 +67,13 @@ impl<'j> Recorder<'j> {
         Ok(())
     }
 
+    /// Records the value of one document, which another process has read.
+    pub fn take_part(&self, doc: u64, value: &[u8]) -> Result<()> {
+        let begin = self.heap.append_both(&(value.len() as u32).to_le_bytes(), value)?;
+        self.begins.store(doc as usize, begin + 1);
+        Ok(())
+    }
+
     /// Ends the recording.
     pub fn finish(self) -> Result<SourceValues> {
         Ok(SourceValues { heap: self.heap.freeze()?, begins: self.begins })

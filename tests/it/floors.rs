@@ -15,7 +15,7 @@ const MOST_LINES: usize = 400;
 /// The most lines of a function in these rooms.
 const MOST_FUNCTION_LINES: usize = 60;
 const SHORT_FUNCTIONS: &[&str] =
-    &["stage", "options", "engine", "reading", "index", "job", "nights", "study", "pages", "stream"];
+    &["stage", "options", "engine", "reading", "index", "job", "nights", "blocks", "study", "pages", "stream"];
 
 /// A room, the rooms that it may import besides itself, and what it must never import from outside.
 struct Rule {
@@ -129,7 +129,7 @@ const RULES: &[Rule] = &[
     },
     Rule { rooms: &["reading"], may: &BELOW_READING, never: &["rayon", "clap", "indicatif", "pyo3"] },
     Rule { rooms: &["job"], may: &BELOW_JOB, never: &["clap", "indicatif", "pyo3"] },
-    Rule { rooms: &["study", "stream", "nights"], may: &BELOW_STUDY, never: &["clap", "indicatif", "pyo3"] },
+    Rule { rooms: &["study", "stream", "nights", "blocks"], may: &BELOW_STUDY, never: &["clap", "indicatif", "pyo3"] },
     // Models and statistics of finished runs are read back by the study.
     Rule { rooms: &["pages"], may: &BELOW_PAGES, never: &["clap", "indicatif", "pyo3"] },
     Rule {

@@ -110,6 +110,14 @@ impl<'j> Stock<'j> {
         Ok(value)
     }
 
+    /// Puts a product down, however little time has passed.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn put<T: Product>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
+        self.products.put(self.engine, key(self.keys()?), &mut value)
+    }
+
     /// Removes a product that nothing will ask for any more.
     ///
     /// # Errors

@@ -1,0 +1,71 @@
+"""The command line: ``python -m dupsift.spark run INPUT... --out DIR``, and the same by spark-submit."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _dupsift
+from .._errors import Error
+
+# Options of a run on one machine that a run on Spark does not take.
+_NOT_HERE = ("index", "reference", "batch", "planned_documents", "stats", "sift", "html_column", "content_type_column", "url_column", "purify")
+_DONE, _FAILED, _USAGE, _LOSSES, _HELD = range(5)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m dupsift.spark", description="dupsift on Apache Spark.", allow_abbrev=False)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="find the duplicates of a corpus", allow_abbrev=False)
+    run.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders or globs that all machines have under the same names")
+    spark = run.add_argument_group("Spark")
+    spark.add_argument("--master", help="where Spark runs, as local-cluster[2,1,1024]; by spark-submit it is known")
+    spark.add_argument("--task-bytes", type=int, help="bytes of text that one task reads, about [default: 67108864]")
+    spark.add_argument("--task-memory", help="what one task may use besides the interpreter [default: 512MiB]")
+    spark.add_argument("--buckets", type=int, help="into how many parts rows are spread [default: spark.sql.shuffle.partitions]")
+    groups: dict[str, Any] = {}
+    for name, heading, kind, words, default in _dupsift.options("run"):
+        if name in _NOT_HERE:
+            continue
+        if heading not in groups:
+            groups[heading] = run.add_argument_group(heading)
+        told = f"{words}{f' [default: {default}]' if default else ''}".replace("%", "%%")
+        switch = {"nargs": "?", "const": "true"} if kind == "true or false" else {}
+        groups[heading].add_argument("--" + name.replace("_", "-"), metavar="VALUE", required=name == "out", help=told, **switch)
+    return parser
+
+
+def main(typed: Sequence[str] | None = None) -> int:
+    """Does what was typed; gives the exit code of the program ``dupsift``."""
+    given = {name: value for name, value in vars(_parser().parse_args(typed)).items() if value is not None}
+    given.pop("verb")
+    inputs, out, master = given.pop("inputs"), given.pop("out"), given.pop("master", None)
+    from pyspark.sql import SparkSession
+
+    from ._run import run
+
+    # A session that was there stays; getOrCreate gives it.
+    began = SparkSession.getActiveSession() is None
+    builder = SparkSession.builder.appName("dupsift")  # type: ignore[attr-defined, unused-ignore]
+    spark = (builder.master(master) if master else builder).getOrCreate()
+    try:
+        result = run(spark, inputs, out, **given)
+    except (ValueError, FileNotFoundError) as error:
+        return _fail(error, _USAGE)
+    except (Error, OSError) as error:
+        return _fail(error, _FAILED)
+    finally:
+        if began:
+            spark.stop()
+    print(result)
+    report = result.report
+    if any(guard["held"] for guard in report["guards"]):
+        return _HELD
+    return _LOSSES if report["guards"] or report["bad_inputs"] or report["documents"]["rejected"] else _DONE
+
+
+def _fail(error: Exception, code: int) -> int:
+    print(f"error: {error}", file=sys.stderr)
+    return code

@@ -1,0 +1,74 @@
+"""A DataFrame in, DataFrames out."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .._frames import columns_of
+from .._result import Result
+from ._run import run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Frames:
+    """What a run found, as DataFrames over the files of its output."""
+
+    pairs: DataFrame
+    """Pairs of all algorithms; the column ``algorithm`` says of which."""
+    clusters: DataFrame
+    """Documents of clusters, of all algorithms."""
+    removed: DataFrame
+    """Documents that go, each with the one that stays for it."""
+    result: Result
+    """The result itself."""
+
+
+def dedup(frame: DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
+    """Finds the duplicates among the rows of a DataFrame.
+
+    Rows of a DataFrame have no order, so a column ``id`` with a different value in each row has to be named: documents are numbered
+    in the order of its values. The columns that are read are written to files first, beside ``out``, which has to be a folder that all
+    machines have under the same name; they go when the result stands.
+
+    Raises ValueError for columns that are not there and for ids that are null or stand twice; else what ``dupsift.spark.run`` raises.
+
+        found = dupsift.spark.dedup(frame, text="body", id="url", out="/shared/dedup")
+        clean = frame.join(found.removed, frame.url == found.removed.id, "left_anti")
+    """
+    settings = {**options, "text_column": text, "id_column": id}
+    columns = columns_of(settings, {"text_column": "text", "id_column": "id"})
+    there = frame.columns
+    for name, keyword in columns:
+        if keyword is not None and name not in there:
+            raise ValueError(f"{keyword}={name!r}: the frame has no such column; there are {', '.join(there)}")
+    chosen = list(dict.fromkeys(name for name, _ in columns if name in there))
+    beside = os.path.dirname(os.path.abspath(out))
+    os.makedirs(beside, exist_ok=True)
+    folder = tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)
+    files = os.path.join(folder, "rows")
+    try:
+        # Executors may be of another user.
+        os.chmod(folder, 0o777)
+        frame.select(*[frame[name] for name in chosen]).orderBy(frame[id]).write.parquet("file://" + files)
+        _unique(frame.sparkSession.read.parquet("file://" + files), id)
+        result = run(frame.sparkSession, files, out, **settings)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    read = frame.sparkSession.read
+    pairs, clusters, removed = (read.parquet(f"file://{os.path.abspath(result.path)}/{name}") for name in ("pairs", "clusters", "removed"))
+    return Frames(pairs, clusters, removed, result)
+
+
+def _unique(frame: DataFrame, id: str) -> None:
+    from pyspark.sql import functions
+
+    rows, ids = frame.agg(functions.count(functions.lit(1)), functions.count_distinct(frame[id])).first() or (0, 0)
+    if rows != ids:
+        raise ValueError(f"id={id!r}: of {rows} rows {rows - ids} have no id or that of another row; expected a different value in each")

@@ -1,0 +1,70 @@
+"""A run on Spark: files in, a result out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .. import _dupsift
+from .._options import given_of, inputs_of
+from .._progress import shown
+from .._result import Result
+from .._verbs import _told
+from ._cluster import Cluster
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from typing_extensions import Unpack
+
+    from .._keywords import RunOptions
+
+PathLike = os.PathLike[str]
+# Options that name files which all processes read.
+_FILES = ("stop_words", "dictionary")
+# Options that are of the driver alone.
+_OF_DRIVER = (
+    "overwrite", "work", "accept", "no_progress", "no_report", "checkpoint", "resume", "previous", "corpus", "threads", "memory", "out",
+)  # fmt: skip
+
+
+def run(
+    spark: SparkSession,
+    inputs: str | PathLike | Iterable[str | PathLike],
+    out: str | PathLike,
+    *,
+    task_bytes: int = 64 << 20,
+    task_memory: str | int = "512MiB",
+    buckets: int | None = None,
+    **options: Unpack[RunOptions],
+) -> Result:
+    """Finds the duplicates of a corpus in files, as ``dupsift.run`` does, the passes over its documents in tasks of Spark.
+
+    ``inputs`` are files, folders or globs in a file system that the driver and all executors have under the same names. Pairs, clusters
+    and removed documents are those of ``dupsift.run``, row for row. ``memory`` and ``threads`` are those of the driver, which brings
+    together what the tasks give out.
+
+    ``task_bytes``: bytes of text that one task reads, about. ``task_memory``: what one task may use besides the interpreter. ``buckets``:
+    into how many parts rows are spread; the setting spark.sql.shuffle.partitions where it is not given.
+
+    Raises what ``dupsift.run`` raises; dupsift.Error where a task fails.
+
+        result = dupsift.spark.run(spark, "/shared/corpus", "/shared/dedup", preset="balanced")
+    """
+    for name in _FILES:
+        if name in options:
+            options[name] = os.path.abspath(options[name])  # type: ignore[literal-required]
+    if task_bytes < 1:
+        raise ValueError(f"task_bytes={task_bytes}: expected at least 1, such as {64 << 20}")
+    if buckets is not None and not 1 <= buckets <= 1 << 20:
+        raise ValueError(f"buckets={buckets}: expected 1 to {1 << 20}")
+    files = inputs_of(inputs)
+    of_tasks = {name: value for name, value in options.items() if name not in _OF_DRIVER}
+    of_tasks |= {"threads": 1, "memory": task_memory, "out": "task"}
+    absolute = [os.path.abspath(file) for file in files]
+    cluster = Cluster(spark, absolute, given_of(of_tasks), task_bytes, buckets)
+    with cluster, shown(options.get("no_progress")) as told:
+        folder = _dupsift.spark_run(files, given_of({**options, "out": out}), cluster, told)
+    result = Result(folder)
+    _told(result)
+    return result

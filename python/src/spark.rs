@@ -1,0 +1,237 @@
+//! A run on Apache Spark: the driver calls an object of Python that moves blocks, and its tasks call back into the library.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::RecordBatch;
+use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Opened, Step, Told, kind_of};
+use dupsift::error::{Error, Result};
+use dupsift::guard::guarded;
+use dupsift::options::{Verb, resolve};
+use dupsift::{job, reading, report, study};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::call::call;
+use crate::error::{Package, raised};
+use crate::frame::batches;
+use crate::settings::{Given, settings};
+
+type Keywords = Vec<(String, Given)>;
+
+/// The object that moves blocks, `_cluster.Cluster`.
+struct OnSpark {
+    object: Py<PyAny>,
+}
+
+const STEP: &str = "do a step on Spark";
+
+impl OnSpark {
+    fn ask<T>(&self, ask: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> Result<T> {
+        Python::attach(|py| ask(self.object.bind(py))).map_err(Error::table(STEP))
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(Error::table("write JSON"))
+}
+
+fn codes(kinds: &[Kind]) -> Vec<i32> {
+    kinds.iter().map(|kind| kind.code()).collect()
+}
+
+impl Cluster for OnSpark {
+    fn name(&self) -> &str {
+        "spark"
+    }
+
+    fn sizes(&self) -> Result<(u64, u32)> {
+        self.ask(|object| object.call_method0("sizes")?.extract())
+    }
+
+    fn begin(&self, told: &Told) -> Result<()> {
+        let told = json(told)?;
+        self.ask(|object| object.call_method1("begin", (told,)).map(drop))
+    }
+
+    fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame> {
+        let step = json(step)?;
+        self.ask(|object| object.call_method1("map", (step, tasks, known))?.extract())
+    }
+
+    fn reduce(&self, step: &Step, of: Frame, kinds: &[Kind]) -> Result<Frame> {
+        let step = json(step)?;
+        self.ask(|object| object.call_method1("reduce", (step, of, codes(kinds)))?.extract())
+    }
+
+    fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
+        let rows = self.ask(|object| Ok(object.call_method1("collect", (of, codes(kinds)))?.unbind()))?;
+        loop {
+            let next = Python::attach(|py| {
+                let Some(row) = rows.bind(py).try_iter()?.next() else { return Ok(None) };
+                row?.extract::<(i32, u32, Vec<u8>)>().map(Some)
+            });
+            let Some((kind, bucket, rows)) = next.map_err(|error: PyErr| Error::table(STEP)(error))? else {
+                return Ok(());
+            };
+            each(Block { kind: kind_of(kind)?, bucket, rows })?;
+        }
+    }
+
+    fn forget(&self, frame: Frame) -> Result<()> {
+        self.ask(|object| object.call_method1("forget", (frame,)).map(drop))
+    }
+}
+
+/// Finds duplicates, the passes over documents on Spark.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn spark_run(
+    py: Python<'_>,
+    inputs: Vec<String>,
+    options: Keywords,
+    cluster: Py<PyAny>,
+    told: Option<Py<PyAny>>,
+) -> PyResult<PathBuf> {
+    call(py, told, move |cancel, progress| {
+        let options = resolve(inputs, &settings(Verb::Run, options)?)?;
+        job::check(&options)?;
+        let inputs = reading::look(&options, cancel)?;
+        let cluster = OnSpark { object: cluster };
+        let finish = study::with_page(&report::page);
+        let report = blocks::run(&options, inputs, &cluster, progress, cancel, &finish)?;
+        Ok(job::stands_in(&report, &options.out))
+    })
+}
+
+/// The corpus as a process of Spark has it open.
+#[pyclass(frozen)]
+pub struct SparkCorpus(Opened);
+
+#[pymethods]
+impl SparkCorpus {
+    /// Opens the files.
+    #[new]
+    fn new(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: &str) -> PyResult<SparkCorpus> {
+        work(py, || {
+            let told: Told = serde_json::from_str(told).map_err(Error::table("read what the driver told"))?;
+            Opened::open(resolve(inputs, &settings(Verb::Run, options)?)?, told).map(SparkCorpus)
+        })
+    }
+}
+
+/// What tasks need to know of the whole corpus.
+#[pyclass(frozen)]
+pub struct SparkKnown(Known);
+
+#[pymethods]
+impl SparkKnown {
+    /// Takes up the file of the driver, with work files in that folder; nothing where there is no file.
+    #[new]
+    fn new(py: Python<'_>, corpus: &SparkCorpus, path: Option<PathBuf>, folder: PathBuf) -> PyResult<SparkKnown> {
+        let known = || path.map_or_else(|| Ok(Known::none()), |path| Known::read(&path, &corpus.0, &folder));
+        work(py, known).map(SparkKnown)
+    }
+}
+
+/// What a task gives out.
+#[pyclass(frozen)]
+pub struct SparkBlocks(Mutex<Blocks>);
+
+#[pymethods]
+impl SparkBlocks {
+    /// The next block: what it is, its bucket, its rows; None after the last.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<(i32, u32, Bound<'py, PyBytes>)>> {
+        let block = work(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).take())?;
+        Ok(block.map(|block| (block.kind.code(), block.bucket, PyBytes::new(py, &block.rows))))
+    }
+}
+
+/// Does a step for one task.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn spark_map(
+    py: Python<'_>,
+    corpus: &SparkCorpus,
+    known: &SparkKnown,
+    step: &str,
+    task: usize,
+    folder: PathBuf,
+) -> PyResult<SparkBlocks> {
+    let blocks = work(py, || match step_of(step)? {
+        Step::Map(pass) => blocks::map(&corpus.0, &pass, &known.0, task, &folder),
+        Step::Sum => Err(Error::Internal("this step takes rows".into())),
+    })?;
+    Ok(SparkBlocks(Mutex::new(blocks)))
+}
+
+/// Does a step for the blocks of some buckets: batches with the columns kind, bucket, rows.
+///
+/// # Errors
+/// See `error.rs`.
+#[pyfunction]
+pub fn spark_reduce(
+    py: Python<'_>,
+    corpus: &SparkCorpus,
+    step: &str,
+    rows: Py<PyAny>,
+    folder: PathBuf,
+) -> PyResult<SparkBlocks> {
+    let mut waiting = VecDeque::new();
+    let mut next = move || loop {
+        if let Some(block) = waiting.pop_front() {
+            return Ok(Some(block));
+        }
+        let batch = Python::attach(|py| {
+            let Some(batch) = rows.bind(py).try_iter()?.next() else { return Ok(None) };
+            batches(&batch?).map(Some)
+        });
+        let Some(batch) = batch.map_err(|error: PyErr| Error::table("take blocks")(error))? else { return Ok(None) };
+        for batch in batch {
+            blocks_of(&batch.map_err(Error::table("take blocks"))?, &mut waiting)?;
+        }
+    };
+    let blocks = work(py, || match step_of(step)? {
+        Step::Sum => blocks::sum(&corpus.0, &mut next, &folder),
+        Step::Map(_) => Err(Error::Internal("this step takes a task".into())),
+    })?;
+    Ok(SparkBlocks(Mutex::new(blocks)))
+}
+
+fn step_of(step: &str) -> Result<Step> {
+    serde_json::from_str(step).map_err(Error::table("read a step"))
+}
+
+fn blocks_of(batch: &RecordBatch, to: &mut VecDeque<Block>) -> Result<()> {
+    let other = || Error::Internal("blocks have the columns kind, bucket, rows".into());
+    let [kinds, buckets] = [0, 1].map(|at| batch.column(at).as_primitive_opt::<Int32Type>());
+    let (kinds, buckets) = (kinds.ok_or_else(other)?, buckets.ok_or_else(other)?);
+    let rows = batch.column(2);
+    for row in 0..batch.num_rows() {
+        let bytes = match (rows.as_binary_opt::<i32>(), rows.as_binary_opt::<i64>()) {
+            (Some(short), _) => short.value(row),
+            (_, Some(long)) => long.value(row),
+            _ => return Err(other()),
+        };
+        let (kind, bucket) = (kind_of(kinds.value(row))?, buckets.value(row) as u32);
+        to.push_back(Block { kind, bucket, rows: bytes.to_vec() });
+    }
+    Ok(())
+}
+
+/// Does work without the lock of the interpreter; a panic becomes an exception.
+fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    match py.detach(|| guarded(work)) {
+        Ok(result) => result.map_err(|error| raised(py, error)),
+        Err(panic) => {
+            Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}")))
+        }
+    }
+}

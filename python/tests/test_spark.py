@@ -1,0 +1,204 @@
+"""On Spark: the tables of the command line, row for row. One cluster of two workers on this machine serves all tests."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ["PYSPARK_PYTHON"] = sys.executable
+_WORK = tempfile.mkdtemp(prefix="dupsift-spark-")
+os.environ["SPARK_WORKER_DIR"] = _WORK
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+import dupsift as ds
+import dupsift.spark
+from corpora import DOCS, Case
+
+MASTER = "local-cluster[2,1,1024]"
+OF_THE_RECORD = ("documents", "ids", "removal", "recipe", "statistics", "parts", "bad_inputs", "inputs", "sources", "warnings")
+# What a signature takes, and what goes to the disk, is another thing on another machine.
+NOT_OF_MEMBERS = ("sign_seconds", "pair_cpu_seconds", "spilled_bytes")
+
+
+def session() -> SparkSession:
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "FATAL",
+        "spark.local.dir": _WORK,
+        "spark.executorEnv.PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+    }
+    builder = SparkSession.builder.master(MASTER).appName("tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def corpus(folder: Path) -> Path:
+    """What is easily forgotten: texts that are null, empty, equal, almost equal; a file without rows, one of copies; ids twice."""
+    chance = random.Random(3)
+    words = [f"{stem}{end}" for stem in ("вода", "stone", "lamp", "дом", "river", "cloud") for end in ("", "s", "а", "ing", "ed")]
+    texts: list[str | None] = [" ".join(chance.choices(words, k=60)) for _ in range(300)]
+    for at in range(0, 300, 10):
+        texts.append(f"{texts[at]} {chance.choice(words)} {at}")
+    texts += [texts[5]] * 40 + [None, "", " \n", "?!", None, "да", "да"] * 3
+    chance.shuffle(texts)
+    rows = [{"id": f"d{row % 380}", "text": text, "title": f"Title {row % 7}" if row % 3 else None, "year": 2000 + row % 9} for row, text in enumerate(texts)]
+    schema = pa.schema([("id", pa.string()), ("text", pa.string()), ("title", pa.string()), ("year", pa.int64())])
+    folder.mkdir()
+    for name, part in [("a", rows[:150]), ("b", []), ("c", rows[150:]), ("d", [{**rows[3], "text": texts[0]}] * 50)]:
+        pq.write_table(pa.Table.from_pylist(part, schema=schema), folder / f"{name}.parquet", row_group_size=60)
+    return folder
+
+
+class Spark(Case):
+    spark: SparkSession
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.spark = session()
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls.spark.stop()
+        shutil.rmtree(_WORK, ignore_errors=True)
+
+    def check(self, inputs: object, task_bytes: int = 300_000, **options: Any) -> ds.Result:
+        one = ds.run(inputs, self.folder / "one", overwrite=True, **options)
+        two = dupsift.spark.run(self.spark, inputs, self.folder / "two", overwrite=True, task_bytes=task_bytes, **options)
+        self.same(one, two)
+        return two
+
+    def same(self, one: ds.Result, two: ds.Result) -> None:
+        files = [sorted(path.relative_to(result.path) for path in result.path.rglob("*.parquet")) for result in (one, two)]
+        self.assertEqual(*files)
+        self.assertGreater(len(files[0]), 3)
+        for file in files[0]:
+            self.assertEqual(*[pq.ParquetFile(result.path / file).read() for result in (one, two)], file)
+        for part in OF_THE_RECORD:
+            self.assertEqual(one.report.get(part), two.report.get(part), part)
+        for mine, theirs in zip(one.report["algorithms"], two.report["algorithms"], strict=True):
+            for name in set(mine) - set(NOT_OF_MEMBERS):
+                self.assertEqual(mine[name], theirs[name], f"{mine['label']} {name}")
+        self.assertEqual(two.report["driver"], "spark")
+        self.assertNotIn("driver", one.report)
+        self.assertTrue((two.path / "_SUCCESS").exists())
+
+    def test_all_members_of_three_files(self) -> None:
+        result = self.check(DOCS, algorithms="all")
+        self.assertEqual(len(result.report["algorithms"]), len(ds.algorithms()))
+        self.assertTrue((result.path / "report.html").exists())
+
+    def test_all_members_of_one_file(self) -> None:
+        whole = self.folder / "whole.parquet"
+        pq.write_table(pa.concat_tables([pq.ParquetFile(path).read() for path in sorted(DOCS.glob("*.parquet"))]), whole)
+        self.check(whole, task_bytes=200_000, algorithms="all", no_report=True)
+
+    def test_presets(self) -> None:
+        for preset in ("balanced", "broad"):
+            with self.subTest(preset):
+                self.check(DOCS, preset=preset, task_bytes=64 << 20)
+
+    def test_what_is_easily_forgotten(self) -> None:
+        files = corpus(self.folder / "corpus")
+        recipe = "exact,minhash:bands=20,rows=3,margin=0.05,tf,simhash:distance=12,min_features=3,cosine:preset=versions,lsi,repeats,near_page"
+        for options in [
+            {"count_copies": False, "keep": "year desc,length", "decide": "all", "max_group": 5},
+            {"remove_if": "pair", "chain": "remove", "decide": "at-least:2", "source_column": "year", "max_removed_share": 1.0},
+        ]:
+            with self.subTest(options):
+                result = self.check(files, task_bytes=4_000, algorithms=recipe, no_report=True, **options)
+                self.assertGreater(len(result.removed()), 40)
+                self.assertEqual(len(result.rejected()), 6)
+
+    def test_other_formats_and_a_limit(self) -> None:
+        lines = self.lines(*[f"A line of some words that stand here for the number {row % 9} and nothing else." for row in range(60)], None)
+        self.check(lines, algorithms="exact,minhash", task_bytes=500, no_report=True)
+        self.check(DOCS, algorithms="exact,minhash", limit=500, no_report=True)
+
+    def test_an_executor_is_killed(self) -> None:
+        killed = []
+
+        def kill() -> None:
+            until = time.monotonic() + 60
+            while not killed and time.monotonic() < until:
+                # Once tasks are at work, the processes of Python stand below an executor.
+                if self.spark.sparkContext.statusTracker().getActiveStageIds():
+                    found = subprocess.run(["pgrep", "-f", f"CoarseGrainedExecutorBackend.*{self.spark.sparkContext.applicationId}"], capture_output=True, text=True, check=False)
+                    numbers = [int(number) for number in found.stdout.split()]
+                    if numbers:
+                        time.sleep(0.5)
+                        os.kill(numbers[0], signal.SIGKILL)
+                        killed.append(numbers[0])
+                time.sleep(0.05)
+
+        one = ds.run(DOCS, self.folder / "one", algorithms="exact,minhash,cosine")
+        killer = threading.Thread(target=kill)
+        killer.start()
+        two = dupsift.spark.run(self.spark, DOCS, self.folder / "two", algorithms="exact,minhash,cosine", task_bytes=100_000)
+        killer.join()
+        self.assertEqual(len(killed), 1)
+        self.same(one, two)
+
+    def test_a_frame(self) -> None:
+        frame = self.spark.read.parquet("file://" + str(DOCS)).withColumnRenamed("text", "body")
+        found = dupsift.spark.dedup(frame, text="body", id="id", out=self.folder / "out", algorithms="exact,minhash")
+        table = frame.orderBy("id").toArrow()
+        expected = ds.dedup(table, text="body", id="id", algorithms="exact,minhash")
+        for mine, theirs in [(found.pairs, expected.pairs()), (found.clusters, expected.clusters()), (found.removed, expected.removed())]:
+            rows = pa.table(theirs).to_pylist()
+            columns = [name for name in mine.columns if name in rows[0]]
+            key = [[str(row[name]) for name in columns] for row in rows]
+            self.assertEqual(sorted([str(row[name]) for name in columns] for row in mine.collect()), sorted(key))
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
+        with self.assertRaisesRegex(ValueError, "have no id or that of another row"):
+            dupsift.spark.dedup(frame.union(frame.limit(3)), text="body", id="id", out=self.folder / "no")
+        with self.assertRaisesRegex(ValueError, "id='key': the frame has no such column"):
+            dupsift.spark.dedup(frame, text="body", id="key", out=self.folder / "no")
+
+    def test_what_is_refused(self) -> None:
+        page = self.folder / "page.jsonl"
+        page.write_text('{"html": "<p>text</p>"}\n')
+        for options, said in [
+            ({"sift": True}, "changes no result; leave it out"),
+            ({"index": self.folder / "index"}, "run on one machine"),
+            ({"algorithms": "minhahs"}, "did you mean"),
+            ({"task_bytes": 0}, "expected at least 1"),
+            ({"buckets": 0}, "expected 1 to"),
+        ]:
+            with self.assertRaisesRegex(ValueError, said):
+                dupsift.spark.run(self.spark, DOCS, self.folder / "out", **options)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(ValueError, "take them apart first"):
+            dupsift.spark.run(self.spark, page, self.folder / "out", html_column="html")
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_the_command_line(self) -> None:
+        from dupsift.spark._cli import main
+
+        one = ds.run(DOCS, self.folder / "one", algorithms="exact,minhash", no_report=True)
+        typed = ["run", str(DOCS), "--out", str(self.folder / "two"), "--algorithms", "exact,minhash", "--no-report", "--buckets", "3"]
+        self.assertEqual(main(typed), 0)
+        self.same(one, ds.open(self.folder / "two"))  # type: ignore[arg-type]
+        self.assertEqual(main(typed), 2)
+        corpus(self.folder / "corpus")
+        self.assertEqual(main(["run", str(self.folder / "corpus"), "--out", str(self.folder / "three"), "--algorithms", "exact"]), 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,20 @@
+#!/bin/sh
+# Tests a wheel on a cluster of Apache Spark of two workers on this machine.
+# Usage: sh scripts/test_spark.sh PYTHON WHEEL
+# Without Java 17 or later the tests are left out, which the last line says; with CI=true that is a failure.
+set -eu
+python=$1
+wheel=$2
+here=$(cd "$(dirname "$0")/.." && pwd)
+if ! JAVA_HOME=$(sh "$here/scripts/java.sh"); then
+  echo "The tests on Apache Spark were LEFT OUT: there is no Java 17 or later." >&2
+  [ "${CI:-}" != true ] || exit 1
+  exit 0
+fi
+export JAVA_HOME
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
+# Not in the folder of the sources: what is tested is what was installed.
+alone=$(mktemp -d)
+trap 'rm -rf "$alone"' EXIT
+cd "$alone"
+"$python" "$here/python/tests/test_spark.py"

@@ -1,0 +1,241 @@
+//! What comes back from a cluster, put together to what the local driver knows.
+
+use std::collections::BTreeMap;
+
+use super::drive::{Cluster, Frame};
+use super::kind::{Kind, What};
+use super::known::{TERM, term_of};
+use super::map::Tally;
+use super::spool::Block;
+use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+use crate::engine::evidence::Taking;
+use crate::engine::sketches::SketchFile;
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::job::AlgorithmReport;
+use crate::job::count::Counting;
+use crate::job::intake::{Intake, Taken, Took};
+use crate::job::member::chance_collisions;
+use crate::job::products::Rows;
+use crate::reading::classes::{Classes, Link};
+use crate::reading::parts::Bytes;
+use crate::reading::reader::Reader;
+use crate::row::{LinkLayout, RowLayout};
+use crate::shuffle::{Shuffle, Writer};
+use crate::stage::bound::Bound;
+
+/// What all tasks of a pass counted.
+pub type Tallies = Vec<Tally>;
+
+fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
+    let mut bytes = Bytes(bytes);
+    while !bytes.0.is_empty() {
+        to.push(serde_json::from_slice(bytes.string()?).map_err(Error::table("read what a task counted"))?);
+    }
+    Ok(())
+}
+
+/// What the first pass noted of all rows; `repeated` says how many ids stood before.
+///
+/// # Errors
+/// Rows that no task has read, or that two have.
+pub fn notes(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+) -> Result<(Taken, Tallies)> {
+    let (intake, mut all) = (Intake::new(engine, reader, false)?, Tallies::new());
+    let kinds = [What::Notes, What::Rejected, What::Tally].map(Kind::of);
+    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| match kind.what {
+        What::Notes => intake.take_part(&rows),
+        What::Rejected => intake.take_rejected(&rows),
+        _ => tallies(&rows, &mut all),
+    })?;
+    let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
+    if read != reader.documents() {
+        return Err(Error::Internal(format!("the tasks read {read} rows of {}", reader.documents())));
+    }
+    all.iter().try_for_each(|tally| intake.add_kinds(&tally.keep))?;
+    let took = all.iter().map(|tally| Took {
+        ids_seen: tally.ids_seen.clone(),
+        used: tally.used,
+        text_bytes: tally.text_bytes,
+        parts: tally.parts,
+    });
+    let took = took.collect();
+    Ok((intake.finish(took)?, all))
+}
+
+/// What the tasks of a later pass counted.
+///
+/// # Errors
+/// Those of the cluster.
+pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
+    let mut all = Tallies::new();
+    cluster.collect(frame, &[Kind::of(What::Tally)], &mut |block| tallies(&block.rows, &mut all))?;
+    Ok(all)
+}
+
+/// What was summed: how many ids stood before, the classes of copies, the words and the features with their counts.
+///
+/// # Errors
+/// Those of the cluster, a full disk.
+pub fn sums(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    frame: Frame,
+) -> Result<(u64, Classes, [TermTable; 2])> {
+    let link = Link::new(reader);
+    let equal = link.shuffle(engine, reader, "equal-texts", reader.documents() / 4)?;
+    let terms = |name: &str| {
+        let rows = reader.source.files.iter().map(|file| file.text_bytes).sum::<u64>() / 40;
+        engine.ordered(u64::MAX, name, TERM, 8, 8, rows)
+    };
+    let (words, features, mut repeated) = (terms("words")?, terms("features")?, 0);
+    let (mut links, mut to_words, mut to_features) = (equal.writer(), words.writer(), features.writer());
+    let kinds = [What::Ids, What::Links, What::WordTerms, What::FeatureTerms].map(Kind::of);
+    let width = LinkLayout::new(reader.documents()).width();
+    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+        engine.go_on()?;
+        let push = |writer: &mut Writer<'_>, width| rows.chunks_exact(width).try_for_each(|row| writer.push(row));
+        match kind.what {
+            What::Links => push(&mut links, width),
+            What::WordTerms => push(&mut to_words, TERM),
+            What::FeatureTerms => push(&mut to_features, TERM),
+            _ => {
+                let mut bytes = Bytes(&rows);
+                while !bytes.0.is_empty() {
+                    repeated += bytes.long()?;
+                }
+                Ok(())
+            }
+        }
+    })?;
+    [links, to_words, to_features].into_iter().try_for_each(|mut writer| writer.flush())?;
+    let copies = Classes::build(engine, reader, "copies", &equal.finish()?)?;
+    Ok((repeated, copies, [table(engine, "words", words)?, table(engine, "features", features)?]))
+}
+
+fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
+    let sorted = terms.finish()?;
+    if sorted.rows() == 0 {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    for partition in 0..sorted.partitions() {
+        let records = sorted.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            engine.go_on()?;
+            let (term, df, cf) = term_of(records.record(at));
+            writer.push(term, df, cf)?;
+        }
+        sorted.remove(partition)?;
+    }
+    writer.finish()
+}
+
+/// The statistics of the corpus.
+pub fn statistics(reader: &Reader<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
+    let counted = tallies.iter().fold((0, 0), |sum, one| (sum.0 + one.counted.0, sum.1 + one.counted.1));
+    Counting::summed(reader, counted, words, features)
+}
+
+/// Where the rows of one algorithm go, and what stands beside them.
+struct Place {
+    rows: Shuffle,
+    width: usize,
+    words: usize,
+    taking: Option<Taking>,
+    sketches: Option<SketchFile>,
+}
+
+/// The rows of the algorithms at these places, with what the record says of them so far.
+///
+/// # Errors
+/// Those of the cluster, a full disk.
+pub fn rows(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    cluster: &dyn Cluster,
+    (frame, tallies): (Frame, &Tallies),
+    bound: &[(usize, Bound<'_>)],
+) -> Result<Vec<(usize, Rows)>> {
+    let documents = reader.documents();
+    let mut places = BTreeMap::new();
+    for (at, bound) in bound {
+        let layout = RowLayout::new(bound.signer.shape(), documents);
+        let rows = documents * u64::from(bound.signer.shape().positions);
+        let name = format!("{}-rows", bound.label);
+        let words = bound.signer.sketch_words();
+        let sketches = (words > 0).then(|| SketchFile::new(engine.dir, &bound.label, documents, words));
+        let early = bound.takes_evidence_early();
+        let place = Place {
+            rows: engine.shuffle(&name, layout.width(), layout.group_width(), rows)?,
+            width: layout.width(),
+            words,
+            taking: early.then(|| Taking::of_all(engine.dir, &bound.label, documents)).transpose()?,
+            sketches: sketches.transpose()?,
+        };
+        places.insert(*at as u16, place);
+    }
+    let whats = [What::Rows, What::Evidence, What::Sketches];
+    let kinds: Vec<Kind> =
+        places.keys().flat_map(|&member| whats.iter().map(move |&what| Kind { what, member })).collect();
+    let mut writers: BTreeMap<u16, Writer<'_>> =
+        places.iter().map(|(&member, place)| (member, place.rows.writer())).collect();
+    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
+        engine.go_on()?;
+        let (Some(place), Some(writer)) = (places.get(&kind.member), writers.get_mut(&kind.member)) else {
+            return Err(Error::Internal(format!("{kind:?} was not asked for")));
+        };
+        place.take(kind.what, &rows, writer)
+    })?;
+    writers.into_values().try_for_each(|mut writer| writer.flush())?;
+    let rows = bound.iter().filter_map(|(at, bound)| Some((*at, bound, places.remove(&(*at as u16))?)));
+    let rows = rows.map(|(at, bound, place)| {
+        let Place { rows, taking, sketches, .. } = place;
+        let evidence = taking.map(Taking::end).transpose()?;
+        Ok((at, Rows { report: report(at, bound, tallies), rows: rows.finish()?, evidence, sketches }))
+    });
+    rows.collect::<Vec<Result<(usize, Rows)>>>().into_iter().collect()
+}
+
+impl Place {
+    fn take(&self, what: What, rows: &[u8], writer: &mut Writer<'_>) -> Result<()> {
+        let mut bytes = Bytes(rows);
+        match (what, &self.taking, &self.sketches) {
+            (What::Evidence, Some(taking), _) => {
+                while !bytes.0.is_empty() {
+                    let doc = bytes.long()?;
+                    taking.take_all(doc, &bytemuck::allocation::pod_collect_to_vec(bytes.string()?))?;
+                }
+                Ok(())
+            }
+            (What::Sketches, _, Some(sketches)) => {
+                while !bytes.0.is_empty() {
+                    let doc = bytes.long()?;
+                    sketches.put(doc, &bytemuck::allocation::pod_collect_to_vec::<u8, u64>(bytes.take(self.words * 8)?));
+                }
+                Ok(())
+            }
+            _ => rows.chunks_exact(self.width).try_for_each(|row| writer.push(row)),
+        }
+    }
+}
+
+/// What the record says of an algorithm that has signed, from what all tasks said.
+fn report(at: usize, bound: &Bound<'_>, tallies: &Tallies) -> AlgorithmReport {
+    let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
+    let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {
+        sum.signed += one.signed;
+        sum.rows += one.rows;
+        sum.sign_seconds += one.sign_seconds;
+        one.unsigned.into_iter().for_each(|(reason, count)| *sum.unsigned.entry(reason).or_default() += count);
+        one.flagged.into_iter().for_each(|(flag, count)| *sum.flagged.entry(flag).or_default() += count);
+        sum
+    });
+    let sum = sum.unwrap_or_default();
+    AlgorithmReport { expected_chance_collisions: chance_collisions(bound, sum.signed), ..sum }
+}

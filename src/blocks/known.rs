@@ -1,0 +1,180 @@
+//! What tasks need to know of the whole corpus before they read: copies, statistics, models. The driver writes one file of it; each
+//! process takes it up once.
+//!
+//! ```text
+//! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models
+//! ```
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read as _, Write as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::opened::{Machine, Opened};
+use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::reading::classes::{Classes, Link};
+use crate::reading::reader::Reader;
+use crate::row::{LinkLayout, number};
+
+/// Bytes of a term with its counts.
+pub const TERM: usize = 24;
+/// Rows that are read at a time.
+const ROWS: usize = 4096;
+
+/// What is known of the corpus.
+pub struct Known {
+    /// The exact copies, where they are known.
+    pub copies: Option<Classes>,
+    /// The statistics; those of no document where nothing was counted.
+    pub stats: CorpusStats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: Vec<Vec<u64>>,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+struct Head {
+    copies: bool,
+    links: u64,
+    documents: u64,
+    tokens: u64,
+    snapshot: u64,
+    words: u64,
+    features: u64,
+    models: Vec<u64>,
+}
+
+/// A term with its counts as a row.
+pub fn term_row((term, df, cf): (u64, u64, u64)) -> [u8; TERM] {
+    let mut row = [0; TERM];
+    row[..8].copy_from_slice(&term.to_be_bytes());
+    row[8..16].copy_from_slice(&df.to_be_bytes());
+    row[16..].copy_from_slice(&cf.to_be_bytes());
+    row
+}
+
+/// The term of a row, with its counts.
+pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
+    (number(&row[..8]), number(&row[8..16]), number(&row[16..TERM]))
+}
+
+/// Writes what tasks need to know.
+///
+/// # Errors
+/// A full disk.
+pub fn write(
+    path: &Path,
+    reader: &Reader<'_>,
+    copies: Option<&Classes>,
+    stats: &CorpusStats,
+    models: &[Vec<u64>],
+) -> Result<()> {
+    let failed = || Error::io("write the work file", path);
+    let documents = reader.documents();
+    let classes = || copies.into_iter().flat_map(|copies| copies.of(0..documents));
+    let head = Head {
+        copies: copies.is_some(),
+        links: classes().map(|class| class.len() as u64).sum(),
+        documents: stats.documents(),
+        tokens: stats.tokens(),
+        snapshot: stats.snapshot(),
+        words: stats.words.len() as u64,
+        features: stats.features.len() as u64,
+        models: models.iter().map(|model| model.len() as u64).collect(),
+    };
+    let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
+    let mut file = BufWriter::new(File::create(path).map_err(failed())?);
+    let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed());
+    put(&(head.len() as u64).to_le_bytes())?;
+    put(&head)?;
+    let layout = LinkLayout::new(documents);
+    for class in classes() {
+        let first = class.get(0);
+        class.iter().try_for_each(|doc| put(&layout.encode(first, doc)[..layout.width()]))?;
+    }
+    for table in [&stats.words, &stats.features] {
+        (0..table.len()).try_for_each(|at| put(&term_row(table.entry(at))))?;
+    }
+    models.iter().try_for_each(|model| put(bytemuck::cast_slice(model)))?;
+    file.flush().map_err(failed())
+}
+
+/// Rows of a file, one after the other.
+struct RowsOf<'f> {
+    file: BufReader<File>,
+    path: &'f Path,
+}
+
+impl RowsOf<'_> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.file.read_exact(bytes).map_err(Error::reading("read what is known", self.path))
+    }
+
+    fn each(&mut self, rows: u64, width: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut rows, mut bytes) = (rows as usize, vec![0; ROWS * width]);
+        while rows > 0 {
+            let now = rows.min(ROWS);
+            self.fill(&mut bytes[..now * width])?;
+            bytes[..now * width].chunks_exact(width).try_for_each(&mut each)?;
+            rows -= now;
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    /// Nothing.
+    pub fn none() -> Known {
+        Known { copies: None, stats: CorpusStats::none(), models: Vec::new() }
+    }
+
+    /// Takes up what [`write()`] wrote, with work files in that folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, a full disk.
+    pub fn read(path: &Path, opened: &Opened, dir: &Path) -> Result<Known> {
+        let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
+        let engine = machine.engine(dir);
+        let file = File::open(path).map_err(Error::reading("read what is known", path))?;
+        let mut rows = RowsOf { file: BufReader::new(file), path };
+        let mut length = [0; 8];
+        rows.fill(&mut length)?;
+        let mut head = vec![0; u64::from_le_bytes(length) as usize];
+        rows.fill(&mut head)?;
+        let head: Head = serde_json::from_slice(&head).map_err(Error::table("read what is known"))?;
+        let copies = copies(&engine, &reader, &mut rows, head.links)?;
+        let words = terms(&engine, "words", &mut rows, head.words)?;
+        let features = terms(&engine, "features", &mut rows, head.features)?;
+        let mut models = Vec::new();
+        for length in head.models {
+            let mut model = vec![0u64; length as usize];
+            rows.fill(bytemuck::cast_slice_mut(&mut model))?;
+            models.push(model);
+        }
+        let stats = CorpusStats::new(head.documents, head.tokens, head.snapshot, words, features);
+        Ok(Known { copies: head.copies.then_some(copies), stats, models })
+    }
+}
+
+fn copies(engine: &Engine<'_>, reader: &Reader<'_>, rows: &mut RowsOf<'_>, links: u64) -> Result<Classes> {
+    let equal = Link::new(reader).shuffle(engine, reader, "equal-texts", links)?;
+    let mut writer = equal.writer();
+    rows.each(links, LinkLayout::new(reader.documents()).width(), |row| writer.push(row))?;
+    writer.flush()?;
+    drop(writer);
+    Classes::build(engine, reader, "copies", &equal.finish()?)
+}
+
+fn terms(engine: &Engine<'_>, name: &str, rows: &mut RowsOf<'_>, count: u64) -> Result<TermTable> {
+    if count == 0 {
+        return Ok(TermTable::empty());
+    }
+    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
+    rows.each(count, TERM, |row| {
+        let (term, df, cf) = term_of(row);
+        writer.push(term, df, cf)
+    })?;
+    writer.finish()
+}
