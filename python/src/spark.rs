@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
-use arrow_array::RecordBatch;
-use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Opened, Step, Told, kind_of};
+use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step, kind_of};
 use dupsift::error::{Error, Result};
 use dupsift::guard::guarded;
 use dupsift::options::{Verb, resolve};
@@ -52,7 +52,7 @@ impl Cluster for OnSpark {
         self.ask(|object| object.call_method0("sizes")?.extract())
     }
 
-    fn begin(&self, told: &Told) -> Result<()> {
+    fn begin(&self, told: &Layout) -> Result<()> {
         let told = json(told)?;
         self.ask(|object| object.call_method1("begin", (told,)).map(drop))
     }
@@ -119,7 +119,7 @@ impl SparkCorpus {
     #[new]
     fn new(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: &str) -> PyResult<SparkCorpus> {
         work(py, || {
-            let told: Told = serde_json::from_str(told).map_err(Error::table("read what the driver told"))?;
+            let told: Layout = serde_json::from_str(told).map_err(Error::table("read what the driver told"))?;
             Opened::open(resolve(inputs, &settings(Verb::Run, options)?)?, told).map(SparkCorpus)
         })
     }
@@ -230,8 +230,6 @@ fn blocks_of(batch: &RecordBatch, to: &mut VecDeque<Block>) -> Result<()> {
 fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| guarded(work)) {
         Ok(result) => result.map_err(|error| raised(py, error)),
-        Err(panic) => {
-            Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}")))
-        }
+        Err(panic) => Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}"))),
     }
 }

@@ -1,19 +1,16 @@
 //! The order of steps: what the cluster does, then what the local driver makes of it.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use serde::{Deserialize, Serialize};
-
+use super::cluster::{Cluster, Frame, Step};
 use super::gather::{self, Tallies};
 use super::kind::{Kind, What};
 use super::known;
 use super::map::Pass;
-use super::opened::{Told, corpus, tasks};
+use super::opened::{Layout, corpus, tasks};
 use super::refused;
-use super::spool::Block;
 use super::sum::SUMMED;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
@@ -31,60 +28,6 @@ use crate::reading::document::View;
 use crate::reading::inputs::Inputs;
 use crate::reading::reader::Reader;
 use crate::stage::plan::Plan;
-
-/// Blocks that lie somewhere in the cluster.
-pub type Frame = u64;
-
-/// What a task does.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub enum Step {
-    /// A pass over its documents.
-    Map(Pass),
-    /// A sum of the rows of its buckets.
-    Sum,
-}
-
-/// What spreads work over machines.
-pub trait Cluster {
-    /// What it is called in the record.
-    fn name(&self) -> &str;
-
-    /// Bytes of text of one task, about, and buckets that rows are spread over.
-    ///
-    /// # Errors
-    /// Those of the cluster, as of all steps.
-    fn sizes(&self) -> Result<(u64, u32)>;
-
-    /// What all processes have to know, before the first step.
-    ///
-    /// # Errors
-    /// As [`Cluster::sizes`].
-    fn begin(&self, told: &Told) -> Result<()>;
-
-    /// Does a step for each of so many tasks; `known` is a file that all of them need.
-    ///
-    /// # Errors
-    /// As [`Cluster::sizes`].
-    fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
-
-    /// Does a step for the blocks of these kinds, all blocks of a bucket in one task.
-    ///
-    /// # Errors
-    /// As [`Cluster::sizes`].
-    fn reduce(&self, step: &Step, of: Frame, kinds: &[Kind]) -> Result<Frame>;
-
-    /// Hands on the blocks of these kinds, in any order.
-    ///
-    /// # Errors
-    /// As [`Cluster::sizes`], and what `each` returns.
-    fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()>;
-
-    /// The blocks are not needed any more.
-    ///
-    /// # Errors
-    /// As [`Cluster::sizes`].
-    fn forget(&self, frame: Frame) -> Result<()>;
-}
 
 /// Runs the whole job, its passes on the cluster.
 ///
@@ -139,7 +82,7 @@ impl Driver<'_> {
         if count == 0 {
             return Ok(());
         }
-        self.cluster.begin(&Told { corpus: corpus(&self.reader.source), task_bytes, buckets })?;
+        self.cluster.begin(&Layout { corpus: corpus(self.reader.source), task_bytes, buckets })?;
         let mut missing = Vec::new();
         for at in 0..self.plan.signs.len() {
             if !self.stock.has(|keys| &keys.members[at].near)? && !self.stock.has(|keys| &keys.members[at].rows)? {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::drive::{Cluster, Frame};
+use super::cluster::{Cluster, Frame};
 use super::kind::{Kind, What};
 use super::known::{TERM, term_of};
 use super::map::Tally;
@@ -216,7 +216,8 @@ impl Place {
             (What::Sketches, _, Some(sketches)) => {
                 while !bytes.0.is_empty() {
                     let doc = bytes.long()?;
-                    sketches.put(doc, &bytemuck::allocation::pod_collect_to_vec::<u8, u64>(bytes.take(self.words * 8)?));
+                    sketches
+                        .put(doc, &bytemuck::allocation::pod_collect_to_vec::<u8, u64>(bytes.take(self.words * 8)?));
                 }
                 Ok(())
             }

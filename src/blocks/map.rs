@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kind::{Kind, What};
 use super::known::Known;
-use super::opened::{Machine, Opened, Told};
+use super::opened::{Layout, Machine, Opened};
 use super::spool::{Blocks, Spool};
 use crate::algorithm::Corpus;
 use crate::batch::IdsSeen;
@@ -88,13 +88,8 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     let counting = pass.counts.then(|| Counting::of_part(&engine, &reader, needs)).transpose()?;
     let intake = pass.notes.then(|| Intake::new(&engine, &reader, copies.is_none())).transpose()?;
     let signing = Signing::new(&engine, &reader, &bound, copies, None, None)?;
-    let asked = Asked {
-        intake: intake.as_ref(),
-        counting: counting.as_ref(),
-        signing: Some(&signing),
-        copies,
-        guests: None,
-    };
+    let asked =
+        Asked { intake: intake.as_ref(), counting: counting.as_ref(), signing: Some(&signing), copies, guests: None };
     let (mut took, mut counted, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
     for share in read(&engine, &reader, "read a task", &view.with_copies(copies), asked)? {
         let Share { took: notes, counted: counts, signed } = share;
@@ -130,7 +125,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
 struct Out<'o> {
     engine: &'o Engine<'o>,
     reader: &'o Reader<'o>,
-    told: &'o Told,
+    told: &'o Layout,
     spool: Spool,
 }
 

@@ -13,6 +13,7 @@
 //! driver    all else     group, verify, rules over all pairs, survivors, clusters, tables
 //! ```
 
+mod cluster;
 mod drive;
 mod gather;
 mod kind;
@@ -23,11 +24,12 @@ mod refused;
 mod spool;
 mod sum;
 
-pub use drive::{Cluster, Frame, Step, run};
+pub use cluster::{Cluster, Frame, Step};
+pub use drive::run;
 pub use kind::{Kind, What};
 pub use known::Known;
 pub use map::{Pass, map};
-pub use opened::{Opened, Told};
+pub use opened::{Layout, Opened};
 pub use refused::check;
 pub use spool::{Block, Blocks, kind as kind_of};
 pub use sum::sum;

@@ -18,7 +18,7 @@ use crate::text::Pipeline;
 
 /// What the driver tells all processes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Told {
+pub struct Layout {
     /// A hash of the files as the driver has them.
     pub corpus: String,
     /// Bytes of text of one task, about.
@@ -27,7 +27,7 @@ pub struct Told {
     pub buckets: u32,
 }
 
-impl Told {
+impl Layout {
     /// The bucket of rows with this group.
     pub fn bucket(&self, group: &[u8]) -> u32 {
         (hash64(group) % u64::from(self.buckets.max(1))) as u32
@@ -39,7 +39,7 @@ pub struct Opened {
     /// What was asked.
     pub options: RunOptions,
     /// What the driver said.
-    pub told: Told,
+    pub told: Layout,
     /// The files.
     pub source: Source,
     pipeline: Pipeline,
@@ -51,7 +51,7 @@ impl Opened {
     ///
     /// # Errors
     /// Inputs that are not there, or not the ones that the driver has.
-    pub fn open(options: RunOptions, told: Told) -> Result<Opened> {
+    pub fn open(options: RunOptions, told: Layout) -> Result<Opened> {
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
         let pipeline = Pipeline::new(&options.recipe.text)?;
         let corpus = corpus(&source);
