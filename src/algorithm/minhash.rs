@@ -7,6 +7,10 @@
 //! | --- | --- | --- | --- | --- |
 //! | 14 x 8 (default) | .05 | .56 | .92 | 1.0 |
 //! | 20 x 5 | .47 | .98 | 1.0 | 1.0 |
+//! | 13 x 7 (`threshold=0.8`) | .10 | .67 | .95 | 1.0 |
+//!
+//! `threshold=T` chooses the bands: `contract/banding.rs` says how. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: of pairs
+//! of similarity .8, of which a band of 7 is equal with .8^7 = .21, 13 bands let 1 - .79^13 = .95 through.
 //!
 //! Limits: pages that share a template and little else are similar in fact, and reported; documents with a handful of
 //! shingles are estimated coarsely (the check puts that right). A document without words has no signature: there is no
@@ -17,11 +21,12 @@
 //! "a b c d e f" -> {a b c d e, b c d e f};  "网页搜索引擎" -> {网页搜索引, 页搜索引擎}
 //! ```
 
+use super::contract::banding::{Banding, LOWEST};
 use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats, Verify};
 use super::kit::minwise::{FAMILY, Family, SEED};
 use super::kit::shingling::{NGRAM, Shingling, UNIT};
 use super::kit::verify::{CHECKS, VERIFY, check};
-use super::params::{Kind, ParamSpec, Params};
+use super::params::{Kind, ParamSpec, Params, Shorthand};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
 use crate::row::{Row, RowShape, Score, Signatures};
@@ -59,9 +64,24 @@ const FACTS: Facts = Facts {
     ],
 };
 
+const THRESHOLD: Shorthand = Shorthand {
+    name: "threshold",
+    kind: Kind::Real(LOWEST, 1.0),
+    help: "bands and rows that let 95 % of the pairs of this similarity through, and verify=jaccard: of it",
+    decides: &["bands", "rows"],
+    stands_for: |threshold| {
+        let Banding { bands, rows } = Banding::for_threshold(threshold);
+        vec![("bands", bands.to_string()), ("rows", rows.to_string()), ("verify", format!("jaccard:{threshold}"))]
+    },
+};
+
 impl Algorithm for MinHash {
     fn facts(&self) -> &'static Facts {
         &FACTS
+    }
+
+    fn shorthands(&self) -> &'static [Shorthand] {
+        &[THRESHOLD]
     }
 
     fn needs_stats(&self, _: &Params) -> Stats {
@@ -150,7 +170,11 @@ impl Match for MinHashSigner {
     }
 }
 
-impl Describe for MinHashSigner {}
+impl Describe for MinHashSigner {
+    fn banding(&self) -> Option<Banding> {
+        Some(Banding { bands: self.bands, rows: self.rows })
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -48,7 +48,7 @@ pub use contract::{
     Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
     SignWithEvidence, Signer, Stats, Verify,
 };
-pub use params::{Kind, Margin, ParamSpec, Params};
+pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 
 use crate::error::{Error, Result, did_you_mean};
 
@@ -107,4 +107,9 @@ pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     }
     specs.push(kit::margin::MARGIN);
     specs
+}
+
+/// What may be typed in place of several parameters of a member.
+pub fn shorthands(algorithm: &dyn Algorithm) -> &'static [Shorthand] {
+    algorithm.shorthands()
 }

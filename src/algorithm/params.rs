@@ -37,6 +37,49 @@ pub struct ParamSpec {
     pub help: &'static str,
 }
 
+/// What may be typed in place of several parameters, and stands nowhere once these are known.
+#[derive(Clone, Copy, Debug)]
+pub struct Shorthand {
+    /// The name that the user types.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: Kind,
+    /// One sentence for help.
+    pub help: &'static str,
+    /// Parameters that it decides: none of them may be typed beside it.
+    pub decides: &'static [&'static str],
+    /// Every parameter that it stands for, with the value. Those that it does not decide may be typed otherwise.
+    pub stands_for: fn(f64) -> Vec<(&'static str, String)>,
+}
+
+impl Shorthand {
+    /// Takes the shorthand out of what was typed, and puts in what it stands for.
+    ///
+    /// # Errors
+    /// A value out of range; a parameter beside it that it decides.
+    pub fn expand(&self, owner: &str, typed: &mut Vec<(String, String)>) -> Result<()> {
+        let Some(at) = typed.iter().position(|(name, _)| name == self.name) else { return Ok(()) };
+        let (name, value) = typed.remove(at);
+        let Some(Value::Real(number)) = self.kind.parse(&value) else {
+            return Err(Error::usage(format!("{owner}: {name}={value} is not {}", self.kind)));
+        };
+        if let Some((other, _)) =
+            typed.iter().find(|(other, _)| self.decides.contains(&other.as_str()) || *other == name)
+        {
+            return Err(Error::usage(format!(
+                "{owner}: {name}={value} chooses {}; expected either {name}= or {other}=",
+                self.decides.join(" and ")
+            )));
+        }
+        for (name, value) in (self.stands_for)(number) {
+            if typed.iter().all(|(other, _)| other != name) {
+                typed.push((name.to_string(), value));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 enum Value {

@@ -87,6 +87,12 @@ fn one(algorithm: &dyn Algorithm) -> String {
             algorithm.facts().presets.iter().map(|(name, values)| [format!("preset={name}"), values.to_string()]);
         text += &table(["name", "stands for"], rows, None);
     }
+    if !algorithm.shorthands().is_empty() {
+        text += "\nin place of several parameters\n";
+        let rows = algorithm.shorthands().iter();
+        let rows = rows.map(|short| [short.name.to_string(), short.kind.to_string(), short.help.to_string()]);
+        text += &table(["name", "value", "stands for"], rows, Some(WIDTH));
+    }
     let example =
         algorithm.facts().params.first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
     let name = algorithm.name();
@@ -104,6 +110,8 @@ struct Facts {
     inputs: &'static str,
     parameters: Vec<Parameter>,
     presets: Vec<Preset>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shorthands: Vec<Shorthand>,
 }
 
 #[derive(Serialize)]
@@ -130,6 +138,13 @@ struct Preset {
     values: &'static str,
 }
 
+#[derive(Serialize)]
+struct Shorthand {
+    name: &'static str,
+    value: String,
+    help: &'static str,
+}
+
 impl Facts {
     fn of(algorithm: &dyn Algorithm) -> Facts {
         let parameters = specs(algorithm).into_iter().map(|spec| {
@@ -145,6 +160,9 @@ impl Facts {
             Parameter { name, kind, default, low, high, words, value: spec.kind.to_string(), help }
         });
         let presets = algorithm.facts().presets.iter().map(|&(name, values)| Preset { name, values });
+        let shorthands = algorithm.shorthands().iter();
+        let shorthands =
+            shorthands.map(|short| Shorthand { name: short.name, value: short.kind.to_string(), help: short.help });
         Facts {
             name: algorithm.name(),
             aliases: algorithm.facts().aliases,
@@ -154,6 +172,7 @@ impl Facts {
             inputs: algorithm.facts().inputs,
             parameters: parameters.collect(),
             presets: presets.collect(),
+            shorthands: shorthands.collect(),
         }
     }
 }

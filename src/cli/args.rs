@@ -10,9 +10,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::options::Options;
-use crate::options::Verb as Of;
+use super::config::INPUTS;
+use super::options::{CONFIG, Options};
+use crate::error::{Error, Result};
+use crate::options::{Settings, Verb as Of};
 use crate::reading::input_endings;
+use crate::spelling::opt;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
@@ -36,6 +39,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Find duplicates: pairs, clusters and a removal list
+    #[command(visible_alias = "dedup")]
     Run(Box<RunArguments>),
     /// Run algorithms and presets and judge their pairs: recall, precision and F of each, how they agree, and which to take
     ///
@@ -122,11 +126,33 @@ pub struct ExplainArguments {
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
     /// Files, folders or globs, by the endings that are read.
-    #[arg(required = true, value_name = "INPUT", help = format!("Files, folders or globs: {}", input_endings()))]
-    pub inputs: Vec<String>,
+    #[arg(
+        required_unless_present = CONFIG,
+        value_name = "INPUT",
+        help = format!("Files, folders or globs: {}", input_endings())
+    )]
+    inputs: Vec<String>,
     /// The options of the table.
     #[command(flatten)]
     pub options: Options<VERB>,
+}
+
+impl<const VERB: usize> Making<VERB> {
+    /// What is read, and how: as typed and, where that says nothing, as the configuration file has it.
+    ///
+    /// # Errors
+    /// As [`Options::settings`]; no inputs in either place.
+    pub fn asked(self) -> Result<(Vec<String>, Settings)> {
+        let (settings, of_config) = self.options.settings_and_inputs()?;
+        let inputs = if self.inputs.is_empty() { of_config } else { self.inputs };
+        if inputs.is_empty() {
+            return Err(Error::usage(format!(
+                "there is nothing to read; expected INPUT, or {INPUTS} = [\"INPUT\"] in the file of {}",
+                opt(CONFIG)
+            )));
+        }
+        Ok((inputs, settings))
+    }
 }
 
 /// `dupsift run`.

@@ -21,14 +21,14 @@ use crate::study::{self, CompareOptions, Contest, Judge};
 /// # Errors
 /// What kept the run from being finished.
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
-    let settings = arguments.options.settings()?;
+    let (inputs, settings) = arguments.asked()?;
     let number = |name: &str| settings.number(name).unwrap_or_default();
     let contest = match settings.text("preset") {
         Some(name) => Contest::of_preset(name)?,
         None => Contest::parse(settings.text("algorithms").unwrap_or_default())?,
     };
     let options = CompareOptions {
-        run: RunOptions { removes: false, ..resolve(arguments.inputs, &settings)? },
+        run: RunOptions { removes: false, ..resolve(inputs, &settings)? },
         contestants: contest.contestants,
         judge: Judge::parse(settings.text("judge").unwrap_or_default())?,
         judge_sample: number("judge-sample"),

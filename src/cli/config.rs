@@ -1,7 +1,8 @@
-//! `--config dupsift.toml`: every option of the verb by its long name. What the command line says wins.
+//! `--config dupsift.toml`: every option of the verb by its long name, and the inputs. What the command line says wins.
 //!
 //! ```text
-//! algorithms = "exact,minhash:bands=20,rows=5"
+//! inputs = ["crawl/", "more/*.jsonl"]
+//! algorithms = ["exact", "minhash:bands=20,rows=5"]
 //! memory = "4GiB"
 //! strict = true
 //! ```
@@ -19,11 +20,23 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::options::{Settings, Value, Verb, options_of, read_text};
 use crate::spelling::opt;
 
+/// The key of files, folders and globs, which no flag names.
+pub const INPUTS: &str = "inputs";
+
+/// What a configuration file says.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Its options.
+    pub settings: Settings,
+    /// What to read; empty where it does not say.
+    pub inputs: Vec<String>,
+}
+
 /// Reads a configuration file and checks what can be checked of it alone. `listens`: it may say the form of log lines.
 ///
 /// # Errors
 /// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
-pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Settings> {
+pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Config> {
     let text = read_text(opt("config"), path)?;
     if listens {
         log::listen_to_config(&text);
@@ -31,7 +44,7 @@ pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Settings> {
     parse(verb, &path.display().to_string(), &text)
 }
 
-fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
+fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
     let at = |span: Option<Range<usize>>| match span {
         Some(span) => format!("{name}, line {}", 1 + text[..span.start.min(text.len())].matches('\n').count()),
         None => name.to_string(),
@@ -40,10 +53,24 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
         let message = error.message().trim().replace('\n', "; ");
         Error::usage(format!("{}: {message}; lines read key = value", at(error.span())))
     })?;
-    let mut settings = Settings::default();
+    let mut config = Config::default();
     for (key, value) in &keys {
+        let wrong = |why: String| Error::usage(format!("{}: {why}", at(Some(key.span()))));
+        if key.get_ref() == INPUTS {
+            config.inputs = match of_toml(value.get_ref()) {
+                Some(Value::Text(input)) => vec![input],
+                Some(Value::Texts(inputs)) => inputs,
+                _ => {
+                    return Err(wrong(format!(
+                        "{INPUTS}: expected a text or a list of texts, got {}",
+                        value.get_ref()
+                    )));
+                }
+            };
+            continue;
+        }
         let Some(option) = options_of(verb).find(|option| option.name == key.get_ref()) else {
-            let hint = did_you_mean(key.get_ref(), options_of(verb).map(|option| option.name));
+            let hint = did_you_mean(key.get_ref(), options_of(verb).map(|option| option.name).chain([INPUTS]));
             return Err(Error::usage(format!(
                 "{}: there is no option {:?}{hint}; keys are the long flags of `dupsift {}` without --",
                 at(Some(key.span())),
@@ -51,13 +78,12 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Settings> {
                 verb.name()
             )));
         };
-        let wrong = |why: String| Error::usage(format!("{}: {why}", at(Some(key.span()))));
         let given = of_toml(value.get_ref()).ok_or_else(|| {
             wrong(format!("{:#}: expected {}, got {}", opt(option.name), option.kind, value.get_ref()))
         })?;
-        settings.give(option, &given).map_err(|error| wrong(error.to_string()))?;
+        config.settings.give(option, &given).map_err(|error| wrong(error.to_string()))?;
     }
-    Ok(settings)
+    Ok(config)
 }
 
 /// None for what no option is: dates and tables.
@@ -100,7 +126,7 @@ mod tests {
                 };
                 let read = parse(verb, "a.toml", &format!("{} = {value}\n", option.name));
                 assert_eq!(read.is_ok(), option.verbs.contains(&verb), "{}: {read:?}", option.name);
-                assert!(read.is_err() || read.unwrap().value(option.name).is_some());
+                assert!(read.is_err() || read.unwrap().settings.value(option.name).is_some());
             }
         }
     }
@@ -124,6 +150,30 @@ mod tests {
         assert!(fail("\n\nalgorithms = 'minhsh'").starts_with("a.toml, line 3: there is no algorithm \"minhsh\""));
         let broken = fail("a = 1\nout = \n");
         assert!(broken.starts_with("a.toml, line 2: ") && !broken.contains('\n'), "{broken}");
+    }
+
+    #[test]
+    fn lists_are_lists_and_inputs_are_no_option() {
+        let file =
+            parse(Verb::Run, "a.toml", "inputs = 'a'\nkeep = ['date desc', 'length desc']\ncorpus = ['keep', 'drop']")
+                .unwrap();
+        assert_eq!(
+            (&file.inputs[..], file.settings.text("keep")),
+            (&["a".to_string()][..], Some("date desc,length desc"))
+        );
+        assert_eq!(file.settings.text("corpus"), Some("keep,drop"));
+        let fail = |text: &str| parse(Verb::Run, "a.toml", text).unwrap_err().to_string();
+        assert_eq!(fail("inputs = 3"), "a.toml, line 1: inputs: expected a text or a list of texts, got 3");
+        assert!(fail("input = 'a'").contains("did you mean \"inputs\"?"));
+        assert!(fail("id-column = ['a', 'b']").contains("id_column: expected the name of a column"));
+    }
+
+    #[test]
+    fn the_example_of_the_manual_is_a_configuration() {
+        let page = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md"));
+        let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+        let file = parse(Verb::Run, "dupsift.toml", example).unwrap();
+        assert!(file.inputs.len() == 2 && file.settings.with_defaults(Verb::Run).is_ok());
     }
 
     #[test]

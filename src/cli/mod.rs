@@ -28,6 +28,7 @@ pub mod report;
 pub mod run;
 pub mod signals;
 pub mod stream;
+mod suggest;
 pub mod version;
 
 pub use exit::Exit;

@@ -13,7 +13,7 @@ use crate::spelling::Spelling;
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
-const CONFIG: &str = "config";
+pub(super) const CONFIG: &str = "config";
 /// Options that have a letter, too.
 const LETTERS: [(&str, char); 2] = [("quiet", 'q'), ("verbose", 'v')];
 
@@ -30,8 +30,16 @@ impl<const VERB: usize> Options<VERB> {
     /// # Errors
     /// A value that its option does not take; a configuration file that is none.
     pub fn settings(&self) -> Result<Settings> {
+        Ok(self.settings_and_inputs()?.0)
+    }
+
+    /// The same, and the inputs that the configuration file names.
+    ///
+    /// # Errors
+    /// As [`Options::settings`].
+    pub fn settings_and_inputs(&self) -> Result<(Settings, Vec<String>)> {
         let verb = Verb::ALL[VERB];
-        let mut settings = Settings::default();
+        let (mut settings, mut inputs) = (Settings::default(), Vec::new());
         for option in options_of(verb) {
             for (_, value) in self.typed.iter().filter(|(name, _)| *name == option.name) {
                 settings.give(option, value)?;
@@ -39,9 +47,10 @@ impl<const VERB: usize> Options<VERB> {
         }
         if let Some(path) = &self.config {
             let listens = settings.value("log-format").is_none();
-            settings = settings.or(config::read(verb, path, listens)?);
+            let file = config::read(verb, path, listens)?;
+            (settings, inputs) = (settings.or(file.settings), file.inputs);
         }
-        settings.with_defaults(verb)
+        Ok((settings.with_defaults(verb)?, inputs))
     }
 }
 
@@ -93,7 +102,7 @@ impl<const VERB: usize> Args for Options<VERB> {
     fn augment_args(command: Command) -> Command {
         let verb = Verb::ALL[VERB];
         let config = Arg::new(CONFIG).long(CONFIG).value_name("FILE").value_parser(value_parser!(PathBuf));
-        let config = config.help("Read options from this TOML file; what the command line says wins");
+        let config = config.help("Read options, and inputs, from this TOML file; what the command line says wins");
         let config = MAKING.contains(&verb).then_some(config);
         command.args(config).args(options_of(verb).map(|option| argument(option, verb)))
     }
@@ -139,13 +148,35 @@ mod tests {
         assert_eq!(strict("dupsift run --strict=false a b"), Some(false.into()));
         assert_eq!(strict("dupsift run a"), None);
         // A switch takes no word after a space: that is an input.
-        assert_eq!(run("dupsift run --overwrite false").inputs, ["false"]);
+        assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
     #[test]
     fn what_is_not_given_is_none() {
         let arguments = run("dupsift run a b");
-        assert_eq!((arguments.inputs.len(), arguments.options), (2, Options::default()));
+        assert_eq!(arguments.options, Options::default());
+        assert_eq!(run("dupsift dedup a b --out o").asked().unwrap().0, ["a", "b"]);
+    }
+
+    #[test]
+    fn inputs_may_stand_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let both = write(
+            "both.toml",
+            "inputs = ['x', 'y']\nout = 'out'\nalgorithms = ['exact', 'minhash:bands=20', 'rows=5']\n",
+        );
+        let (inputs, settings) = run(&format!("dupsift run --config {both}")).asked().unwrap();
+        assert_eq!((inputs.len(), settings.text("algorithms")), (2, Some("exact,minhash:bands=20,rows=5")));
+        // What is typed wins.
+        assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
+        let none = write("none.toml", "out = 'out'\n");
+        let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();
+        assert!(told.starts_with("there is nothing to read; expected INPUT, or inputs = ["), "{told}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use clap::{CommandFactory, Parser};
 
 use super::args::{Arguments, Verb};
 use super::escape::escaped;
+use super::suggest::suggestion;
 use super::{
     Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, purify, report, run, say,
     signals, stream, version,
@@ -19,11 +20,12 @@ pub fn program(typed: Vec<OsString>) -> Exit {
     write_options_as(Spelling::Flags);
     log::listen(typed.iter().cloned());
     crate::guard::quiet();
+    let words: Vec<String> = typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let ended = match Arguments::try_parse_from(typed) {
         Ok(arguments) => verb(arguments.verb),
         Err(told) if told.kind() == ErrorKind::DisplayVersion => tell_version(),
         Err(told) => {
-            answer(&told);
+            answer(&told, &words);
             return if told.use_stderr() { Exit::Usage } else { Exit::Done };
         }
     };
@@ -32,12 +34,16 @@ pub fn program(typed: Vec<OsString>) -> Exit {
 }
 
 /// Help, or what is wrong with the command line. A terminal that is gone is no reason to fail.
-fn answer(told: &clap::Error) {
-    let message = told.render().to_string();
+fn answer(told: &clap::Error, words: &[String]) {
+    let command = Arguments::command();
+    let verb = words.iter().find_map(|word| command.find_subcommand(word)).map(|verb| verb.get_name());
+    let ours = suggestion(told, verb).map(|said| format!("error: {said}"));
+    let ours_is_there = ours.is_some();
+    let message = ours.unwrap_or_else(|| told.render().to_string());
     if told.use_stderr() && log::is_json() {
         let message = message.trim().trim_start_matches("error: ");
         tracing::error!(exit_code = Exit::Usage.code(), "{message}");
-    } else if message != escaped(&message) {
+    } else if ours_is_there || message != escaped(&message) {
         // Colours are lost on such a command line.
         complain(message.trim_end());
     } else {

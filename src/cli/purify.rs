@@ -17,14 +17,14 @@ use crate::report::{pages, training};
 /// # Errors
 /// What kept the work from being finished.
 pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
-    let settings = arguments.options.settings()?;
+    let (inputs, settings) = arguments.asked()?;
     let columns = match settings.text("columns") {
         None | Some("all") => None,
         Some("none") => Some(Vec::new()),
         Some(names) => Some(names.split(',').map(|name| name.trim().to_owned()).collect()),
     };
     let options = PagesOptions {
-        run: resolve(arguments.inputs, &settings)?,
+        run: resolve(inputs, &settings)?,
         columns,
         keep_html: settings.switch("keep-html"),
         prefix: settings.text("prefix").unwrap_or_default().into(),

@@ -25,8 +25,8 @@ pub(super) const MOST_NAMED: usize = 8;
 /// # Errors
 /// What kept the run from being finished.
 pub fn run(arguments: RunArguments) -> Result<Exit> {
-    let settings = arguments.options.settings()?;
-    let options = resolve(arguments.inputs, &settings)?;
+    let (inputs, settings) = arguments.asked()?;
+    let options = resolve(inputs, &settings)?;
     let (format, progress) = log::start_long(&settings);
     work(&options, &called(&settings, &options), &progress, format, settings.switch("dry-run"))
 }

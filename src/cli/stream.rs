@@ -20,9 +20,9 @@ use crate::stream::{self, StreamOptions, StreamReport};
 /// # Errors
 /// What kept the run from being finished.
 pub fn stream(arguments: StreamArguments) -> Result<Exit> {
-    let settings = arguments.options.settings()?;
+    let (inputs, settings) = arguments.asked()?;
     let options = StreamOptions {
-        run: resolve(arguments.inputs, &settings)?,
+        run: resolve(inputs, &settings)?,
         filter: settings.path("filter").map(Path::to_path_buf),
         keys: settings.number("keys"),
         rate: settings.real("rate").unwrap_or_default(),

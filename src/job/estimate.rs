@@ -3,6 +3,7 @@
 use bytesize::ByteSize;
 
 use crate::algorithm::Corpus;
+use crate::algorithm::contract::banding::Banding;
 use crate::corpus::CorpusStats;
 use crate::engine::budget::Budget;
 use crate::error::Result;
@@ -50,6 +51,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());
     let then = if again { "; then only documents that stand in a candidate pair" } else { "" };
+    let curves = bound.iter().filter_map(|bound| Some(curve(&bound.label, bound.signer.banding()?)));
     let mut lines = vec![
         format!(
             "{} in {} ({} on disk, {} of text as far as the files tell)",
@@ -65,11 +67,22 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
             size(disk_bytes)
         ),
     ];
+    lines.extend(curves);
     // A night against an index has products of its own.
     if options.index.is_none() && options.reference.is_none() {
         lines.extend(left(options, source, &plan)?);
     }
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes })
+}
+
+/// How many of the pairs of a similarity bands let through.
+fn curve(label: &str, banding: Banding) -> String {
+    let at = |s: f64| format!("{:.0} % at {s}", 100.0 * banding.lets_through(s));
+    let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));
+    format!(
+        "{label}: {bands} of {rows}; expected recall by similarity: {}",
+        [0.5, 0.6, 0.7, 0.8, 0.9].map(at).join(", ")
+    )
 }
 
 /// Bytes of work files, about, without candidates to verify.

@@ -72,6 +72,10 @@ impl<'c> Member<'c, SignedRows> {
             sifted_rows: now.tally.sifted,
             row_bytes: now.layout.width() as u64,
             expected_chance_collisions: chance_collisions(&bound, now.tally.documents.signed),
+            expected_recall: bound.signer.banding().map(|banding| {
+                let at = |s: f64| (s.to_string(), (banding.lets_through(s) * 1e6).round() / 1e6);
+                [0.7, 0.8, 0.9].map(at).into()
+            }),
             notes: bound.signer.notes(),
             ..AlgorithmReport::default()
         };

@@ -318,7 +318,6 @@ pub struct AlgorithmReport {
     /// Pairs that passed every check and that `margin=` took out, copies folded.
     pub beyond_margin: u64,
     /// What the pairs are, copies folded; null for methods that do not tell.
-    #[serde(default)]
     pub relations: Option<RelationsReport>,
     /// Pairs of documents in all, written or not.
     pub pairs: u64,
@@ -344,8 +343,10 @@ pub struct AlgorithmReport {
     /// Pairs of unrelated documents whose signatures are equal by chance, as expected from the bits; for methods of equal signatures.
     pub expected_chance_collisions: Option<f64>,
     /// A hash of what the method learnt, in hexadecimal; null for those that learn nothing.
-    #[serde(default)]
     pub model: Option<String>,
+    /// Of a method with bands of minima: the share of pairs that these let through, by the Jaccard similarity of their shingles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_recall: Option<BTreeMap<String, f64>>,
     /// What the method decided by itself.
     pub notes: Vec<String>,
 }

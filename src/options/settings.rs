@@ -14,11 +14,13 @@ use crate::spelling::opt;
 use crate::stage::contest::names_preset;
 use crate::stage::recipe::{Preset, preset};
 use crate::stage::remove_if::RemoveIf;
+use crate::stage::threshold::with_threshold;
 
 /// Options of which one takes the place of the other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("algorithms", "preset", "choose the algorithms"),
+    ("threshold", "preset", "set thresholds"),
     ("train", "model", "say what becomes of the pages"),
     ("train", "stats", "say what becomes of the pages"),
     ("train", "columns", "say what becomes of the pages"),
@@ -92,9 +94,15 @@ impl Settings {
     ///
     /// # Errors
     /// Two options given of which one takes the place of the other.
-    pub fn with_defaults(self, verb: Verb) -> Result<Settings> {
+    pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
+        if let Some(threshold) = self.real("threshold") {
+            let list = with_threshold(self.text("algorithms"), threshold)?;
+            self.values.insert("algorithms", (Value::Text(list), true));
+            // It is said now.
+            self.values.remove("threshold");
+        }
         let mut defaults = Settings::default();
         let options = self.text("preset").map_or(Ok(&[][..]), |name| preset(name).map(|preset| preset.options))?;
         for option in OPTIONS.iter().filter(|option| option.field.is_some() || option.verbs.contains(&verb)) {

@@ -94,6 +94,8 @@ pub struct OptionSpec {
     pub verbs: &'static [Verb],
     /// Verbs that call for other words or have another default.
     but: &'static [(Verb, &'static str, Default)],
+    /// Whether it takes a list: texts with commas between, or several texts.
+    lists: bool,
     /// The field of a run; none: the verb or the face asks for it by its name.
     pub field: Option<(Set, Get)>,
 }
@@ -108,12 +110,17 @@ impl OptionSpec {
         kind: Kind,
         help: &'static str,
     ) -> OptionSpec {
-        OptionSpec { name, kind, value_name, help, default: NONE, heading, verbs, but: &[], field: None }
+        OptionSpec { name, kind, value_name, help, default: NONE, heading, verbs, but: &[], lists: false, field: None }
     }
 
     /// With this default.
     pub const fn default(self, default: Default) -> OptionSpec {
         OptionSpec { default, ..self }
+    }
+
+    /// As a list.
+    pub const fn list(self) -> OptionSpec {
+        OptionSpec { lists: true, ..self }
     }
 
     /// With other words and defaults for some verbs; words that are empty are those of all.
@@ -152,6 +159,11 @@ impl OptionSpec {
     /// # Errors
     /// [`Error::Usage`] with what was expected and what came.
     pub fn check(&self, value: &Value) -> Result<Value> {
+        let joined = match value {
+            Value::Texts(items) if self.lists => Some(Value::Text(items.join(","))),
+            _ => None,
+        };
+        let value = joined.as_ref().unwrap_or(value);
         let Some(taken) = self.kind.take(value) else {
             let got = match value {
                 Value::Text(text) => format!("{text:?}"),

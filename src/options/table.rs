@@ -6,11 +6,10 @@
 
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
 use super::value::{Kind, Value};
-use super::words;
+use super::words::{self, CHAIN, FORMATS, prefix};
 use super::{CorpusFiles, Decide, Keep};
 use crate::encoding::Encoding;
-use crate::error::{Error, Result};
-use crate::spelling::opt;
+use crate::error::Result;
 use crate::stage::contest::{Contest, EVERYTHING};
 use crate::stage::judge::Judge;
 use crate::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
@@ -50,28 +49,9 @@ const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
 /// The most documents of `--oracle-sample`: half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// What becomes of documents that are linked to the kept one by a chain of pairs alone.
-const CHAIN: &[(&str, &str)] = &[
-    ("keep", "They stay where they form no pair with a kept document"),
-    ("remove", "They go: one document stays of each cluster"),
-];
-
-const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object a line, for machines")];
-
 /// Every text is well formed, as far as it can be told here.
 fn any(_: &str) -> Result<()> {
     Ok(())
-}
-
-fn prefix(typed: &str) -> Result<()> {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if typed.bytes().all(plain) {
-        return Ok(());
-    }
-    Err(Error::usage(format!(
-        "{} stands before the names of columns; expected letters, digits and _ only",
-        opt("prefix").with(format_args!("{typed:?}"))
-    )))
 }
 
 /// Every option, in the order of help.
@@ -222,6 +202,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(FINDING, SIFTING, "algorithms", "LIST", Kind::Text(|typed| Contest::parse(typed).map(drop)),
         "Algorithms, such as three_plus_five,minhash:bands=20,rows=5 or all; see `dupsift algorithms`")
+        .list()
         .default(in_words(DEFAULT_PRESET.algorithms, "those of {preset balanced}"))
         .but(&[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
@@ -244,6 +225,9 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.recipe.algorithms = Recipe::parse_algorithms(preset(given.text())?.algorithms)?),
             |_| None,
         ),
+    OptionSpec::new(FINDING, DECIDING, "threshold", "T", Kind::Share,
+        "Similarity from which on two documents are duplicates, for the one algorithm of {algorithms}: {algorithms minhash} \
+         {threshold 0.8} is {algorithms minhash:threshold=0.8}"),
     OptionSpec::new(FINDING, SIFTING, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
@@ -319,6 +303,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(PAGES, PURIFY, "columns", "LIST", Kind::Text(any),
         "Columns of the files to write beside those of the page: all, none, or names with commas between")
+        .list()
         .default(in_words("all", "all but the page itself")),
     OptionSpec::new(PAGES, PURIFY, "keep-html", "", Kind::Switch, "Write the pages themselves too"),
     OptionSpec::new(PAGES, PURIFY, "prefix", "TEXT", Kind::Text(prefix),
@@ -331,6 +316,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(REMOVING, SIFTING, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
         "Which of several duplicates stays: columns, length or doc, each asc or desc")
+        .list()
         .default(is("length desc"))
         .but(&[(Verb::Compare, "Which document stands for a cluster: the first by columns, length or doc, each asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
@@ -359,6 +345,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(REMOVING, RUN, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
         "What to write of the corpus itself, file by file: annotate, a row of marks a row, in attributes/; keep, the rows that stay, in \
          deduped/; drop, the rows that go, in dropped/")
+        .list()
         .default(is("none"))
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
 

@@ -10,6 +10,27 @@ use crate::error::{Error, Result, did_you_mean};
 use crate::spelling::{Opt, opt};
 use crate::text::{Pipeline, TokenizerKind};
 
+/// What becomes of documents that are linked to the kept one by a chain of pairs alone.
+pub const CHAIN: &[(&str, &str)] = &[
+    ("keep", "They stay where they form no pair with a kept document"),
+    ("remove", "They go: one document stays of each cluster"),
+];
+
+/// Forms of log lines.
+pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object a line, for machines")];
+
+/// Whether a text may stand before names of columns.
+pub fn prefix(typed: &str) -> Result<()> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if typed.bytes().all(plain) {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "{} stands before the names of columns; expected letters, digits and _ only",
+        opt("prefix").with(format_args!("{typed:?}"))
+    )))
+}
+
 /// The tokenizer of that name.
 pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     TokenizerKind::by_name(typed).ok_or_else(|| {

@@ -35,6 +35,7 @@ pub mod sift;
 pub mod sign;
 pub mod survive;
 pub mod tell;
+pub mod threshold;
 pub mod verify;
 pub mod versions;
 pub mod view;

@@ -1,5 +1,6 @@
 //! `--preset`: recipes by need, each a list of algorithms that could as well be typed.
 
+use crate::algorithm::by_name;
 use crate::error::{Error, Result, did_you_mean};
 use crate::spelling::opt;
 
@@ -53,6 +54,10 @@ pub const PRESETS: &[Preset] = &[
 /// An unknown name, with the nearest known one and all of them.
 pub fn preset(name: &str) -> Result<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+        if by_name(name).is_ok() {
+            let typed = opt("algorithms").with(name);
+            return Error::wrong(opt("preset"), format_args!("{name} is an algorithm; expected {typed}"));
+        }
         let names = PRESETS.iter().map(|preset| preset.name);
         let hint = did_you_mean(name, names.clone());
         let names = names.collect::<Vec<_>>().join(", ");
@@ -72,6 +77,12 @@ mod tests {
             assert_eq!(preset(known.name).unwrap().algorithms, known.algorithms);
         }
         assert_eq!(DEFAULT_PRESET.name, "balanced");
+        assert!(
+            preset("minhash")
+                .unwrap_err()
+                .to_string()
+                .ends_with("minhash is an algorithm; expected algorithms=\"minhash\"")
+        );
         assert!(preset("fineweb2").unwrap_err().to_string().contains("did you mean \"fineweb\"?"));
     }
 }

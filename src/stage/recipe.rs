@@ -8,8 +8,8 @@ use std::fmt;
 
 use super::bound::Bound;
 use crate::algorithm::kit::versions::RELATE;
-use crate::algorithm::{Algorithm, Corpus, Features, Learner, Params, Reads, Stats, by_name, specs};
-use crate::error::{Error, Result, did_you_mean};
+use crate::algorithm::{ALGORITHMS, Algorithm, Corpus, Features, Learner, Params, Reads, Stats, by_name, specs};
+use crate::error::{Error, Result, did_you_mean, nearest};
 use crate::hash::hash64;
 use crate::purify::PurifyOptions;
 use crate::spelling::opt;
@@ -78,7 +78,7 @@ impl Recipe {
                     chosen.push(choose(*algorithm, values.clone())?);
                 }
             } else {
-                chosen.push(choose(by_name(&name)?, values)?);
+                chosen.push(choose(member(&name)?, values)?);
             }
         }
         if chosen.is_empty() {
@@ -234,12 +234,34 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
     Ok(list)
 }
 
+/// The algorithm of that name, or what else may be meant.
+fn member(name: &str) -> Result<&'static dyn Algorithm> {
+    let algorithms = ALGORITHMS.iter().map(|one| one.name());
+    match nearest(name, PRESETS.iter().map(|preset| preset.name)) {
+        Some(meant) if by_name(name).is_err() && nearest(name, algorithms).is_none() => {
+            let meant = opt("preset").with(meant);
+            Err(Error::usage(format!("there is no algorithm {name:?}; did you mean {meant}?")))
+        }
+        _ => by_name(name),
+    }
+}
+
 fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) -> Result<Chosen> {
     let mut take = |wanted: &str| {
         let at = values.iter().position(|(name, _)| name == wanted)?;
         Some(values.remove(at).1)
     };
     let (label, preset) = (take("as"), take("preset"));
+    let specs = specs(algorithm);
+    for short in algorithm.shorthands() {
+        // A shorthand that is mistyped is nearer than what Params::check knows.
+        let unknown = values.iter().find(|(name, _)| name != short.name && specs.iter().all(|spec| spec.name != name));
+        if let Some((name, _)) = unknown.filter(|(name, _)| nearest(name, [short.name]).is_some()) {
+            let hint = did_you_mean(name, [short.name]);
+            return Err(Error::usage(format!("{} has no parameter {name:?}{hint}", algorithm.name())));
+        }
+        short.expand(algorithm.name(), &mut values)?;
+    }
     if let Some(preset) = preset {
         let presets = algorithm.facts().presets;
         let Some((_, settings)) = presets.iter().find(|(name, _)| *name == preset) else {
@@ -268,7 +290,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
             &label[..20]
         )));
     }
-    Ok(Chosen { algorithm, label, params: Params::check(algorithm.name(), &specs(algorithm), &values)? })
+    Ok(Chosen { algorithm, label, params: Params::check(algorithm.name(), &specs, &values)? })
 }
 
 #[cfg(test)]
@@ -296,7 +318,22 @@ mod tests {
     }
 
     #[test]
+    fn a_threshold_of_minhash_is_its_bands() {
+        let of = |typed: &str| parse(typed).map(|list| list[0].clone());
+        let banded = of("minhash:bands=13,rows=7,verify=jaccard:0.8").unwrap();
+        assert_eq!(of("minhash:threshold=.8").unwrap(), banded);
+        assert_eq!(of("minhash:preset=fineweb,threshold=0.8,ngram=5").unwrap(), banded);
+        assert!(of("minhash:threshold=0.8,verify=none").unwrap().contains("bands=13,family=multiply32,"));
+        let beside = of("minhash:threshold=0.8,rows=5").unwrap_err();
+        assert_eq!(beside, "minhash: threshold=0.8 chooses bands and rows; expected either threshold= or rows=");
+        assert_eq!(of("minhash:threshold=8").unwrap_err(), "minhash: threshold=8 is not a number from 0.05 to 1");
+        assert!(of("minhash:treshold=.8").unwrap_err().contains("did you mean \"threshold\"?"));
+        assert!(of("minhash:threshold=.8,threshold=.9").is_err());
+    }
+
+    #[test]
     fn mistakes_are_explained() {
+        assert!(parse("balancd").unwrap_err().ends_with("did you mean preset=\"balanced\"?"));
         assert!(parse("minhahs").unwrap_err().contains("did you mean \"minhash\"?"));
         assert!(parse("minhash,minhash:bands=3").unwrap_err().contains("minhash:as=NAME"));
         assert!(parse("bands=3").unwrap_err().contains("before any algorithm"));

@@ -253,3 +253,27 @@ fn the_environment_says_which_lines_are_told_where_no_option_does() {
     let lines = told("debg", &[]);
     assert!(lines.contains("did you mean \"debug\"?") && lines.contains(start) && !lines.contains(whole), "{lines}");
 }
+
+#[test]
+fn a_threshold_of_minhash_is_told_before_the_run_and_recorded_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.jsonl"), "{\"text\": \"One text of some words.\"}\n").unwrap();
+    let run = |out: &str, more: &[&str]| {
+        let typed = [&["dedup", "a.jsonl", "--out", out][..], more].concat();
+        let ran = Ran::of(program().current_dir(folder.path()).args(typed).output().unwrap()).ends_with(0);
+        let record = std::fs::read(folder.path().join(out).join("run.json")).unwrap();
+        let record: Value = serde_json::from_slice(&record).unwrap();
+        (ran.stderr, record["algorithms"][0].clone())
+    };
+    let (lines, one) = run("a", &["--algorithms", "minhash", "--threshold", "0.8"]);
+    assert!(lines.contains("minhash: 13 bands of 7 rows; expected recall by similarity: 10 % at 0.5,"), "{lines}");
+    let expected = serde_json::json!({"0.7": 0.672829, "0.8": 0.953098, "0.9": 0.999788});
+    assert_eq!(one["expected_recall"], expected);
+    assert!(
+        one["recipe"].as_str().unwrap().contains("bands=13,") && one["verify"] == "jaccard:0.8 of 5-words shingles",
+        "{one}"
+    );
+    let (_, typed) = run("b", &["--algorithms", "minhash:bands=13,rows=7,verify=jaccard:0.8"]);
+    assert_eq!((&typed["recipe"], &typed["expected_recall"]), (&one["recipe"], &expected));
+    assert!(run("c", &["--algorithms", "exact"]).1.get("expected_recall").is_none());
+}

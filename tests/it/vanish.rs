@@ -33,7 +33,10 @@ fn options(docs: &Path, out: &Path) -> RunOptions {
     let typed = ["dupsift", "run", &docs.display().to_string(), "--out", &out.display().to_string()].map(String::from);
     let limits = ["--threads", "2", "--memory", "512MiB"].map(String::from);
     match Arguments::parse_from(typed.into_iter().chain(limits)).verb {
-        Verb::Run(arguments) => resolve(arguments.inputs, &arguments.options.settings().unwrap()).unwrap(),
+        Verb::Run(arguments) => {
+            let (inputs, settings) = arguments.asked().unwrap();
+            resolve(inputs, &settings).unwrap()
+        }
         _ => unreachable!("another verb was typed"),
     }
 }

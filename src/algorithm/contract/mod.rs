@@ -3,11 +3,12 @@
 //! A member knows no Arrow, no file and no thread. A [`Signer`] is three traits: [`Sign`], what a document emits; [`Match`], when
 //! two documents that met are duplicates, with a [`Verify`] on the texts where a method needs one; [`Describe`], what a person reads.
 
+pub mod banding;
 mod one_key;
 mod signer;
 mod verify;
 
-use super::params::{ParamSpec, Params};
+use super::params::{ParamSpec, Params, Shorthand};
 use crate::corpus::CorpusStats;
 use crate::error::Result;
 pub use crate::measure::{Decided, Undecided};
@@ -147,6 +148,10 @@ pub trait Algorithm: Sync {
     /// The name that the user types and the output folder carries.
     fn name(&self) -> &'static str {
         self.facts().name
+    }
+    /// What may be typed in place of several parameters.
+    fn shorthands(&self) -> &'static [Shorthand] {
+        &[]
     }
     /// Which counts of words it needs with these parameters.
     fn needs_stats(&self, _: &Params) -> Stats {

@@ -1,5 +1,6 @@
 //! The method bound to a corpus: what a document emits, how rows become pairs, and what a person reads of both.
 
+use super::banding::Banding;
 use super::verify::{Relating, Verify};
 use crate::measure::Versions;
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
@@ -109,6 +110,11 @@ pub trait Describe: Send + Sync {
     /// What the signer decided by itself for this corpus (a table scheme, say), for run.json.
     fn notes(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The bands that documents have to meet in, for those methods that have some.
+    fn banding(&self) -> Option<Banding> {
+        None
     }
 
     /// A row in words, beside its key: lengths, counts; none where there is nothing to read.

@@ -1,0 +1,97 @@
+//! Bands of minima: how likely they let a pair of a similarity through, and which bands a threshold asks for.
+//!
+//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r of a band
+//! with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
+//!
+//! A threshold T asks for the most rows a band (the more rows, the fewer texts are compared in vain) for which at most 128 minima
+//! let a pair of similarity T through with a probability of .95; then for no more bands than that takes:
+//!
+//! ```text
+//! T = .8, 8 rows: .8^8 = .168, and (1 - .168)^17 = .044 is the first below .05: 17 x 8 = 136 minima, too many
+//!         7 rows: .8^7 = .210, and (1 - .210)^13 = .047:                        13 x 7 =  91 minima: these
+//! ```
+//!
+//! | T | bands x rows | s = .7 | .8 | .9 |
+//! | --- | --- | --- | --- | --- |
+//! | .5 | 23 x 3 | 1.00 | 1.00 | 1.00 |
+//! | .7 | 17 x 5 | .96 | 1.00 | 1.00 |
+//! | .8 | 13 x 7 | .67 | .95 | 1.00 |
+//! | .9 | 10 x 12 | .13 | .51 | .96 |
+
+/// The most minima that a threshold asks for.
+const MOST_MINIMA: usize = 128;
+/// The share of pairs at the threshold that may be missed.
+const MISSED: f64 = 0.05;
+
+/// The lowest threshold that [`MOST_MINIMA`] can serve, on a round number.
+pub const LOWEST: f64 = 0.05;
+
+/// Minima of a document, cut into bands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banding {
+    /// Bands, of which one has to be equal.
+    pub bands: usize,
+    /// Minima in a band, which all have to be equal.
+    pub rows: usize,
+}
+
+impl Banding {
+    /// What a threshold from [`LOWEST`] to 1 asks for.
+    pub fn for_threshold(threshold: f64) -> Banding {
+        let fits = |rows: usize| {
+            let bands = (1..=MOST_MINIMA / rows).find(|&bands| Banding { bands, rows }.misses(threshold) <= MISSED)?;
+            Some(Banding { bands, rows })
+        };
+        (1..=MOST_MINIMA).rev().find_map(fits).unwrap_or(Banding { bands: MOST_MINIMA, rows: 1 })
+    }
+
+    /// The probability that a pair of that similarity becomes a candidate.
+    pub fn lets_through(self, similarity: f64) -> f64 {
+        1.0 - self.misses(similarity)
+    }
+
+    fn misses(self, similarity: f64) -> f64 {
+        power(1.0 - power(similarity, self.rows), self.bands)
+    }
+}
+
+/// By multiplication alone, so that every machine has the same bits.
+fn power(base: f64, exponent: usize) -> f64 {
+    (0..exponent).fold(1.0, |product, _| product * base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_above_is_true() {
+        let rows = [
+            (0.5, (23, 3), [1.0, 1.0, 1.0]),
+            (0.7, (17, 5), [0.96, 1.0, 1.0]),
+            (0.8, (13, 7), [0.67, 0.95, 1.0]),
+            (0.9, (10, 12), [0.13, 0.51, 0.96]),
+        ];
+        for (threshold, (bands, rows), expected) in rows {
+            let banding = Banding::for_threshold(threshold);
+            assert_eq!(banding, Banding { bands, rows }, "{threshold}");
+            let found = [0.7, 0.8, 0.9].map(|s| (banding.lets_through(s) * 100.0).round() / 100.0);
+            assert_eq!(found, expected, "{threshold}");
+        }
+    }
+
+    #[test]
+    fn every_threshold_has_bands_that_keep_the_promise() {
+        for step in 5..=100 {
+            let threshold = f64::from(step) / 100.0;
+            let banding = Banding::for_threshold(threshold);
+            assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
+            assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
+            // One row more a band, or one band less, would break it.
+            let fewer = Banding { bands: banding.bands - 1, ..banding };
+            assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
+        }
+        assert_eq!(Banding::for_threshold(LOWEST), Banding { bands: 59, rows: 1 });
+        assert_eq!(Banding::for_threshold(1.0), Banding { bands: 1, rows: 128 });
+    }
+}

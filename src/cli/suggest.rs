@@ -1,0 +1,186 @@
+//! What is meant by a flag or a verb that there is not: names of our own, and words that other programs have for them.
+//!
+//! ```text
+//! --threshhold -> --threshold;  --minhash -> --algorithms minhash;  --bands -> minhash:bands=N;  --output -> --out;  deduplicate -> run
+//! ```
+
+use std::path::Path;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use super::args::Arguments;
+use crate::algorithm::{ALGORITHMS, Algorithm, shorthands, specs};
+use crate::error::nearest;
+use crate::stage::recipe::PRESETS;
+
+/// Flags of other programs, and ours.
+const FLAGS: &[(&str, &str)] = &[
+    ("algo", "algorithms"),
+    ("column", "text-column"),
+    ("cores", "threads"),
+    ("field", "text-column"),
+    ("force", "overwrite"),
+    ("jaccard-threshold", "threshold"),
+    ("jobs", "threads"),
+    ("mem", "memory"),
+    ("method", "algorithms"),
+    ("min-similarity", "threshold"),
+    ("num-proc", "threads"),
+    ("num-workers", "threads"),
+    ("out-dir", "out"),
+    ("output", "out"),
+    ("output-dir", "out"),
+    ("similarity", "threshold"),
+    ("similarity-threshold", "threshold"),
+    ("text", "text-column"),
+    ("text-field", "text-column"),
+    ("text-key", "text-column"),
+    ("workers", "threads"),
+];
+/// Flags of other programs that are parameters here, or need none.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("input", "inputs stand without a flag before them"),
+    ("input-dir", "inputs stand without a flag before them"),
+    ("ngram-size", "--algorithms minhash:ngram=N"),
+    (
+        "num-perm",
+        "--algorithms minhash:bands=B,rows=R, of B times R hash functions, or minhash:threshold=T, which chooses both",
+    ),
+];
+/// Verbs of other programs, and ours.
+const VERBS: &[(&str, &str)] =
+    &[("dedupe", "run"), ("deduplicate", "run"), ("near-dedup", "run"), ("stats", "report"), ("why", "explain")];
+
+/// What to say in place of clap's own message; none where its guess is as good.
+pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
+    let context = |kind| match told.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    match told.kind() {
+        ErrorKind::UnknownArgument => of_flag(context(ContextKind::InvalidArg)?.strip_prefix("--")?, verb?),
+        ErrorKind::InvalidSubcommand => of_verb(context(ContextKind::InvalidSubcommand)?),
+        _ => None,
+    }
+}
+
+fn of_flag(typed: &str, verb: &str) -> Option<String> {
+    let command = Arguments::command();
+    let command = command.find_subcommand(verb)?;
+    let flags: Vec<&str> = command.get_arguments().filter_map(|flag| flag.get_long()).collect();
+    let name = typed.replace('_', "-").to_ascii_lowercase();
+    let is_flag = |flag: &str| flags.contains(&flag);
+    let other =
+        |list: &'static [(&str, &'static str)]| list.iter().find(|(word, _)| *word == name).map(|(_, ours)| *ours);
+    let meant = if is_flag(&name) {
+        format!("--{name}")
+    } else if let Some(ours) = other(FLAGS).filter(|ours| is_flag(ours)) {
+        format!("--{ours}")
+    } else if let Some(said) = other(ELSEWHERE).filter(|_| is_flag("algorithms")) {
+        return Some(format!("there is no option --{typed} of `dupsift {verb}`; {said}"));
+    } else if let Some(meant) = of_algorithms(&name).filter(|_| is_flag("algorithms")) {
+        meant
+    } else {
+        format!("--{}", nearest(&name, flags.iter().copied())?)
+    };
+    Some(format!("there is no option --{typed} of `dupsift {verb}`; did you mean {meant}?"))
+}
+
+/// The name of an algorithm, of a preset, or of a parameter, as it could be typed.
+fn of_algorithms(name: &str) -> Option<String> {
+    let plain = name.replace('-', "_");
+    let is_called = |one: &&dyn Algorithm| {
+        one.name() == plain || one.facts().aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name))
+    };
+    if let Some(one) = ALGORITHMS.iter().copied().find(is_called) {
+        return Some(format!("--algorithms {}", one.name()));
+    }
+    if let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) {
+        return Some(format!("--preset {}", preset.name));
+    }
+    let has = |one: &&dyn Algorithm| {
+        specs(*one).iter().any(|spec| spec.name == plain) || shorthands(*one).iter().any(|short| short.name == plain)
+    };
+    let owners: Vec<&str> = ALGORITHMS.iter().copied().filter(has).map(|one| one.name()).collect();
+    match owners[..] {
+        [] => None,
+        [one] => Some(format!("--algorithms {one}:{plain}=VALUE")),
+        _ if owners.len() == ALGORITHMS.len() => Some(format!("--algorithms NAME:{plain}=VALUE")),
+        _ => Some(format!("--algorithms NAME:{plain}=VALUE, NAME one of {}", owners.join(", "))),
+    }
+}
+
+fn of_verb(typed: &str) -> Option<String> {
+    let command = Arguments::command();
+    let shown = |verb: &&Command| !verb.is_hide_set();
+    let verbs = command.get_subcommands().filter(shown).flat_map(|verb| verb.get_name_and_visible_aliases());
+    let other = VERBS.iter().find(|(word, _)| *word == typed).map(|(_, ours)| *ours);
+    let said = format!("there is no verb {typed:?}");
+    if let Some(verb) = other.or_else(|| nearest(typed, verbs)) {
+        return Some(format!("{said}; did you mean `dupsift {verb}`?"));
+    }
+    if let Some(meant) = of_algorithms(typed).filter(|meant| !meant.contains('=')) {
+        return Some(format!("{said}; did you mean `dupsift run INPUT --out DIR {meant}`?"));
+    }
+    Path::new(typed).exists().then(|| format!("{said}; did you mean `dupsift run {typed} --out DIR`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn answer(line: &str) -> Option<String> {
+        let error = Arguments::try_parse_from(line.split(' ')).unwrap_err();
+        suggestion(&error, line.split(' ').nth(1))
+    }
+
+    fn meant(line: &str) -> String {
+        answer(line).unwrap_or_else(|| panic!("nothing is said of {line}"))
+    }
+
+    #[test]
+    fn flags_are_those_of_the_verb_or_what_others_call_so() {
+        for (typed, ours) in [
+            ("--algorithm minhash", "--algorithms"),
+            ("--threshhold .8", "--threshold"),
+            ("--text_column a", "--text-column"),
+            ("--output o", "--out"),
+            ("--jaccard-threshold .8", "--threshold"),
+            ("--minhash", "--algorithms minhash"),
+            ("--A12", "--algorithms three_plus_five"),
+            ("--strct", "--strict"),
+            ("--broad", "--preset broad"),
+            ("--bands 20", "--algorithms NAME:bands=VALUE, NAME one of minhash, shingles"),
+            ("--tau .8", "--algorithms decomposition:tau=VALUE"),
+            ("--verify none", "--algorithms NAME:verify=VALUE"),
+        ] {
+            let said = meant(&format!("dupsift run docs {typed}"));
+            assert!(said.ends_with(&format!("did you mean {ours}?")), "{said}");
+        }
+        assert!(meant("dupsift run docs --num-perm 128").ends_with("minhash:threshold=T, which chooses both"));
+        // No verb has flags of another one.
+        assert!(
+            answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()
+        );
+        assert!(meant("dupsift evaluate out --thruth x").ends_with("did you mean --truth?"));
+    }
+
+    #[test]
+    fn verbs_are_ours_or_what_is_done_with_a_name() {
+        assert!(meant("dupsift rum docs").ends_with("did you mean `dupsift run`?"));
+        assert!(meant("dupsift deduplicate docs").ends_with("did you mean `dupsift run`?"));
+        assert!(meant("dupsift minhash docs").ends_with("--algorithms minhash`?"));
+        assert!(meant("dupsift Cargo.toml").ends_with("did you mean `dupsift run Cargo.toml --out DIR`?"));
+        assert!(answer("dupsift manuall").is_none(), "a hidden verb is told");
+        assert!(answer("dupsift zzzzzzzz").is_none());
+        for (_, ours) in FLAGS.iter().chain(VERBS) {
+            let command = Arguments::command();
+            let is_flag =
+                command.get_subcommands().any(|verb| verb.get_arguments().any(|flag| flag.get_long() == Some(ours)));
+            assert!(is_flag || command.find_subcommand(ours).is_some(), "{ours}");
+        }
+    }
+}
