@@ -54,6 +54,7 @@ class _Resuming(TypedDict, total=False):
 
 
 class _Deciding(TypedDict, total=False):
+    threshold: float
     decide: str
     remove_if: str
     chain: Literal["keep", "remove"]
