@@ -62,9 +62,10 @@ impl Cluster for OnSpark {
         self.ask(|object| object.call_method1("map", (step, tasks, known))?.extract())
     }
 
-    fn reduce(&self, step: &Step, of: Frame, kinds: &[Kind]) -> Result<Frame> {
-        let step = json(step)?;
-        self.ask(|object| object.call_method1("reduce", (step, of, codes(kinds)))?.extract())
+    fn reduce(&self, step: &Step, of: &[(Frame, Vec<Kind>)], known: Option<&Path>) -> Result<Frame> {
+        let of: Vec<(Frame, Vec<i32>)> = of.iter().map(|(frame, kinds)| (*frame, codes(kinds))).collect();
+        let (together, step) = (step.brings_together(), json(step)?);
+        self.ask(|object| object.call_method1("reduce", (step, of, known, together))?.extract())
     }
 
     fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
@@ -167,7 +168,7 @@ pub fn spark_map(
 ) -> PyResult<SparkBlocks> {
     let blocks = work(py, || match step_of(step)? {
         Step::Map(pass) => blocks::map(&corpus.0, &pass, &known.0, task, &folder),
-        Step::Sum => Err(Error::Internal("this step takes rows".into())),
+        _ => Err(Error::Internal("this step takes rows".into())),
     })?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
@@ -180,6 +181,7 @@ pub fn spark_map(
 pub fn spark_reduce(
     py: Python<'_>,
     corpus: &SparkCorpus,
+    known: &SparkKnown,
     step: &str,
     rows: Py<PyAny>,
     folder: PathBuf,
@@ -198,10 +200,7 @@ pub fn spark_reduce(
             blocks_of(&batch.map_err(Error::table("take blocks"))?, &mut waiting)?;
         }
     };
-    let blocks = work(py, || match step_of(step)? {
-        Step::Sum => blocks::sum(&corpus.0, &mut next, &folder),
-        Step::Map(_) => Err(Error::Internal("this step takes a task".into())),
-    })?;
+    let blocks = work(py, || blocks::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 

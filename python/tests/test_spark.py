@@ -123,7 +123,7 @@ class Spark(Case):
             {"remove_if": "pair", "chain": "remove", "decide": "at-least:2", "source_column": "year", "max_removed_share": 1.0},
         ]:
             with self.subTest(options):
-                result = self.check(files, task_bytes=4_000, algorithms=recipe, no_report=True, **options)
+                result = self.check(files, task_bytes=12_000, algorithms=recipe, no_report=True, **options)
                 self.assertGreater(len(result.removed()), 40)
                 self.assertEqual(len(result.rejected()), 6)
 

@@ -5,10 +5,28 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
-use super::map::Pass;
 use super::opened::Layout;
 use super::spool::Block;
 use crate::error::Result;
+
+/// What is done with each document.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Pass {
+    /// Rows are noted.
+    pub notes: bool,
+    /// Documents are counted.
+    pub counts: bool,
+    /// The frequencies of words are known.
+    pub after_count: bool,
+    /// The places in the recipe of the algorithms that sign.
+    pub signs: Vec<usize>,
+    /// The places of those whose checks take evidence of the documents that stand in candidates; then nothing else is done.
+    pub evidence: Vec<usize>,
+    /// What the documents say that have places is recorded; then nothing else is done.
+    pub contents: bool,
+    /// Those who learn take notes; then nothing else is done.
+    pub learns: bool,
+}
 
 /// Blocks that lie somewhere in the cluster.
 pub type Frame = u64;
@@ -20,6 +38,23 @@ pub enum Step {
     Map(Pass),
     /// A sum of the rows of its buckets.
     Sum,
+    /// Rows of one key become classes, or pairs that met.
+    Group,
+    /// The same of second-round rows.
+    Probes,
+    /// Pairs that met several times become one.
+    Merge,
+    /// Candidates and evidence go to the buckets of their components.
+    Spread,
+    /// Candidates are checked.
+    Judge,
+}
+
+impl Step {
+    /// Whether all rows of a bucket have to be in one task.
+    pub fn brings_together(&self) -> bool {
+        !matches!(self, Step::Map(_) | Step::Spread)
+    }
 }
 
 /// What spreads work over machines.
@@ -37,7 +72,7 @@ pub trait Cluster {
     ///
     /// # Errors
     /// As [`Cluster::sizes`].
-    fn begin(&self, told: &Layout) -> Result<()>;
+    fn begin(&self, layout: &Layout) -> Result<()>;
 
     /// Does a step for each of so many tasks; `known` is a file that all of them need.
     ///
@@ -45,11 +80,11 @@ pub trait Cluster {
     /// As [`Cluster::sizes`].
     fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
 
-    /// Does a step for the blocks of these kinds, all blocks of a bucket in one task.
+    /// Does a step for blocks of these kinds, all blocks of a bucket in one task; where they lie if the step does not need that.
     ///
     /// # Errors
     /// As [`Cluster::sizes`].
-    fn reduce(&self, step: &Step, of: Frame, kinds: &[Kind]) -> Result<Frame>;
+    fn reduce(&self, step: &Step, of: &[(Frame, Vec<Kind>)], known: Option<&Path>) -> Result<Frame>;
 
     /// Hands on the blocks of these kinds, in any order.
     ///

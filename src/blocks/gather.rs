@@ -1,26 +1,21 @@
 //! What comes back from a cluster, put together to what the local driver knows.
 
-use std::collections::BTreeMap;
-
 use super::cluster::{Cluster, Frame};
 use super::kind::{Kind, What};
 use super::known::{TERM, term_of};
 use super::map::Tally;
 use super::spool::Block;
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
-use crate::engine::evidence::Taking;
-use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::job::AlgorithmReport;
 use crate::job::count::Counting;
 use crate::job::intake::{Intake, Taken, Took};
 use crate::job::member::chance_collisions;
-use crate::job::products::Rows;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
-use crate::row::{LinkLayout, RowLayout};
+use crate::row::LinkLayout;
 use crate::shuffle::{Shuffle, Writer};
 use crate::stage::bound::Bound;
 
@@ -142,92 +137,8 @@ pub fn statistics(reader: &Reader<'_>, tallies: &Tallies, [words, features]: [Te
     Counting::summed(reader, counted, words, features)
 }
 
-/// Where the rows of one algorithm go, and what stands beside them.
-struct Place {
-    rows: Shuffle,
-    width: usize,
-    words: usize,
-    taking: Option<Taking>,
-    sketches: Option<SketchFile>,
-}
-
-/// The rows of the algorithms at these places, with what the record says of them so far.
-///
-/// # Errors
-/// Those of the cluster, a full disk.
-pub fn rows(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    cluster: &dyn Cluster,
-    (frame, tallies): (Frame, &Tallies),
-    bound: &[(usize, Bound<'_>)],
-) -> Result<Vec<(usize, Rows)>> {
-    let documents = reader.documents();
-    let mut places = BTreeMap::new();
-    for (at, bound) in bound {
-        let layout = RowLayout::new(bound.signer.shape(), documents);
-        let rows = documents * u64::from(bound.signer.shape().positions);
-        let name = format!("{}-rows", bound.label);
-        let words = bound.signer.sketch_words();
-        let sketches = (words > 0).then(|| SketchFile::new(engine.dir, &bound.label, documents, words));
-        let early = bound.takes_evidence_early();
-        let place = Place {
-            rows: engine.shuffle(&name, layout.width(), layout.group_width(), rows)?,
-            width: layout.width(),
-            words,
-            taking: early.then(|| Taking::of_all(engine.dir, &bound.label, documents)).transpose()?,
-            sketches: sketches.transpose()?,
-        };
-        places.insert(*at as u16, place);
-    }
-    let whats = [What::Rows, What::Evidence, What::Sketches];
-    let kinds: Vec<Kind> =
-        places.keys().flat_map(|&member| whats.iter().map(move |&what| Kind { what, member })).collect();
-    let mut writers: BTreeMap<u16, Writer<'_>> =
-        places.iter().map(|(&member, place)| (member, place.rows.writer())).collect();
-    cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
-        engine.go_on()?;
-        let (Some(place), Some(writer)) = (places.get(&kind.member), writers.get_mut(&kind.member)) else {
-            return Err(Error::Internal(format!("{kind:?} was not asked for")));
-        };
-        place.take(kind.what, &rows, writer)
-    })?;
-    writers.into_values().try_for_each(|mut writer| writer.flush())?;
-    let rows = bound.iter().filter_map(|(at, bound)| Some((*at, bound, places.remove(&(*at as u16))?)));
-    let rows = rows.map(|(at, bound, place)| {
-        let Place { rows, taking, sketches, .. } = place;
-        let evidence = taking.map(Taking::end).transpose()?;
-        Ok((at, Rows { report: report(at, bound, tallies), rows: rows.finish()?, evidence, sketches }))
-    });
-    rows.collect::<Vec<Result<(usize, Rows)>>>().into_iter().collect()
-}
-
-impl Place {
-    fn take(&self, what: What, rows: &[u8], writer: &mut Writer<'_>) -> Result<()> {
-        let mut bytes = Bytes(rows);
-        match (what, &self.taking, &self.sketches) {
-            (What::Evidence, Some(taking), _) => {
-                while !bytes.0.is_empty() {
-                    let doc = bytes.long()?;
-                    taking.take_all(doc, &bytemuck::allocation::pod_collect_to_vec(bytes.string()?))?;
-                }
-                Ok(())
-            }
-            (What::Sketches, _, Some(sketches)) => {
-                while !bytes.0.is_empty() {
-                    let doc = bytes.long()?;
-                    sketches
-                        .put(doc, &bytemuck::allocation::pod_collect_to_vec::<u8, u64>(bytes.take(self.words * 8)?));
-                }
-                Ok(())
-            }
-            _ => rows.chunks_exact(self.width).try_for_each(|row| writer.push(row)),
-        }
-    }
-}
-
 /// What the record says of an algorithm that has signed, from what all tasks said.
-fn report(at: usize, bound: &Bound<'_>, tallies: &Tallies) -> AlgorithmReport {
+pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
     let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
     let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {
         sum.signed += one.signed;

@@ -29,6 +29,22 @@ pub enum What {
     WordTerms,
     /// Features with their counts.
     FeatureTerms,
+    /// Second-round rows of an algorithm.
+    Probes,
+    /// Pairs that met, as often as they did.
+    Pairs,
+    /// Comparisons made, and left out.
+    Compared,
+    /// Pairs that met, each once.
+    Candidates,
+    /// Pairs that passed the check.
+    Judged,
+    /// Candidates that the check left undecided.
+    Undecided,
+    /// What an algorithm that learns notes of documents.
+    Learnt,
+    /// What documents in pairs say.
+    Contents,
 }
 
 /// What rows are, and of which algorithm.
@@ -40,7 +56,7 @@ pub struct Kind {
     pub member: u16,
 }
 
-const ALL: [What; 13] = [
+const ALL: [What; 21] = [
     What::Notes,
     What::Rejected,
     What::Tally,
@@ -54,6 +70,14 @@ const ALL: [What; 13] = [
     What::Links,
     What::WordTerms,
     What::FeatureTerms,
+    What::Probes,
+    What::Pairs,
+    What::Compared,
+    What::Candidates,
+    What::Judged,
+    What::Undecided,
+    What::Learnt,
+    What::Contents,
 ];
 
 impl Kind {

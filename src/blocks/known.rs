@@ -2,7 +2,7 @@
 //! process takes it up once.
 //!
 //! ```text
-//! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models
+//! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
 //! ```
 
 use std::fs::File;
@@ -16,11 +16,15 @@ use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::reading::classes::{Classes, Link};
+use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
 use crate::row::{LinkLayout, number};
+use crate::shuffle::AtomicCells;
 
 /// Bytes of a term with its counts.
 pub const TERM: usize = 24;
+/// Bytes of a document with its place.
+const PLACE: usize = 12;
 /// Rows that are read at a time.
 const ROWS: usize = 4096;
 
@@ -32,6 +36,20 @@ pub struct Known {
     pub stats: CorpusStats,
     /// By algorithm: what it has learnt, or nothing.
     pub models: Vec<Vec<u64>>,
+    places: Option<AtomicCells<u32>>,
+}
+
+/// What is written of the corpus.
+#[derive(Clone, Copy)]
+pub struct Facts<'f> {
+    /// The exact copies, where they are known.
+    pub copies: Option<&'f Classes>,
+    /// The statistics.
+    pub stats: &'f CorpusStats,
+    /// By algorithm: what it has learnt, or nothing.
+    pub models: &'f [Vec<u64>],
+    /// Of documents that stand in candidates: the bucket of their component, plus one; 0 of all others.
+    pub places: Option<&'f AtomicCells<u32>>,
 }
 
 #[derive(Default, Deserialize, Serialize)]
@@ -44,6 +62,7 @@ struct Head {
     words: u64,
     features: u64,
     models: Vec<u64>,
+    places: u64,
 }
 
 /// A term with its counts as a row.
@@ -64,13 +83,8 @@ pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
 ///
 /// # Errors
 /// A full disk.
-pub fn write(
-    path: &Path,
-    reader: &Reader<'_>,
-    copies: Option<&Classes>,
-    stats: &CorpusStats,
-    models: &[Vec<u64>],
-) -> Result<()> {
+pub fn write(path: &Path, reader: &Reader<'_>, facts: Facts<'_>) -> Result<()> {
+    let Facts { copies, stats, models, places } = facts;
     let failed = || Error::io("write the work file", path);
     let documents = reader.documents();
     let classes = || copies.into_iter().flat_map(|copies| copies.of(0..documents));
@@ -83,6 +97,7 @@ pub fn write(
         words: stats.words.len() as u64,
         features: stats.features.len() as u64,
         models: models.iter().map(|model| model.len() as u64).collect(),
+        places: placed(places).count() as u64,
     };
     let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
     let mut file = BufWriter::new(File::create(path).map_err(failed())?);
@@ -98,7 +113,17 @@ pub fn write(
         (0..table.len()).try_for_each(|at| put(&term_row(table.entry(at))))?;
     }
     models.iter().try_for_each(|model| put(bytemuck::cast_slice(model)))?;
+    placed(places).try_for_each(|(doc, place)| {
+        put(&doc.to_le_bytes())?;
+        put(&place.to_le_bytes())
+    })?;
     file.flush().map_err(failed())
+}
+
+/// Documents with their places, where they have one.
+fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)> + '_ {
+    let all = places.into_iter().flat_map(|places| (0..places.len()).map(|doc| (doc as u64, places.load(doc))));
+    all.filter(|(_, place)| *place > 0)
 }
 
 /// Rows of a file, one after the other.
@@ -127,7 +152,13 @@ impl RowsOf<'_> {
 impl Known {
     /// Nothing.
     pub fn none() -> Known {
-        Known { copies: None, stats: CorpusStats::none(), models: Vec::new() }
+        Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
+    }
+
+    /// The bucket of the component of a document; none where it stands in no candidate that is to be checked.
+    pub fn place(&self, doc: u64) -> Option<u32> {
+        let places = self.places.as_ref().filter(|places| (doc as usize) < places.len())?;
+        places.load(doc as usize).checked_sub(1)
     }
 
     /// Takes up what [`write()`] wrote, with work files in that folder.
@@ -154,7 +185,13 @@ impl Known {
             models.push(model);
         }
         let stats = CorpusStats::new(head.documents, head.tokens, head.snapshot, words, features);
-        Ok(Known { copies: head.copies.then_some(copies), stats, models })
+        let places = AtomicCells::new(dir, "places", if head.places > 0 { reader.documents() as usize } else { 0 })?;
+        rows.each(head.places, PLACE, |row| {
+            let mut bytes = Bytes(row);
+            let doc = bytes.long()?;
+            Ok(places.store(doc as usize, bytes.short()?))
+        })?;
+        Ok(Known { copies: head.copies.then_some(copies), stats, models, places: Some(places) })
     }
 }
 

@@ -1,12 +1,16 @@
 //! A pass over the documents of one task: what the local driver does in a reading, with the rows given out as blocks.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use serde::{Deserialize, Serialize};
 
+use super::cluster::Pass;
+use super::evidence::evidence;
 use super::kind::{Kind, What};
 use super::known::Known;
+use super::learn::learn;
 use super::opened::{Layout, Machine, Opened};
 use super::spool::{Blocks, Spool};
 use crate::algorithm::Corpus;
@@ -27,19 +31,6 @@ use crate::shuffle::Sorted;
 use crate::stage::bound::Bound;
 use crate::stage::parts::Parts;
 use crate::stage::plan::Plan;
-
-/// What is done with each document.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Pass {
-    /// Rows are noted.
-    pub notes: bool,
-    /// Documents are counted.
-    pub counts: bool,
-    /// The frequencies of words are known.
-    pub after_count: bool,
-    /// The places in the recipe of the algorithms that sign.
-    pub signs: Vec<usize>,
-}
 
 /// What a task counted; sums over tasks are those of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -72,6 +63,12 @@ const NOTED: u64 = 4096;
 /// # Errors
 /// Damaged files, a full disk; with `strict` the first bad row.
 pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
+    if pass.contents || !pass.evidence.is_empty() {
+        return evidence(opened, pass, known, task, dir);
+    }
+    if pass.learns {
+        return learn(opened, known, task, dir);
+    }
     let (machine, reader) = (Machine::new(&opened.options)?, opened.reader(task)?);
     let engine = machine.engine(dir);
     let recipe = &opened.options.recipe;
@@ -97,7 +94,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
         counted.extend(counts);
         tallies.extend(signed);
     }
-    let mut out = Out { engine: &engine, reader: &reader, told: &opened.told, spool: Spool::new(dir)? };
+    let mut out = Out { engine: &engine, reader: &reader, layout: &opened.layout, spool: Spool::new(dir)? };
     let mut tally = Tally { segmented: reader.segmented.load(Relaxed), ..Tally::default() };
     if let Some(intake) = intake {
         tally.keep = intake.kinds();
@@ -125,7 +122,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
 struct Out<'o> {
     engine: &'o Engine<'o>,
     reader: &'o Reader<'o>,
-    told: &'o Layout,
+    layout: &'o Layout,
     spool: Spool,
 }
 
@@ -164,12 +161,19 @@ impl Out<'_> {
 
     /// Rows by the buckets of their groups.
     fn rows(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
+        self.rows_and(sorted, kind, |_, _| ())
+    }
+
+    /// The same; `look` sees the rows of each group.
+    fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {
             let records = sorted.load(partition, self.engine.budget.a_thread)?;
             for group in records.groups() {
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                self.spool.push(kind, self.told.bucket(&rows[..group_width]), rows)?;
+                let bucket = self.layout.bucket(&rows[..group_width]);
+                look(bucket, rows);
+                self.spool.push(kind, bucket, rows)?;
             }
             sorted.remove(partition)?;
         }
@@ -193,18 +197,25 @@ impl Out<'_> {
                     self.spool.push(Kind::member(What::Evidence, at), 0, &row)?;
                 }
             }
-            if let Some(sketches) = &now.sketches {
-                let mut sketch = vec![0; words];
-                sketches.copy(doc, &mut sketch);
-                if sketch.iter().any(|&word| word != 0) {
-                    row.clear();
-                    row.extend_from_slice(&doc.to_le_bytes());
-                    row.extend_from_slice(bytemuck::cast_slice(&sketch));
-                    self.spool.push(Kind::member(What::Sketches, at), 0, &row)?;
-                }
-            }
         }
-        self.rows(&now.rows, Kind::member(What::Rows, at))?;
+        let mut meets = BTreeSet::new();
+        let kind = Kind::member(What::Rows, at);
+        self.rows_and(&now.rows, kind, |bucket, rows| {
+            if words > 0 {
+                let docs = rows.chunks_exact(now.layout.width()).map(|row| now.layout.decode(row).doc);
+                meets.extend(docs.map(|doc| (bucket, doc)));
+            }
+        })?;
+        // A document's sketch goes to each bucket that has a row of it, once.
+        let mut sketch = vec![0; words];
+        for (bucket, doc) in meets {
+            let Some(sketches) = &now.sketches else { break };
+            sketches.copy(doc, &mut sketch);
+            row.clear();
+            row.extend_from_slice(&doc.to_le_bytes());
+            row.extend_from_slice(bytemuck::cast_slice(&sketch));
+            self.spool.push(Kind::member(What::Sketches, at), bucket, &row)?;
+        }
         Ok(report)
     }
 }

@@ -39,7 +39,7 @@ pub struct Opened {
     /// What was asked.
     pub options: RunOptions,
     /// What the driver said.
-    pub told: Layout,
+    pub layout: Layout,
     /// The files.
     pub source: Source,
     pipeline: Pipeline,
@@ -51,11 +51,11 @@ impl Opened {
     ///
     /// # Errors
     /// Inputs that are not there, or not the ones that the driver has.
-    pub fn open(options: RunOptions, told: Layout) -> Result<Opened> {
+    pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
         let pipeline = Pipeline::new(&options.recipe.text)?;
         let corpus = corpus(&source);
-        if corpus != told.corpus {
+        if corpus != layout.corpus {
             return Err(Error::usage(format!(
                 "the input files are not the same here as where the run was started ({} files, {} rows here): all machines have to \
                  see one file system, and its files have to stay as they are",
@@ -63,8 +63,8 @@ impl Opened {
                 source.documents()
             )));
         }
-        let tasks = tasks(&Reader::new(&options, &source, &pipeline), told.task_bytes);
-        Ok(Opened { options, told, source, pipeline, tasks })
+        let tasks = tasks(&Reader::new(&options, &source, &pipeline), layout.task_bytes);
+        Ok(Opened { options, layout, source, pipeline, tasks })
     }
 
     /// A reader of one task.

@@ -33,7 +33,7 @@ pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
 pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
     let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
     let engine = machine.engine(dir);
-    let expected = reader.documents() / u64::from(opened.told.buckets.max(1));
+    let expected = reader.documents() / u64::from(opened.layout.buckets.max(1));
     let shuffle = |(what, width, group)| engine.shuffle(&format!("{what:?}"), width, group, expected);
     let shuffles = SUMMED.map(shuffle).into_iter().collect::<Result<Vec<Shuffle>>>()?;
     let mut writers: Vec<_> = shuffles.iter().map(Shuffle::writer).collect();
@@ -74,7 +74,7 @@ fn terms(engine: &Engine<'_>, sorted: &Sorted, (what, least): (What, u64), spool
     })
 }
 
-fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub fn groups(engine: &Engine<'_>, sorted: &Sorted, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let (width, _) = sorted.widths();
     for partition in 0..sorted.partitions() {
         let records = sorted.load(partition, engine.budget.a_thread)?;

@@ -11,6 +11,7 @@ use crate::engine::threads::{Engine, UNKNOWN};
 use crate::error::Result;
 use crate::hash::{combine, mix64};
 use crate::reading::classes::{Classes, Link};
+use crate::reading::fresh::Fresh;
 use crate::reading::reader::Reader;
 use crate::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
@@ -45,30 +46,16 @@ pub fn group(
 ) -> Result<Grouped> {
     let running = engine.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(reader.documents());
-    let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
-    let pairs = engine.ordered(reader.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)?;
+    let pairs = occurrences(engine, reader, bound)?;
     let probe_layout = probe_layout(bound, reader.documents());
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
     let (classes, counts) = if folds(bound) {
-        let equal = Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?;
-        let probes = match &probe_layout {
-            Some(layout) => {
-                let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
-                let rows = first.rows() * tables;
-                Some(engine.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), rows)?)
-            }
-            None => None,
-        };
-        fold(engine, reader, bound, signed, copies, &equal, probes.as_ref())?;
-        let equal = equal.finish()?;
-        let classes = if bound.equal_keys_are_pairs() {
-            Some(Classes::build(engine, reader, &bound.label, &equal)?)
-        } else {
-            None
-        };
-        spilled += equal.spilled_bytes();
+        let Folding { equal, joined, probes } = Folding::new(engine, reader, bound, first.rows())?;
+        fold(engine, reader, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
+        let (classes, of_links) = classes(engine, reader, bound, copies, equal, &joined)?;
+        spilled += of_links;
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
@@ -92,23 +79,72 @@ pub fn group(
     Ok(Grouped { classes, pairs, layout, compared: counts.made, left_out: counts.left_out, spilled_bytes: spilled })
 }
 
+/// Where groups of equal keys go.
+pub struct Folding {
+    /// Links of classes.
+    pub equal: Shuffle,
+    /// Documents that stand in one.
+    pub joined: AtomicBits,
+    /// Second-round rows, where the method sends some.
+    pub probes: Option<Shuffle>,
+}
+
+impl Folding {
+    /// For so many rows of an algorithm.
+    pub fn new(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
+        let tables = bound.signer.probe_shape().map_or(1, |shape| u64::from(shape.positions));
+        let name = format!("{}-probes", bound.label);
+        let probes = |layout: RowLayout| engine.shuffle(&name, layout.width(), layout.group_width(), rows * tables);
+        let bits = if bound.equal_keys_are_pairs() { reader.documents() as usize } else { 0 };
+        Ok(Folding {
+            equal: Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?,
+            joined: AtomicBits::new(engine.dir, "joined", bits)?,
+            probes: probe_layout(bound, reader.documents()).map(probes).transpose()?,
+        })
+    }
+}
+
+/// The classes of a method whose equal keys are pairs, from the links of all groups; documents that stand in one are `joined`. Also the
+/// bytes that went to disk.
+pub fn classes(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    copies: &Classes,
+    equal: Shuffle,
+    joined: &AtomicBits,
+) -> Result<(Option<Classes>, u64)> {
+    if !bound.equal_keys_are_pairs() {
+        return Ok((None, equal.finish()?.spilled_bytes()));
+    }
+    let (link, mut writer) = (Link::new(reader), equal.writer());
+    // Copies stand in order already.
+    for class in copies.of(0..reader.documents()) {
+        engine.go_on()?;
+        link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
+    }
+    writer.flush()?;
+    drop(writer);
+    let equal = equal.finish()?;
+    Ok((Some(Classes::build(engine, reader, &bound.label, &equal)?), equal.spilled_bytes()))
+}
+
 /// Groups of equal keys become classes (unless a check on the texts has to see each pair), and second-round rows.
-fn fold(
+pub fn fold(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     bound: &Bound<'_>,
     signed: &SignedRows,
     copies: &Classes,
-    equal: &Shuffle,
+    (equal, joined): (&Shuffle, &AtomicBits),
     probes: Option<&Shuffle>,
 ) -> Result<()> {
-    let (collapse, link, fresh) = (bound.equal_keys_are_pairs(), Link::new(reader), Fresh { reader, classes: None });
-    let joined = AtomicBits::new(engine.dir, "joined", if collapse { reader.documents() as usize } else { 0 })?;
+    let (link, fresh) = (Link::new(reader), Fresh::new(engine, reader, None)?);
     let bar = engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
     engine.work(
         signed.rows.partitions(),
         || {
-            let out = EqualRows { link, joined: &joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
+            let out = EqualRows { link, joined, equal: equal.writer(), probes: probes.map(Shuffle::writer) };
             Ok((out, EqualKeys::new(bound, reader.documents(), copies)))
         },
         |(out, keys), partition| {
@@ -130,48 +166,29 @@ fn fold(
             out.probes.map_or(Ok(()), |mut probes| probes.flush())
         },
     )?;
-    if collapse {
-        // Copies stand in order already.
-        let mut writer = equal.writer();
-        for class in copies.of(0..reader.documents()) {
-            engine.go_on()?;
-            link_copies(class, |doc| joined.get(doc as usize), |first, doc| link.push(&mut writer, first, doc))?;
-        }
-        writer.flush()?;
-    }
     Ok(())
 }
 
-/// Which documents of an index a document of the corpus stands for, by its text or its key.
-struct Fresh<'f> {
-    reader: &'f Reader<'f>,
-    /// The first documents of classes with one of the corpus; none where there are no guests.
-    classes: Option<AtomicBits>,
+/// Compares rows of one process of several: those that were signed or, where no copies are given, those of the second round.
+pub fn compare_part(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    bound: &Bound<'_>,
+    (rows, layout): (&Sorted, RowLayout),
+    copies: Option<&Classes>,
+    sketches: Option<&(dyn Sketches + Sync)>,
+) -> Result<(Sorted, Compared)> {
+    let pairs = occurrences(engine, reader, bound)?;
+    let fresh = Fresh::new(engine, reader, None)?;
+    let counts = compare(engine, reader, bound, rows, layout, copies, sketches, &pairs, None, &fresh)?;
+    Ok((pairs.finish()?, counts))
 }
 
-impl<'f> Fresh<'f> {
-    /// By the method's own classes, where equal keys are duplicates.
-    fn new(engine: &Engine<'_>, reader: &'f Reader<'f>, classes: Option<&Classes>) -> Result<Fresh<'f>> {
-        let Some(classes) = classes.filter(|_| reader.guests.is_some()) else {
-            return Ok(Fresh { reader, classes: None });
-        };
-        let bits = AtomicBits::new(engine.dir, "fresh-classes", reader.documents() as usize)?;
-        for class in classes.of(0..reader.base).filter(|class| class.iter().any(|doc| reader.is_fresh(doc))) {
-            bits.set(class.get(0) as usize);
-        }
-        Ok(Fresh { reader, classes: Some(bits) })
-    }
-
-    /// Whether pairs with the document are to be told.
-    #[inline]
-    fn is(&self, doc: u64) -> bool {
-        self.reader.is_fresh(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
-    }
-
-    /// Whether rows of one key are not all of documents whose pairs were told before.
-    fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
-        self.reader.guests.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
-    }
+/// A shuffle for the pairs that meet, in order of documents.
+pub fn occurrences(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>) -> Result<Shuffle> {
+    let layout = PairLayout::new(reader.documents());
+    let (name, half) = (format!("{}-pairs", bound.label), layout.group_width() / 2);
+    engine.ordered(reader.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
 /// Where one thread writes what equal keys give.

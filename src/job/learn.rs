@@ -15,7 +15,6 @@ use crate::reading::document::View;
 use crate::reading::reader::Reader;
 use crate::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 use crate::stage::learn;
-use crate::text::Analysis;
 
 /// Of the 150 MB that are promised besides the budget, what the program and its dictionary leave over.
 const BESIDES: usize = 80 << 20;
@@ -96,18 +95,45 @@ fn take_notes<'p>(
     copies: Option<&Classes>,
 ) -> Result<Vec<Pages<'p>>> {
     let running = engine.clock.stage("take notes");
-    let pads = learners.iter().map(|(at, _)| {
-        let label = &reader.options.recipe.algorithms[*at].label;
-        let order = engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, reader.documents())?;
-        Ok(Pad { numbers: Heap::new(engine.dir, &format!("{label}-notes"))?, order })
-    });
+    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, &reader.options.recipe.algorithms[*at].label));
     let pads = pads.collect::<Result<Vec<Pad>>>()?;
-    reader.read(
+    each_note(
+        engine,
+        reader,
+        view,
+        (learners, copies),
+        || pads.iter().map(|pad| pad.order.writer()).collect(),
+        |writers: &mut Vec<Writer<'_>>, place, key, note, times| {
+            pads[place].push(&mut writers[place], key, note, times)
+        },
+        |writers| writers.into_iter().try_for_each(|mut writer| writer.flush()),
+    )?;
+    let pages = pads.into_iter().map(|pad| in_order(engine, reader, pad)).collect::<Result<Vec<_>>>()?;
+    let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
+    running.end(reader.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
+    Ok(pages)
+}
+
+/// Learners with their places in the recipe.
+type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
+
+/// Hands on the notes of each learner in which there is something: its place among the learners, the row that orders the note, the
+/// note, and how often it counts.
+pub fn each_note<S>(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    (learners, copies): (Learners<'_, '_>, Option<&Classes>),
+    init: impl Fn() -> S + Sync,
+    each: impl Fn(&mut S, usize, [u8; learn::ROW], &[u64], u64) -> Result<()> + Sync,
+    end: impl Fn(S) -> Result<()> + Sync,
+) -> Result<()> {
+    let read = reader.read(
         engine,
         "take notes",
         &view.want(),
-        || Ok((pads.iter().map(|pad| pad.order.writer()).collect::<Vec<_>>(), Vec::new(), 0u64)),
-        |(writers, note, segmented), batch| {
+        || Ok((init(), Vec::new(), 0u64)),
+        |(state, note, segmented), batch| {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
@@ -116,36 +142,64 @@ fn take_notes<'p>(
                 }
                 let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
-                for (((_, learner), pad), writer) in learners.iter().zip(&pads).zip(writers.iter_mut()) {
+                for (place, (_, learner)) in learners.iter().enumerate() {
                     note.clear();
-                    note.push(0);
                     learner.note(&document, note);
-                    push(pad, writer, &document, note, view.times(doc))?;
+                    if !note.is_empty() {
+                        each(state, place, learn::row(&document, 0), note, view.times(doc))?;
+                    }
                 }
                 *segmented += document.segmented();
             }
             Ok(())
         },
-        |(writers, _, segmented)| {
+        |(state, _, segmented)| {
             reader.segmented.fetch_add(segmented, Relaxed);
-            writers.into_iter().try_for_each(|mut writer| writer.flush())
+            end(state)
         },
-    )?;
-    let pages = pads.into_iter().map(|pad| in_order(engine, reader, pad)).collect::<Result<Vec<_>>>()?;
-    let bytes = pages.iter().map(|pages| pages.numbers.bytes().len() as u64).sum();
-    running.end(reader.documents(), pages.iter().map(|pages| pages.len() as u64).sum(), bytes);
-    Ok(pages)
+    );
+    read.map(drop)
 }
 
-/// Writes one note, its length in front, unless there is nothing in it; it stands `times` times.
-fn push(pad: &Pad, writer: &mut Writer<'_>, document: &Analysis<'_>, note: &mut [u64], times: u64) -> Result<()> {
-    if note.len() < 2 {
-        return Ok(());
+impl Pad {
+    fn new(engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Pad> {
+        let order = engine.by_hash(&format!("{label}-note-order"), learn::ROW, learn::GROUP, reader.documents())?;
+        Ok(Pad { numbers: Heap::new(engine.dir, &format!("{label}-notes"))?, order })
     }
-    note[0] = note.len() as u64 - 1;
-    let begin = pad.numbers.append(bytemuck::cast_slice(note))?;
-    let row = learn::row(document, begin);
-    (0..times).try_for_each(|_| writer.push(&row))
+
+    /// Writes one note, its length in front; it stands `times` times.
+    fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
+        let length = [note.len() as u64];
+        let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;
+        learn::put_place(&mut row, begin);
+        (0..times).try_for_each(|_| writer.push(&row))
+    }
+}
+
+/// Learns from notes that other processes took: `bring` hands them on by the place of the algorithm in the recipe, each with the row
+/// that orders it, and how often it counts.
+pub fn learn_from(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    learners: Learners<'_, '_>,
+    bring: impl FnOnce(&mut dyn FnMut(usize, [u8; learn::ROW], &[u64], u64) -> Result<()>) -> Result<()>,
+) -> Result<Vec<(usize, Vec<u64>)>> {
+    let label = |at: usize| &*reader.options.recipe.algorithms[at].label;
+    let pads = learners.iter().map(|(at, _)| Pad::new(engine, reader, label(*at))).collect::<Result<Vec<Pad>>>()?;
+    let mut writers: Vec<Writer<'_>> = pads.iter().map(|pad| pad.order.writer()).collect();
+    bring(&mut |at, row, note, times| {
+        let place = learners.iter().position(|(place, _)| *place == at);
+        place.map_or(Ok(()), |place| pads[place].push(&mut writers[place], row, note, times))
+    })?;
+    writers.into_iter().try_for_each(|mut writer| writer.flush())?;
+    let learn = |((at, learner), pad): (&(usize, Box<dyn Learner + '_>), Pad)| {
+        let running = engine.clock.stage(format!("learn {}", label(*at)));
+        let pages = in_order(engine, reader, pad)?;
+        let model = learner.learn(&pages)?;
+        running.end(pages.len() as u64, model.len() as u64, 0);
+        Ok((*at, model))
+    };
+    learners.iter().zip(pads).map(learn).collect()
 }
 
 /// The notes ordered by the hash of their texts.

@@ -25,7 +25,7 @@ mod links;
 mod margin;
 pub(crate) mod member;
 pub(crate) mod output;
-mod pair_list;
+pub(crate) mod pair_list;
 mod pairs;
 pub(crate) mod passes;
 pub(crate) mod products;
@@ -40,7 +40,7 @@ pub(crate) mod sign;
 pub(crate) mod tables;
 mod tell;
 mod timing;
-mod verify;
+pub(crate) mod verify;
 
 pub use check::check;
 pub use estimate::{Estimate, estimate};

@@ -153,7 +153,8 @@ fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option
     }
     let mut asks_words = false;
     for at in (0..plan.signs.len()).filter(|&at| plan.signs[at] == Signs::Kept) {
-        asks_words |= !stock.has(|keys| &keys.members[at].near)? && !stock.has(|keys| &keys.members[at].rows)?;
+        let later = stock.has(|keys| &keys.members[at].near)? || stock.has(|keys| &keys.members[at].pairs)?;
+        asks_words |= !later && !stock.has(|keys| &keys.members[at].rows)?;
     }
     // Words are of no use without the counts, and are kept again where these are counted again.
     if asks_words && !stock.has(|keys| &keys.words)? {

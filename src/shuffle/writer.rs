@@ -38,6 +38,11 @@ impl Shuffle {
         Ok(Shuffle { store, dir: dir.to_path_buf() })
     }
 
+    /// Bytes of a record.
+    pub fn width(&self) -> usize {
+        self.store.spec.width
+    }
+
     /// A writer for one thread or task. It costs nothing until the first record.
     pub fn writer(&self) -> Writer<'_> {
         let Spec { width, partitions, .. } = self.store.spec;

@@ -20,6 +20,11 @@ pub fn row(document: &Analysis<'_>, place: u64) -> [u8; ROW] {
     row
 }
 
+/// Says where the note of a row stands.
+pub fn put_place(row: &mut [u8; ROW], place: u64) {
+    row[GROUP..].copy_from_slice(&place.to_be_bytes());
+}
+
 /// Where the note of a row stands.
 pub fn place(row: &[u8]) -> u64 {
     number(&row[GROUP..])

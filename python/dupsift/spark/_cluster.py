@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _SCHEMA = "kind int, bucket int, rows binary"
 # Blocks are of a megabyte: so many of them are no batch that a process could not hold.
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "16"}
+# About so much comes to the driver at once; it holds two pieces.
+_PIECE_BYTES = 32 << 20
 _OLDEST = (3, 5)
 
 
@@ -55,9 +58,10 @@ class Cluster:
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
         self._frames: dict[int, DataFrame] = {}
+        self._sizes: dict[int, int] = {}
         self._numbers = itertools.count()
         self._before: dict[str, str | None] = {}
-        self._sent: list[str] = []
+        self._sent: dict[str, str] = {}
         self._job: Job | None = None
 
     def __enter__(self) -> Cluster:
@@ -69,7 +73,7 @@ class Cluster:
     def __exit__(self, *_: object) -> None:
         for frame in list(self._frames):
             self.forget(frame)
-        for sent in self._sent:
+        for sent in self._sent.values():
             os.truncate(sent, 0)
         for name, value in self._before.items():
             self._spark.conf.unset(name) if value is None else self._spark.conf.set(name, value)
@@ -88,13 +92,15 @@ class Cluster:
 
     def _keep(self, frame: DataFrame) -> int:
         from pyspark import StorageLevel
+        from pyspark.sql import functions
 
         with _told():
             kept = frame.persist(StorageLevel.DISK_ONLY)
             # All partitions at once; who takes them one by one afterwards finds them there.
-            kept.count()
+            size = kept.agg(functions.sum(functions.length(kept["rows"]))).first()
         number = next(self._numbers)
         self._frames[number] = kept
+        self._sizes[number] = int(size[0] or 0) if size else 0
         return number
 
     def map(self, step: str, tasks: int, known: str | os.PathLike[str] | None) -> int:
@@ -107,26 +113,32 @@ class Cluster:
         """Sends a file to all processes. An executor that starts later asks for all files ever sent, so it stays, emptied in the end."""
         from pyspark import SparkFiles
 
+        if os.fspath(known) in self._sent:
+            return os.path.basename(known)
         folder = os.path.join(SparkFiles.getRootDirectory(), "dupsift-sent")
         os.makedirs(folder, exist_ok=True)
         sent = shutil.copyfile(known, os.path.join(folder, os.path.basename(known)))
         self._spark.sparkContext.addFile(sent)
-        self._sent.append(sent)
+        self._sent[os.fspath(known)] = sent
         return os.path.basename(sent)
 
     def _only(self, frame: int, kinds: list[int]) -> DataFrame:
         blocks = self._frames[frame]
         return blocks.where(blocks["kind"].isin(kinds))
 
-    def reduce(self, step: str, frame: int, kinds: list[int]) -> int:
-        """A step over all blocks of a bucket together."""
-        blocks = self._only(frame, kinds).repartition(self._buckets, "bucket")
-        return self._keep(blocks.mapInArrow(Reduce(self._of(), step), _SCHEMA))
+    def reduce(self, step: str, of: list[tuple[int, list[int]]], known: str | os.PathLike[str] | None, together: bool) -> int:
+        """A step over blocks, where asked for over all blocks of a bucket together."""
+        name = None if known is None else self._ship(known)
+        blocks = functools.reduce(lambda some, more: some.unionAll(more), (self._only(frame, kinds) for frame, kinds in of))
+        if together:
+            blocks = blocks.repartition(self._buckets, "bucket")
+        return self._keep(blocks.mapInArrow(Reduce(self._of(), step, name), _SCHEMA))
 
     def collect(self, frame: int, kinds: list[int]) -> Iterator[tuple[int, int, bytes]]:
-        """The blocks of these kinds, a partition at a time."""
+        """The blocks of these kinds, a piece at a time: what small partitions hold comes together."""
         with _told():
-            for kind, bucket, rows in self._only(frame, kinds).toLocalIterator(prefetchPartitions=True):
+            blocks = self._only(frame, kinds).coalesce(self._sizes[frame] // _PIECE_BYTES + 1)
+            for kind, bucket, rows in blocks.toLocalIterator(prefetchPartitions=True):
                 yield kind, bucket, bytes(rows)
 
     def forget(self, frame: int) -> None:

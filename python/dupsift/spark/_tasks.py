@@ -83,10 +83,12 @@ class Reduce:
 
     job: Job
     step: str
+    known: str | None
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
-            yield from _batches(_dupsift.spark_reduce(self.job.corpus(), self.step, batches, folder))
+            corpus, known = self.job.corpus(), self.job.known(self.known)
+            yield from _batches(_dupsift.spark_reduce(corpus, known, self.step, batches, folder))
 
 
 def _batches(blocks: _dupsift.SparkBlocks) -> Iterator[pyarrow.RecordBatch]:
