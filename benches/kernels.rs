@@ -78,6 +78,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
         algorithms: Recipe::parse_algorithms("all")?,
         text: TextOptions::default(),
         count_copies: true,
+        within: None,
         purify: dupsift::purify::PurifyOptions::default(),
     };
     let folder = tempfile::tempdir()?;

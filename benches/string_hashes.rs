@@ -47,6 +47,7 @@ fn main() -> Result<()> {
         algorithms: Recipe::parse_algorithms(&typed.join(","))?,
         text: TextOptions::default(),
         count_copies: true,
+        within: None,
         purify: dupsift::purify::PurifyOptions::default(),
     };
     let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;

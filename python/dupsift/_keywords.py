@@ -74,6 +74,7 @@ class _Publishing(TypedDict, total=False):
     previous: str | os.PathLike[str]
     source_column: str
     max_pairs_factor: int
+    scope: str
     corpus: str | Sequence[str]
     stats: str | os.PathLike[str]
     index: str | os.PathLike[str]

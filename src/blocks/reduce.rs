@@ -23,7 +23,7 @@ use crate::reading::reader::Reader;
 use crate::row::{PairLayout, RowLayout, Sketches};
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
-use crate::stage::group::{Compared, folds, probe_layout};
+use crate::stage::group::{Compared, folds};
 use crate::stage::merge::merge;
 use crate::stage::verify::documents;
 
@@ -105,7 +105,7 @@ impl Task<'_> {
         let documents = self.reader.documents();
         let mut sketches: BTreeMap<usize, SketchFile> = BTreeMap::new();
         let rows = |bound: &Bound<'_>| {
-            let layout = RowLayout::new(bound.signer.shape(), documents);
+            let layout = bound.layout(documents);
             self.engine.shuffle(&format!("{}-rows", bound.label), layout.width(), layout.group_width(), documents)
         };
         let gathered = self.gather(blocks, What::Rows, rows, |kind, bytes| {
@@ -125,7 +125,7 @@ impl Task<'_> {
         })?;
         for (at, rows) in gathered {
             let bound = &self.bound[at];
-            let layout = RowLayout::new(bound.signer.shape(), documents);
+            let layout = bound.layout(documents);
             let signed = SignedRows {
                 layout,
                 rows,
@@ -159,7 +159,7 @@ impl Task<'_> {
     fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
         let documents = self.reader.documents();
         let layout = |bound: &Bound<'_>| {
-            probe_layout(bound, documents).unwrap_or_else(|| RowLayout::new(bound.signer.shape(), documents))
+            bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents))
         };
         let rows = |bound: &Bound<'_>| {
             let layout = layout(bound);

@@ -14,6 +14,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.index.is_some(), "index"),
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
+        (options.recipe.within.is_some(), "scope"),
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
         return Err(Error::wrong(
@@ -28,10 +29,11 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         ));
     }
     if inputs.source.has_pages() {
-        return Err(Error::usage(
-            "the texts are pages, which a run on a cluster does not take apart; take them apart first (dupsift purify INPUT --out \
-             PAGES) and run on what comes of it, or run on one machine (dupsift run)",
-        ));
+        return Err(Error::usage(format!(
+            "the texts are pages, which a run on a cluster does not take apart; take them apart first (dupsift purify INPUT {out}) \
+             and run on what comes of it, or run on one machine (dupsift run)",
+            out = opt("out").with("PAGES")
+        )));
     }
     Ok(())
 }

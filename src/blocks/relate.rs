@@ -301,7 +301,7 @@ impl Driver<'_> {
         let mut report = report(at, bound, tallies);
         report.model = corpus.models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
         if let Some(evidence) = evidence {
-            let layout = RowLayout::new(bound.signer.shape(), reader.documents());
+            let layout = bound.layout(reader.documents());
             let none = engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
             let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
             self.stock.put(|keys| &keys.members[at].rows, rows)?;

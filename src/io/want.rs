@@ -24,6 +24,18 @@ pub struct Want {
     pub batch_bytes: usize,
 }
 
+impl Want {
+    /// With one more column, whose values are asked for as they would be spelled.
+    #[must_use]
+    pub fn with_values(mut self, column: Option<&String>) -> Want {
+        if let Some(column) = column.filter(|column| !self.others.contains(column)) {
+            self.plain.push(column.clone());
+            self.others.push(column.clone());
+        }
+        self
+    }
+}
+
 impl Default for Want {
     /// The texts of all rows, about 4 MiB at a time.
     fn default() -> Want {

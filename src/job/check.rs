@@ -19,6 +19,13 @@ use crate::spelling::opt;
 pub fn check(options: &RunOptions) -> Result<()> {
     // With an index an output that stands may be that of the same night, which is done then.
     Stage::check(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
+    let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
+    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
+        return Err(Error::wrong(
+            opt("scope"),
+            format_args!("the documents of {with:#} have no scope; leave one of the two out", with = opt(with)),
+        ));
+    }
     if let Some(previous) = &options.previous {
         guards::previous_run(previous)?;
     }

@@ -17,7 +17,7 @@ use crate::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Sc
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
 use crate::stage::clusters;
-use crate::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies, probe_layout};
+use crate::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
 
 /// What grouping found for one algorithm.
 pub struct Grouped {
@@ -47,7 +47,7 @@ pub fn group(
     let running = engine.clock.stage(format!("group {}", bound.label));
     let layout = PairLayout::new(reader.documents());
     let pairs = occurrences(engine, reader, bound)?;
-    let probe_layout = probe_layout(bound, reader.documents());
+    let probe_layout = bound.probe_layout(reader.documents());
 
     let first = &signed.rows;
     let mut spilled = first.spilled_bytes();
@@ -99,7 +99,7 @@ impl Folding {
         Ok(Folding {
             equal: Link::new(reader).shuffle(engine, reader, &format!("{}-equal", bound.label), reader.documents())?,
             joined: AtomicBits::new(engine.dir, "joined", bits)?,
-            probes: probe_layout(bound, reader.documents()).map(probes).transpose()?,
+            probes: bound.probe_layout(reader.documents()).map(probes).transpose()?,
         })
     }
 }

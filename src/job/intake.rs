@@ -13,6 +13,7 @@ use crate::io::Want;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
+use crate::reading::scopes::Noted;
 use crate::reading::source_values::{self, SourceValues};
 use crate::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
 use crate::stage::note;
@@ -60,6 +61,8 @@ pub struct Took {
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
+    /// The scopes, see `--scope`.
+    pub scopes: Option<Noted>,
     /// The values of `--source-column`, where it is given.
     pub sources: Option<SourceValues>,
     /// Rows set aside.
@@ -266,6 +269,7 @@ impl<'j> Intake<'j> {
         let taken = Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
             keep: self.keep.finish()?,
+            scopes: self.reader.scopes.noted(),
             sources: self.sources.map(source_values::Recorder::finish).transpose()?,
             rejected: self.rejecter.finish()?,
             hashes,

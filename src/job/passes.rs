@@ -21,7 +21,6 @@ use crate::reading::document::View;
 use crate::reading::meeting::{Meeting, Numbered};
 use crate::reading::purified_store::KeptPages;
 use crate::reading::reader::Reader;
-use crate::row::RowLayout;
 use crate::shuffle::Sorted;
 use crate::stage::bound::Bound;
 use crate::stage::plan::{Plan, Signs};
@@ -96,7 +95,7 @@ pub fn first<'n>(
     let places = (0..plan.signs.len()).filter(|&at| plan.signs_first(at));
     let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
 
-    let mut notes = stock.take::<Taken>(|keys| &keys.notes)?;
+    let mut notes = take_notes(engine, reader, stock)?;
     let mut copies = stock.take::<Classes>(|keys| &keys.copies)?;
     // Statistics and models that count each text once have to know the copies before they count.
     if plan.copies_first && copies.is_none() {
@@ -144,6 +143,16 @@ pub fn first<'n>(
 /// What the record says of a model, where there is one.
 fn model_of(models: &[Vec<u64>], at: usize) -> Option<String> {
     models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model))
+}
+
+/// What was noted of rows, and put down. Scopes are noted from here on, unless they were.
+fn take_notes(engine: &Engine<'_>, reader: &Reader<'_>, stock: &Stock<'_>) -> Result<Option<Taken>> {
+    let notes = stock.take::<Taken>(|keys| &keys.notes)?;
+    match notes.as_ref().and_then(|notes| notes.scopes.clone()) {
+        Some(noted) => reader.scopes.know(noted),
+        None => reader.scopes.begin(engine, &reader.options.recipe, reader.documents())?,
+    }
+    Ok(notes)
 }
 
 /// Statistics that were put down, with the words that are still needed.
@@ -203,7 +212,7 @@ fn take_member(
     if let Some(Pairs { report, pairs, classes }) = stock.take(|keys| &keys.members[at].pairs)? {
         return Ok(Some((report, Step::Found(Found { pairs, classes, evidence: rows.evidence }))));
     }
-    let layout = RowLayout::new(bound.signer.shape(), reader.documents());
+    let layout = bound.layout(reader.documents());
     let Rows { report, rows, evidence, sketches } = rows;
     let rows = SignedRows { layout, rows, tally: Default::default(), evidence, sketches, keys: None };
     Ok(Some((report, Step::Rows(rows))))

@@ -106,7 +106,7 @@ impl<'s> Signing<'s> {
     ) -> Result<Signing<'s>> {
         let documents = reader.documents();
         let output = |bound: &Bound<'_>| {
-            let layout = RowLayout::new(bound.signer.shape(), documents);
+            let layout = bound.layout(documents);
             let rows = documents * u64::from(bound.signer.shape().positions);
             let early = bound.takes_evidence_early();
             let words = bound.signer.sketch_words();
@@ -183,7 +183,7 @@ impl<'s> Signing<'s> {
                 tally.sifted += u64::from(!passes);
                 passes
             };
-            encode(output.layout, doc, out, record, passes, |row| rows[number].push(row))
+            encode(output.layout, (document.scope(), doc), out, record, passes, |row| rows[number].push(row))
         })?;
         let_go(&mut scratch.1);
         if self.sample.has(doc) {

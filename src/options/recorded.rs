@@ -148,6 +148,7 @@ mod tests {
             (_, "purify") => "visible".into(),
             (_, "keep") => "score desc".into(),
             (_, "checkpoint") => "300s".into(),
+            (_, "scope") => "within:site".into(),
             (_, "decide") => "all".into(),
             (_, "remove-if") => "pair".into(),
             (_, "corpus") => "annotate,drop".into(),

@@ -158,6 +158,7 @@ impl RunOptions {
                 algorithms: Vec::new(),
                 text: TextOptions::default(),
                 count_copies: false,
+                within: None,
                 purify: PurifyOptions::default(),
             },
             stats: None,

@@ -235,6 +235,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.recipe.count_copies = given.switch()),
             |run| Some(run.recipe.count_copies.into()),
         ),
+    OptionSpec::new(FINDING, RUN, "scope", "SCOPE", Kind::Text(|typed| words::within(typed).map(drop)),
+        "within:COLUMN compares documents with those of the same value of this column alone; rows without a value with each other")
+        .default(is("all"))
+        .field(|run, given| Ok(run.recipe.within = words::within(given.text())?), |run| Some(words::of_within(&run.recipe).into())),
     OptionSpec::new(FINDING, RUN, "index", "DIR", Kind::Path,
         "Match against everything already seen, and add what is new; the first run makes the folder. Earlier documents are never removed")
         .field(|run, given| Ok(run.index = Some(given.path())), |run| run.index.clone().map(Value::from)),

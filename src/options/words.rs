@@ -8,6 +8,7 @@ use super::RunOptions;
 use super::value::Given;
 use crate::error::{Error, Result, did_you_mean};
 use crate::spelling::{Opt, opt};
+use crate::stage::recipe::Recipe;
 use crate::text::{Pipeline, TokenizerKind};
 
 /// What becomes of documents that are linked to the kept one by a chain of pairs alone.
@@ -38,6 +39,20 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
         let names = TokenizerKind::NAMES.join(", ");
         Error::wrong(opt("tokenizer"), format_args!("there is no tokenizer {typed:?}{hint}; there are: {names}"))
     })
+}
+
+/// The column of a scope; none where all documents are compared.
+pub fn within(typed: &str) -> Result<Option<String>> {
+    match typed.split_once(':') {
+        None if typed == "all" => Ok(None),
+        Some(("within", column)) if !column.is_empty() => Ok(Some(column.to_owned())),
+        _ => Err(Error::wrong_value(opt("scope"), format_args!("{typed:?}"), "expected within:COLUMN or all")),
+    }
+}
+
+/// As it could be typed.
+pub fn of_within(recipe: &Recipe) -> String {
+    recipe.within.as_ref().map_or_else(|| "all".into(), |column| format!("within:{column}"))
 }
 
 /// The time between two moments at which what is done is put down; none for never.

@@ -57,10 +57,12 @@ impl<'j> View<'j> {
 
     /// The text and what the algorithms read beside it, of all rows.
     pub fn want(&self) -> Want {
-        Want { others: self.reader.field_columns(), batch_bytes: self.engine.budget.batch, ..Want::default() }
+        let want =
+            Want { others: self.reader.field_columns(), batch_bytes: self.engine.budget.batch, ..Want::default() };
+        want.with_values(self.reader.options.recipe.within.as_ref())
     }
 
-    /// The columns of a batch; a file that lacks one leaves it out.
+    /// The columns of a batch; a file that lacks one leaves it out. The scopes of its documents are noted.
     ///
     /// # Errors
     /// A column that cannot be read as strings.
@@ -69,6 +71,7 @@ impl<'j> View<'j> {
         for &field in &self.reader.fields {
             columns[field as usize] = batch.text_column(&self.reader.options.field_columns[field as usize])?;
         }
+        self.reader.scopes.note(&self.reader.options.recipe, batch)?;
         Ok(columns)
     }
 
@@ -82,7 +85,8 @@ impl<'j> View<'j> {
                 Some(_) => FieldValue::Null,
             };
         }
-        self.view.document(doc, text, values, self.cuts.and_then(|cuts| cuts.of(doc)))
+        let document = self.view.document(doc, text, values, self.cuts.and_then(|cuts| cuts.of(doc)));
+        document.in_scope(self.reader.scopes.of(doc))
     }
 
     /// The bytes of a document's text and of what the algorithms read beside it.
@@ -93,7 +97,7 @@ impl<'j> View<'j> {
 
     /// One document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
-        self.view.read_back(doc, words)
+        self.view.read_back(doc, words).in_scope(self.reader.scopes.of(doc))
     }
 
     /// How often the counts hold the text of a document.

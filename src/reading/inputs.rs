@@ -82,7 +82,9 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let keep = options.keep.columns().into_iter().map(|column| Asked { option: opt("keep"), column, plain: true });
     let source = options.source_column.iter();
     let source = source.map(|column| Asked { option: opt("source-column"), column: column.clone(), plain: true });
-    keep.chain(source).chain(fields).chain(pages)
+    let scope = options.recipe.within.iter();
+    let scope = scope.map(|column| Asked { option: opt("scope"), column: column.clone(), plain: true });
+    keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
 
 /// The option that names the column of this field.
@@ -135,6 +137,7 @@ pub(crate) fn columns(options: &RunOptions) -> Columns {
             .columns()
             .into_iter()
             .chain(options.source_column.clone())
+            .chain(options.recipe.within.clone())
             .chain(fields(options))
             .chain(report_columns(options))
             .chain(page_columns(options))

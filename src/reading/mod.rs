@@ -19,6 +19,7 @@ pub(crate) mod purify_report;
 pub(crate) mod read;
 pub(crate) mod reader;
 pub(crate) mod rejected;
+pub(crate) mod scopes;
 pub(crate) mod source_values;
 
 pub use inputs::{Inputs, input_endings, look};

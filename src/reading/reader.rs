@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use super::guests::Guests;
 use super::purified_store::Pages;
+use super::scopes::Scopes;
 use crate::io::{Source, Split};
 use crate::options::RunOptions;
 use crate::purify::Purifier;
@@ -21,6 +22,8 @@ pub struct Reader<'r> {
     pub purifier: Purifier,
     /// What came of pages so far.
     pub pages: Pages,
+    /// The scopes of documents, see `--scope`.
+    pub scopes: Scopes,
     /// The columns beside the text that the algorithms read.
     pub fields: Vec<Field>,
     /// Han characters that went through the dictionary.
@@ -44,6 +47,7 @@ impl<'r> Reader<'r> {
             pipeline,
             purifier: Purifier::new(options.recipe.purify),
             pages: Pages::default(),
+            scopes: Scopes::default(),
             fields: options.recipe.fields().into_iter().collect(),
             segmented: AtomicU64::new(0),
             base: 0,

@@ -33,12 +33,8 @@ impl<'j> Recorder<'j> {
     }
 
     /// The column beside what `want` asks for.
-    pub fn want(reader: &Reader<'_>, mut want: Want) -> Want {
-        if let Some(column) = reader.options.source_column.as_ref().filter(|column| !want.others.contains(column)) {
-            want.plain.push(column.clone());
-            want.others.push(column.clone());
-        }
-        want
+    pub fn want(reader: &Reader<'_>, want: Want) -> Want {
+        want.with_values(reader.options.source_column.as_ref())
     }
 
     /// Records a batch: strings as they are, numbers and truth values spelled out; of other values and nulls there is none.

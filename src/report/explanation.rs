@@ -30,6 +30,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
             Verdict::PairNotWritten => "yes, not written",
             Verdict::NoSignature => "unsigned",
             Verdict::NoCommonKey
+            | Verdict::OtherScope
             | Verdict::SketchesDiffer
             | Verdict::NotCompared
             | Verdict::BelowThreshold

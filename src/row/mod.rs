@@ -1,11 +1,11 @@
 //! Plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
 //!
 //! A row on its way through the shuffle is a byte string of fixed width whose bytes compare like the tuple
-//! (position, key, order, doc): big-endian numbers in that order, the sketch behind them. So the shuffle sorts bytes and
+//! (position, scope, key, order, doc): big-endian numbers in that order, the sketch behind them. So the shuffle sorts bytes and
 //! needs to know nothing of algorithms.
 //!
 //! ```text
-//! position 0, 1 or 2 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
+//! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
 //! ```
 
 mod docs;
@@ -61,6 +61,7 @@ pub struct Row<'r> {
 pub struct RowLayout {
     shape: RowShape,
     position_width: usize,
+    scope_width: usize,
     key_width: usize,
     order_width: usize,
     doc_width: usize,
@@ -76,10 +77,16 @@ impl RowLayout {
                 2..=256 => 1,
                 _ => 2,
             },
+            scope_width: 0,
             key_width: if shape.key_bits > 64 { 16 } else { 8 },
             order_width: if shape.ordered { 4 } else { 0 },
             doc_width: doc_width(documents),
         }
+    }
+
+    /// The same, where rows of one key meet within a scope alone, if `scoped`: the scope stands before the key.
+    pub fn scoped(self, scoped: bool) -> RowLayout {
+        RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
 
     /// What the rows hold.
@@ -92,25 +99,36 @@ impl RowLayout {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
     }
 
-    /// Bytes at the front of a row that name its group: position and key.
+    /// Bytes at the front of a row that name its group: position, scope and key.
     pub fn group_width(&self) -> usize {
-        self.position_width + self.key_width
+        self.position_width + self.scope_width + self.key_width
     }
 
-    /// Appends one row's bytes.
+    /// Appends the bytes of a row that may meet all others.
     pub fn encode(&self, row: &Row<'_>, out: &mut Vec<u8>) {
+        self.encode_in(0, row, out);
+    }
+
+    /// Appends the bytes of a row of this scope, which is not written where rows have none.
+    pub fn encode_in(&self, scope: u64, row: &Row<'_>, out: &mut Vec<u8>) {
         debug_assert_eq!(row.sketch.len(), self.shape.sketch);
         out.extend_from_slice(&(row.position as u16).to_be_bytes()[2 - self.position_width..]);
+        out.extend_from_slice(&scope.to_be_bytes()[8 - self.scope_width..]);
         out.extend_from_slice(&row.key.to_be_bytes()[16 - self.key_width..]);
         out.extend_from_slice(&row.order.to_be_bytes()[4 - self.order_width..]);
         out.extend_from_slice(&row.doc.to_be_bytes()[8 - self.doc_width..]);
         out.extend_from_slice(row.sketch);
     }
 
+    /// The scope of a row, 0 where rows have none.
+    pub fn scope(&self, bytes: &[u8]) -> u64 {
+        number(&bytes[self.position_width..self.position_width + self.scope_width])
+    }
+
     /// Reads one row back; `bytes` are [`RowLayout::width`] long.
     pub fn decode<'r>(&self, bytes: &'r [u8]) -> Row<'r> {
         let (position, rest) = bytes.split_at(self.position_width);
-        let (key, rest) = rest.split_at(self.key_width);
+        let (key, rest) = rest[self.scope_width..].split_at(self.key_width);
         let (order, rest) = rest.split_at(self.order_width);
         let (doc, sketch) = rest.split_at(self.doc_width);
         Row {
@@ -295,6 +313,17 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
+        // The same row in two scopes is in two groups, whatever its key is.
+        let layout = RowLayout::new(shape, 10).scoped(true);
+        let one = row(3, 7, 9, 3, b"abc");
+        let bytes = [1, 2].map(|scope| {
+            let mut out = Vec::new();
+            layout.encode_in(scope, &one, &mut out);
+            out
+        });
+        assert!(bytes.iter().all(|bytes| layout.decode(bytes) == one && bytes.len() == layout.width()));
+        assert_eq!((layout.scope(&bytes[1]), layout.group_width()), (2, 1 + 8 + 8));
+        assert_ne!(bytes[0][..layout.group_width()], bytes[1][..layout.group_width()]);
         let wide = RowLayout::new(RowShape { positions: 1, key_bits: 128, ordered: false, sketch: 0 }, 5);
         let mut out = Vec::new();
         wide.encode(&row(0, u128::MAX - 1, 0, 4, b""), &mut out);

@@ -6,7 +6,7 @@ use crate::algorithm::kit::verify::{VERIFY, check as check_of};
 use crate::algorithm::{Algorithm, Corpus, Margin, Params, SignWithEvidence, Signer, Verify};
 use crate::error::{Error, Result};
 use crate::measure::Decided;
-use crate::row::Pair;
+use crate::row::{Pair, RowLayout};
 use crate::text::Analysis;
 
 /// An algorithm bound to a corpus.
@@ -17,6 +17,8 @@ pub struct Bound<'c> {
     pub signer: Box<dyn Signer + 'c>,
     /// What its pairs are held against once they are judged.
     pub margin: Option<Margin>,
+    /// Whether documents meet within their scopes alone.
+    pub scoped: bool,
     check: Option<Box<dyn Verify>>,
 }
 
@@ -32,7 +34,7 @@ impl<'c> Bound<'c> {
         let check = params.verify(VERIFY.name).filter(|_| !own);
         let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
         let margin = params.margin(MARGIN.name);
-        let bound = Bound { label, signer, margin, check };
+        let bound = Bound { label, signer, margin, scoped: false, check };
         if margin.is_some() && bound.signer.relating().is_some() {
             return Err(Error::usage(format!(
                 "{}: margin= and relate= are two rules of one kind; leave one of them out",
@@ -46,6 +48,16 @@ impl<'c> Bound<'c> {
             )));
         }
         Ok(bound)
+    }
+
+    /// How its rows are laid out in a corpus of so many documents.
+    pub fn layout(&self, documents: u64) -> RowLayout {
+        RowLayout::new(self.signer.shape(), documents).scoped(self.scoped)
+    }
+
+    /// How its second-round rows are laid out, where the method sends some.
+    pub fn probe_layout(&self, documents: u64) -> Option<RowLayout> {
+        self.signer.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
     /// The check of its pairs on the texts: the method's own, what `verify=` asked for, or both.

@@ -86,6 +86,7 @@ mod tests {
             algorithms,
             text: TextOptions::default(),
             count_copies: true,
+            within: None,
             purify: crate::purify::PurifyOptions::default(),
         }
         .features();

@@ -6,7 +6,7 @@
 
 use super::bound::{Bound, Check};
 use super::copies::NoCopies;
-use super::group::{self, Equal, EqualKeys, folds, probe_layout};
+use super::group::{self, Equal, EqualKeys, folds};
 use super::groups::of_rows;
 use super::shared_windows::Windows;
 use crate::algorithm::Verify;
@@ -38,6 +38,8 @@ pub struct Emitted {
 pub enum Ended {
     /// One of them has no signature.
     Unsigned,
+    /// Their scopes are two, so that they are not compared.
+    Scoped,
     /// No key in common.
     Apart,
     /// They have a key in common; their sketches say no.
@@ -143,6 +145,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         windows = Windows::of(bound, keys, sketches);
     }
     look.ended = match (met, pair, bound.verify()) {
+        _ if texts[0].scope() != texts[1].scope() => Ended::Scoped,
         (false, ..) => Ended::Apart,
         (true, ..) if !near => Ended::Sketched,
         (true, None, _) => {
@@ -206,7 +209,7 @@ fn rows<'r>(sides: [Side<'r>; 2]) -> impl Iterator<Item = Row<'r>> {
 
 /// Whether two documents meet, and the pair that the method makes of them before any check on the texts.
 fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Option<Pair>) {
-    let layout = RowLayout::new(bound.signer.shape(), documents);
+    let layout = bound.layout(documents);
     let encoded = rows(sides).map(|row| bytes(layout, &row)).collect();
     if !folds(bound) {
         return compare(bound, layout, encoded);
@@ -219,7 +222,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     if out.linked {
         return (true, Some(Pair::new(sides[0].0, sides[1].0, bound.signer.equal(), 1)));
     }
-    probe_layout(bound, documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
+    bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
 /// What equal keys give of two documents.
@@ -323,6 +326,7 @@ mod tests {
             algorithms,
             text: TextOptions::default(),
             count_copies: true,
+            within: None,
             purify: crate::purify::PurifyOptions::default(),
         };
         let chosen = Recipe::parse_algorithms(algorithm).unwrap();

@@ -20,11 +20,6 @@ pub fn folds(bound: &Bound<'_>) -> bool {
     bound.equal_keys_are_pairs() || bound.signer.probe_shape().is_some()
 }
 
-/// The layout of the second-round rows, where the method sends some.
-pub fn probe_layout(bound: &Bound<'_>, documents: u64) -> Option<RowLayout> {
-    bound.signer.probe_shape().map(|shape| RowLayout::new(shape, documents))
-}
-
 /// What takes the outcome of equal keys.
 pub trait Equal {
     /// A document of a class of two or more; the class is named by its smallest document, which comes too, and so do all
@@ -59,8 +54,8 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         EqualKeys {
             signer: &*bound.signer,
             collapse: bound.equal_keys_are_pairs(),
-            layout: RowLayout::new(bound.signer.shape(), documents),
-            probes: probe_layout(bound, documents),
+            layout: bound.layout(documents),
+            probes: bound.probe_layout(documents),
             copies,
             scratch: Signatures::default(),
             record: Vec::new(),
@@ -73,16 +68,17 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     /// What `out` returns.
     pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
+        let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
         // Most documents are alone with their key, and then no copy of another: nothing is looked up for them.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
         let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
         let Some(first) = representatives.next() else { return Ok(()) };
-        self.probe(&first, out)?;
+        self.probe(scope, &first, out)?;
         let mut linked = false;
         for row in representatives {
             if !self.collapse {
-                self.probe(&row, out)?;
+                self.probe(scope, &row, out)?;
                 continue;
             }
             if !links {
@@ -97,14 +93,14 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
         Ok(())
     }
 
-    fn probe(&mut self, row: &Row<'_>, out: &mut impl Equal) -> Result<()> {
+    fn probe(&mut self, scope: u64, row: &Row<'_>, out: &mut impl Equal) -> Result<()> {
         let Some(layout) = self.probes else { return Ok(()) };
         let (scratch, record) = (&mut self.scratch, &mut self.record);
         scratch.clear();
         self.signer.probes(row, scratch);
         scratch.rows(row.doc).try_for_each(|probe| {
             record.clear();
-            layout.encode(&probe, record);
+            layout.encode_in(scope, &probe, record);
             out.probe(record)
         })
     }

@@ -113,7 +113,7 @@ impl Passes<'_> {
         }
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
-            let width = RowLayout::new(bound.signer.shape(), self.size.documents).width() as u64;
+            let width = bound.layout(self.size.documents).width() as u64;
             // Two numbers a distinct word: about as much as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.signer.rows_a_document() * width + evidence
@@ -179,8 +179,13 @@ mod tests {
 
     fn names_of(algorithms: &str, sifts: bool) -> Vec<Pass> {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-        let recipe =
-            Recipe { algorithms, text: TextOptions::default(), count_copies: true, purify: PurifyOptions::default() };
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: true,
+            within: None,
+            purify: PurifyOptions::default(),
+        };
         let (size, stats) = (Size { documents: 1000, text_bytes: 30_000, page_bytes: 0 }, CorpusStats::none());
         let bound = recipe.bind(&Corpus::new(size.documents, &stats), &[]).unwrap();
         passes(&Plan::new(&recipe, size.documents, sifts, false).unwrap(), &recipe, &bound, size)

@@ -96,8 +96,13 @@ mod tests {
 
     fn planned(algorithms: &str, count_copies: bool, sifts: bool, known: bool) -> Plan {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-        let recipe =
-            Recipe { algorithms, text: TextOptions::default(), count_copies, purify: PurifyOptions::default() };
+        let recipe = Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies,
+            within: None,
+            purify: PurifyOptions::default(),
+        };
         Plan::new(&recipe, 1000, sifts, known).unwrap()
     }
 

@@ -56,6 +56,8 @@ pub struct Recipe {
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
+    /// The column within whose values documents are compared; none: with all others.
+    pub within: Option<String>,
     /// How pages become texts, where the corpus has pages.
     pub purify: PurifyOptions,
 }
@@ -170,7 +172,9 @@ impl Recipe {
     ) -> Result<Vec<Bound<'c>>> {
         let bind = |(at, chosen): (usize, &Chosen)| {
             let corpus = Corpus { model: models.get(at).map_or(&[], Vec::as_slice), ..*corpus };
-            Bound::new(chosen.label.clone(), chosen.algorithm, &chosen.params, &corpus)
+            let mut bound = Bound::new(chosen.label.clone(), chosen.algorithm, &chosen.params, &corpus)?;
+            bound.scoped = self.within.is_some();
+            Ok(bound)
         };
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
     }
@@ -185,7 +189,8 @@ impl Recipe {
 impl fmt::Display for Recipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list: Vec<String> = self.algorithms.iter().map(Chosen::to_string).collect();
-        write!(f, "{}; count_copies={}", list.join(","), self.count_copies)
+        write!(f, "{}; count_copies={}", list.join(","), self.count_copies)?;
+        self.within.as_ref().map_or(Ok(()), |column| write!(f, "; scope=within:{column}"))
     }
 }
 

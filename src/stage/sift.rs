@@ -76,6 +76,7 @@ mod tests {
             algorithms,
             text: TextOptions::default(),
             count_copies: true,
+            within: None,
             purify: crate::purify::PurifyOptions::default(),
         };
         let stats = CorpusStats::none();

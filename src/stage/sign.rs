@@ -27,11 +27,11 @@ pub fn sign<E>(
     Ok(())
 }
 
-/// The bytes of each row that an algorithm emitted for a document and that `passes`; none where it has no signature. `record` is
+/// The bytes of each row that an algorithm emitted for a document of this scope and that `passes`; none where it has no signature. `record` is
 /// memory to write in.
 pub fn encode<E>(
     layout: RowLayout,
-    doc: u64,
+    (scope, doc): (Option<u64>, u64),
     out: &Signatures,
     record: &mut Vec<u8>,
     mut passes: impl FnMut(&Row<'_>) -> bool,
@@ -39,7 +39,7 @@ pub fn encode<E>(
 ) -> Result<(), E> {
     for row in out.rows(doc).filter(|row| passes(row)) {
         record.clear();
-        layout.encode(&row, record);
+        layout.encode_in(scope.unwrap_or_default(), &row, record);
         each(record)?;
     }
     Ok(())

@@ -96,6 +96,7 @@ mod tests {
             algorithms: Recipe::parse_algorithms(algorithm)?,
             text: TextOptions::default(),
             count_copies: true,
+            within: None,
             purify: PurifyOptions::default(),
         };
         Seen::new(&recipe, keys, 0.001, 1 << 20)

@@ -50,6 +50,7 @@ pub fn explain(
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {
         let running = engine.clock.stage("find documents");
         let docs = seek(engine, reader, asked, by_number)?;
+        reader.scopes.begin(engine, &options.recipe, reader.documents())?;
         running.end(reader.documents(), 2, 0);
         let stats = read_back::statistics(engine, reader, finished.of())?;
         let corpus = Corpus::new(read_back::documents_planned(finished.of()), &stats);

@@ -93,6 +93,8 @@ pub enum Verdict {
     NoSignature,
     /// They never met.
     NoCommonKey,
+    /// The values of the column of `--scope` are two, so that they are not compared.
+    OtherScope,
     /// They have keys in common, and their sketches differ by more than those of a pair do.
     SketchesDiffer,
     /// They have keys in common that so many documents have that the method compares only some of these with each other.

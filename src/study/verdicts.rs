@@ -235,6 +235,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         // Copies are known without signatures.
         _ if same && grouped => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
+        Ended::Scoped => Verdict::OtherScope,
         Ended::Apart => Verdict::NoCommonKey,
         Ended::Sketched => Verdict::SketchesDiffer,
         Ended::Judged | Ended::Checked => Verdict::BelowThreshold,
@@ -275,6 +276,9 @@ fn why(
             [_, Err(b)] => format!("{} has no signature: {b}", documents[1].id),
             [Ok(_), Ok(_)] => String::new(),
         },
+        Verdict::OtherScope => {
+            format!("their values of the column of {} are two, so they are not compared", opt("scope"))
+        }
         Verdict::NoCommonKey => {
             let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
             though(never, look)

@@ -32,6 +32,8 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
+    /// What other documents it may meet, see [`Analysis::in_scope`].
+    scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
     /// Where only the counts of the words are there, and no text: how many words, and their letters.
@@ -76,6 +78,7 @@ impl<'a> Analysis<'a> {
             fields: Default::default(),
             known_words: None,
             times: 1,
+            scope: None,
             frequencies: OnceCell::new(),
             first_line: OnceCell::new(),
             kept_words: None,
@@ -111,6 +114,17 @@ impl<'a> Analysis<'a> {
         self
     }
 
+    /// The same text, which may meet those of the same scope alone.
+    pub fn in_scope(mut self, scope: Option<u64>) -> Analysis<'a> {
+        self.scope = scope;
+        self
+    }
+
+    /// What documents it may meet: those of this scope; all of them where there is none.
+    pub fn scope(&self) -> Option<u64> {
+        self.scope
+    }
+
     /// How often this text stands in the counts of the corpus, at least 1: a word with no larger document frequency is in
     /// no other text.
     pub fn times(&self) -> u64 {
@@ -127,18 +141,22 @@ impl<'a> Analysis<'a> {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// A hash of the text and of the fields that were read with it: the same for documents that no algorithm of the run
+    /// A hash of the text, of the fields that were read with it, and of its scope: the same for documents that no algorithm of the run
     /// can tell apart.
     pub fn copy_hash(&self) -> u128 {
-        self.values.iter().enumerate().fold(self.raw_hash(), |hash, (at, value)| {
+        let both = |hash: u128, at: u64, value: u128| {
+            let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
+            u128::from(half(64)) << 64 | u128::from(half(0))
+        };
+        let hash = self.values.iter().enumerate().fold(self.raw_hash(), |hash, (at, value)| {
             let of_value = match value {
                 FieldValue::NoColumn => return hash,
                 FieldValue::Null => 0,
                 FieldValue::Text(text) => hash128(text.as_bytes()),
             };
-            let half = |low: u32| combine((hash >> low) as u64, combine(at as u64 + 1, (of_value >> low) as u64));
-            u128::from(half(64)) << 64 | u128::from(half(0))
-        })
+            both(hash, at as u64 + 1, of_value)
+        });
+        self.scope.map_or(hash, |scope| both(hash, 0, scope.into()))
     }
 
     /// Whether the corpus has a column for the field, and an algorithm of this run reads it.

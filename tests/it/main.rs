@@ -51,6 +51,7 @@ mod report;
 mod resume;
 mod resume_ends;
 mod resume_inputs;
+mod scope;
 mod scripts;
 mod short_copies;
 mod signals;

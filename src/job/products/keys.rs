@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! purified pages  copies, words
+//! corpus         files, columns, --limit and what else decides what is read of them; --scope
 //! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines where they are noted
 //! copies         corpus, pages, the columns that algorithms read
 //! counts         copies, words, what is counted, --count-copies

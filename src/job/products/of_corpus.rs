@@ -2,6 +2,7 @@
 //! say.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::batch::{IdKind, IdsSeen};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
@@ -16,6 +17,7 @@ use crate::job::keep::KeepOrder;
 use crate::reading::classes::Classes;
 use crate::reading::cuts::Cuts;
 use crate::reading::rejected::Rejected;
+use crate::reading::scopes::Noted;
 use crate::reading::source_values::SourceValues;
 use crate::row::number;
 
@@ -53,6 +55,8 @@ impl Product for Taken {
         to.plain(&self.parts)?;
         to.cells(&self.shapes)?;
         self.keep.put_down(to)?;
+        to.plain(&self.scopes.is_some())?;
+        self.scopes.as_ref().map_or(Ok(()), |Noted(scopes)| to.cells(scopes))?;
         to.plain(&self.sources.is_some())?;
         self.sources.as_ref().map_or(Ok(()), |sources| sources.put_down(to))?;
         self.rejected.put_down(engine, to)?;
@@ -73,6 +77,7 @@ impl Product for Taken {
             parts,
             shapes,
             keep: KeepOrder::take_up(from)?,
+            scopes: if from.plain()? { Some(Noted(Arc::new(from.cells()?))) } else { None },
             sources: if from.plain()? { Some(SourceValues::take_up(from)?) } else { None },
             rejected: Rejected::take_up(engine, documents, from)?,
             headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },

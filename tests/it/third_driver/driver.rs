@@ -18,7 +18,7 @@ use dupsift::stage::clusters::{self, Clusters};
 use dupsift::stage::copies::{self, Copies};
 use dupsift::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
 use dupsift::stage::expand::{MatchedBy, between, of_both, of_class, within};
-use dupsift::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies, probe_layout};
+use dupsift::stage::group::{Compared, Equal, EqualKeys, Windows, folds, link_copies};
 use dupsift::stage::groups::Groups;
 use dupsift::stage::margin::{Whole, best, comes_within};
 use dupsift::stage::merge::merge;
@@ -408,7 +408,8 @@ impl<'d> Driver<'d> {
             }
             classes = Some(self.classes(&out.links));
         }
-        let compared = probe_layout(bound, self.count())
+        let compared = bound
+            .probe_layout(self.count())
             .map(|layout| self.compare(bound, (out.probes, layout), (None, None), &mut pairs));
         (classes, pairs, compared.unwrap_or_default())
     }
@@ -595,7 +596,7 @@ impl<'d> Driver<'d> {
                 all.insert(doc, evidence.to_vec());
                 sketches.0[doc as usize] = out.sketch_of_document().to_vec();
                 let layout = RowLayout::new(bound[number].signer.shape(), self.count());
-                encode(layout, doc, out, &mut record, |_| true, |row| Ok::<_, ()>(rows.push(row.to_vec())))
+                encode(layout, (None, doc), out, &mut record, |_| true, |row| Ok::<_, ()>(rows.push(row.to_vec())))
             })
             .unwrap();
         });
