@@ -8,6 +8,7 @@
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
+#   make room ROOM=job                                             the tests of one room, built in pieces: for use while you edit
 #   make lint                                                      format, clippy, documentation
 #   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured side by side
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
@@ -43,7 +44,7 @@ FRAMES_PYTHON := $(CURDIR)/.venv-frames/bin/python
 SPARK_PYTHON := $(CURDIR)/.venv-spark/bin/python
 
 # Read by recipes as variables of the shell, so that names with spaces and quotes arrive as they were typed.
-export CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
+export ROOM CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
@@ -102,6 +103,13 @@ unit:
 test-browser: .venv-browser/ready
 	$(CARGO) build --release --bin dupsift
 	"$(CURDIR)/.venv-browser/bin/python" scripts/test_browser.py data-samples/docs --dupsift "$(PROGRAM)" --shots out/browser
+
+# Built for edits, not for speed; dependencies are compiled once for it.
+room:
+	@if [ -z "$$ROOM" ]; then echo 'ROOM is missing: a folder of src, such as: make room ROOM=job' >&2; exit 2; fi
+	@export CARGO_INCREMENTAL=1 CARGO_PROFILE_RELEASE_LTO=off; \
+	if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --lib -- "$$ROOM::"; \
+	else $(CARGO) test --release --lib -- "$$ROOM::"; fi
 
 lint: fmt clippy doc
 
