@@ -33,8 +33,8 @@
 //! ```
 //!
 //! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard
-//! hash number row spelling` / `text bloom batch shuffle` / `purify corpus measure io` / `algorithm` / `stage` / `options engine` / `reading` /
-//! `job` / `study pages stream` / `cli report`. A test reads the `use` lines and holds that.
+//! hash number row spelling` / `text bloom batch shuffle` / `purify corpus measure io index` / `algorithm` / `stage` / `options engine` / `reading` /
+//! `job` / `nights blocks study pages stream` / `cli report`. A test reads the `use` lines and holds that.
 
 use std::sync::atomic::AtomicBool;
 

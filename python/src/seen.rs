@@ -49,6 +49,7 @@ fn made(
         algorithms: Recipe::parse_algorithms(algorithm)?,
         text: TextOptions { tokenizer, ..TextOptions::default() },
         count_copies: true,
+        within: None,
         purify: PurifyOptions::default(),
     };
     dupsift::stream::Seen::new(&recipe, keys, rate, most)

@@ -1,4 +1,4 @@
-//! The third pass, first half: the rows of each key, a partition a thread, go through `stage/group.rs`.
+//! Grouping: the rows of each key, a partition a thread, go through `stage/group.rs`.
 
 use std::collections::HashSet;
 use std::ops::Range;
