@@ -20,7 +20,7 @@ use crate::job::sign::SignedRows;
 use crate::job::verify::check_pairs;
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
-use crate::row::{PairLayout, RowLayout, Sketches};
+use crate::row::{PairLayout, Sketches};
 use crate::shuffle::{Shuffle, Sorted, Writer};
 use crate::stage::bound::Bound;
 use crate::stage::group::{Compared, folds};
@@ -158,9 +158,7 @@ impl Task<'_> {
     /// Second-round rows: pairs that met. They are of representatives already.
     fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
         let documents = self.reader.documents();
-        let layout = |bound: &Bound<'_>| {
-            bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents))
-        };
+        let layout = |bound: &Bound<'_>| bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents));
         let rows = |bound: &Bound<'_>| {
             let layout = layout(bound);
             self.engine.shuffle(&format!("{}-probes", bound.label), layout.width(), layout.group_width(), documents)

@@ -21,7 +21,7 @@ use crate::job::read_back::digest;
 use crate::job::verify::asks_contents;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
-use crate::row::{LinkLayout, PairLayout, RowLayout};
+use crate::row::{LinkLayout, PairLayout};
 use crate::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 use crate::stage::bound::Bound;
 use crate::stage::connect::Forest;
