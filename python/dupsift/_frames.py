@@ -56,7 +56,9 @@ def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> li
     if options.get("html_column") is not None:
         columns: list[tuple[str, str | None]] = [(str(options["html_column"]), "html_column")]
     else:
-        columns = [(str(options.get("text_column") or "text"), keywords.get("text_column", "text_column"))]
+        text: Any = options.get("text_column") or "text"
+        text = text if isinstance(text, str) else ",".join(text)
+        columns = [(text, keywords.get("text_column", "text_column"))]
     for option, usual in _COLUMNS.items():
         given = options.get(option)
         columns.append((usual, None) if given is None else (str(given), keywords.get(option, option)))

@@ -61,7 +61,7 @@ class _Deciding(TypedDict, total=False):
 
 
 class _Text(TypedDict, total=False):
-    text_column: str
+    text_column: str | Sequence[str]
 
 
 class DedupOptions(_Files, _Sifting, _Deciding, total=False):

@@ -59,7 +59,7 @@ def run(
 def dedup(
     frame: object,
     *,
-    text: str = "text",
+    text: str | Sequence[str] = "text",
     id: str | None = None,
     out: str | PathLike | None = None,
     **options: Unpack[DedupOptions],
@@ -67,7 +67,7 @@ def dedup(
     """Finds the duplicates among the rows of a frame.
 
     ``frame`` is anything that gives a table by the Arrow PyCapsule interface (frames of polars, pandas and pyarrow, relations of
-    DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, ``id`` that of ids ("id", if there is
+    DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, or several that make one text, ``id`` that of ids ("id", if there is
     such a column). The columns that are read are written to a file first, in the folder of ``work``, else beside ``out``, else where
     the system keeps files for a while: so a frame may be larger than ``memory``. Row numbers of the result are those of the frame.
 

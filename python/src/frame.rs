@@ -13,6 +13,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use dupsift::batch::read_as;
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::io::TableWriter;
+use dupsift::io::several_texts::several;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
@@ -107,7 +108,16 @@ fn write_parquet(
 /// The places of the columns that are asked for, and as what each is written.
 fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> {
     let mut chosen: Vec<(usize, Field)> = Vec::new();
-    for (name, keyword) in columns {
+    let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
+    let is_text = |keyword: &Option<String>| matches!(keyword.as_deref(), Some("text" | "text_column"));
+    let each = columns.iter().flat_map(|(name, keyword)| {
+        // Several columns make one text, where none has the whole name.
+        let names = if is_text(keyword) && !is_there(name) { several(name) } else { Vec::new() };
+        let names = if names.is_empty() { vec![name.clone()] } else { names };
+        names.into_iter().map(move |name| (name, keyword))
+    });
+    for (name, keyword) in each {
+        let name = &name;
         let at = schema.fields().iter().position(|field| field.name() == name);
         match (at, keyword) {
             (Some(at), _) if chosen.iter().all(|(other, _)| *other != at) => {

@@ -37,6 +37,20 @@ class Frames(Case):
         return result
 
     @needs("pyarrow")
+    def test_several_columns_make_one_text(self) -> None:
+        import pyarrow as pa
+
+        table = pa.table({"title": ["A", "B", "A", None], "body": ["one text", "one text", "one text", "one text"]})
+        for text in ["title,body", ["title", "body"]]:
+            result = ds.dedup(table, text=text, algorithms="exact", no_report=True)
+            self.assertEqual(list(result.kept_mask), [True, True, False, True])
+        whole = table.append_column("title,body", pa.array(["x", "x", "y", "z"]))
+        result = ds.dedup(whole, text="title,body", algorithms="exact", no_report=True)
+        self.assertEqual(list(result.kept_mask), [True, False, True, True])
+        with self.assertRaisesRegex(ValueError, "no such column"):
+            ds.dedup(table, text="titel,body", algorithms="exact")
+
+    @needs("pyarrow")
     def test_pyarrow(self) -> None:
         import pyarrow as pa
 

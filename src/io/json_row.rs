@@ -316,13 +316,8 @@ mod tests {
     }
 
     fn columns() -> Columns {
-        Columns {
-            html: false,
-            text: "text".into(),
-            id: "id".into(),
-            id_required: false,
-            others: vec!["title".into(), "score".into()],
-        }
+        let others = vec!["title".into(), "score".into()];
+        Columns { text: "text".into(), id: "id".into(), others, ..Columns::default() }
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod read;
 mod rest;
 pub mod schema;
 pub mod segments;
+pub mod several_texts;
 pub mod sink;
 pub mod source;
 pub mod split;

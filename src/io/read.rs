@@ -2,7 +2,8 @@
 
 use super::format::Reading;
 use super::hive;
-use super::source::{InputFile, Partition, Source};
+use super::several_texts;
+use super::source::{Columns, InputFile, Partition, Source};
 use super::split::Split;
 use super::want::Want;
 use crate::batch::Documents;
@@ -22,6 +23,8 @@ impl Source {
         let input = &self.files[split.file];
         let file = input.reopen()?;
         let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
+        let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
+        let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
         // Tables of the job have a place for each row that opening counted and for no other.
         let end = split.first_doc + split.rows;
@@ -32,7 +35,10 @@ impl Source {
                     split.rows
                 )));
             }
-            each(documents)
+            match several {
+                Some(_) => each(several_texts::put_together(documents, &self.columns)?),
+                None => each(documents),
+            }
         };
         let read = if input.partitions.is_empty() {
             input.format.read(file, &reading, each)
@@ -44,6 +50,11 @@ impl Source {
             Ok(()) | Err(crate::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
             other => other,
         }
+    }
+
+    /// The columns of a file as it has them.
+    pub(super) fn columns_of(&self, input: &InputFile) -> &Columns {
+        if input.has_several { &self.apart } else { &self.columns }
     }
 
     /// What a format is told of a piece; only the chosen of its rows, where some are.
@@ -60,7 +71,7 @@ impl Source {
             chosen,
             // Ids that stand in the names of folders are put in later.
             has_id: input.id.is_some() && input.partitions.iter().all(|partition| partition.name != self.columns.id),
-            columns: &self.columns,
+            columns: self.columns_of(input),
             want,
             shared: &self.shared,
         }

@@ -11,6 +11,8 @@ use arrow_schema::DataType;
 pub struct Columns {
     /// The column of the texts.
     pub text: String,
+    /// The columns that the texts are put together from in files that have none of that name, in order; empty: there is no such list.
+    pub several: Vec<String>,
     /// Whether that column holds pages, HTML in any charset. Web archives hold nothing else.
     pub html: bool,
     /// The column of the ids.
@@ -190,13 +192,8 @@ mod tests {
     }
 
     fn columns(text: &str, id: &str, id_required: bool) -> Columns {
-        Columns {
-            text: text.to_owned(),
-            html: false,
-            id: id.to_owned(),
-            id_required,
-            others: vec!["n".to_owned(), "m".to_owned()],
-        }
+        let others = vec!["n".to_owned(), "m".to_owned()];
+        Columns { text: text.to_owned(), id: id.to_owned(), id_required, others, ..Columns::default() }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! read in segments, each with one of them alone.
 
 use super::format::{Part, Stretch};
+use super::several_texts;
 use super::source::Source;
 use super::split::Split;
 use super::want::Want;
@@ -48,7 +49,8 @@ impl Source {
     /// [`Error::BadFile`](crate::error::Error::BadFile) where the file cannot be read any more.
     pub fn segments(&self, split: &Split, want: &Want, small: u64) -> Result<Vec<Segment>> {
         let input = &self.files[split.file];
-        let reading = self.reading(split, want, None);
+        let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
+        let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
             // Of lines one is held at a time: as it stands in the file, and as the text that it says, in lists that double. In UTF-8
@@ -56,7 +58,12 @@ impl Source {
             let lines = || {
                 let times = if input.coding.of_lines().is_some() { 12 } else { 4 };
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
-                Stretch { bytes, longest: input.longest, column: self.columns.text.clone(), ..Stretch::default() }
+                Stretch {
+                    bytes,
+                    longest: input.longest,
+                    column: self.columns_of(input).text.clone(),
+                    ..Stretch::default()
+                }
             };
             let Stretch { bytes, longest, column, .. } = stretches.into_iter().next().unwrap_or_else(lines);
             return Ok(vec![Segment { split: split.clone(), bytes, longest, column }]);

@@ -11,6 +11,7 @@ use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, W
 use super::hive;
 use super::parallel;
 use super::rest::Lost;
+use super::several_texts::{self, has_several};
 use super::stamp::Stamp;
 use super::unread::Unread;
 use crate::batch::document::id_kind;
@@ -60,6 +61,8 @@ pub struct InputFile {
     pub(super) lost: Option<Lost>,
     /// The columns asked for that it has from the names of its folders, with their types: the file itself has none of these.
     pub(super) partitions: Vec<Partition>,
+    /// Whether its texts are put together from several columns.
+    pub(super) has_several: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
     pub(super) pieces: Vec<Piece>,
@@ -96,6 +99,8 @@ pub struct Source {
     /// Files of the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
+    /// The same for files whose texts are put together from several.
+    pub(super) apart: Columns,
     pub(super) shared: Shared,
 }
 
@@ -167,7 +172,10 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
         )
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
-    Ok((Source { files, notes, unread, columns: columns.clone(), shared: Shared::default() }, bad))
+    Ok((
+        Source { files, notes, unread, columns: columns.clone(), apart: columns.apart(), shared: Shared::default() },
+        bad,
+    ))
 }
 
 /// What a file holds, without its documents; and the columns that both it and its folders have.
@@ -182,9 +190,14 @@ fn look(
     let of_folder = |name: &str| partitions.iter().find(|partition| partition.name == name);
     let id_of_folder = of_folder(&columns.id).and_then(|partition| id_kind(&partition.data_type));
     let required = columns.id_required && id_of_folder.is_none();
-    let asked = Columns { id_required: required, ..columns.clone() };
+    let several = has_several(found, columns)?;
+    let asked = if several { columns.apart() } else { columns.clone() };
+    let asked = Columns { id_required: required, ..asked };
     let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived } =
         found.format.open(file, found.coding, &asked)?;
+    if several {
+        several_texts::check(found, columns, &others)?;
+    }
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
             others.push(partition.name.clone());
@@ -209,6 +222,7 @@ fn look(
         archived,
         lost,
         partitions,
+        has_several: several,
         longest,
         stamp,
         pieces,
@@ -375,7 +389,7 @@ impl Source {
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };
-        let (columns, shared) = (&self.columns, &self.shared);
+        let (columns, shared) = (self.columns_of(input), &self.shared);
         input.format.starts_within(file, &Within { path: &input.path, start: piece.start, columns, shared })
     }
 }

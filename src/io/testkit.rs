@@ -15,7 +15,7 @@ use std::path::Path;
 pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
 
 pub(super) fn columns() -> Columns {
-    Columns { text: "text".into(), html: false, id: "id".into(), id_required: false, others: vec!["title".into()] }
+    Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() }
 }
 
 pub(super) fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {

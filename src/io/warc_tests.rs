@@ -82,7 +82,7 @@ struct Row {
 
 fn columns(id: &str) -> Columns {
     let others = ["url", "date", "content_type", "record_id", "digest", "title"].map(str::to_owned).to_vec();
-    Columns { text: "text".into(), html: false, id: id.into(), id_required: true, others }
+    Columns { text: "text".into(), id: id.into(), id_required: true, others, ..Columns::default() }
 }
 
 fn open(path: &Path, id: &str) -> Source {

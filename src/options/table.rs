@@ -139,7 +139,9 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.encoding = Encoding::parse(given.text())?),
             |run| Some(run.encoding.to_string().into()),
         ),
-    OptionSpec::new(FILES, SIFTING, "text-column", "COLUMN", Kind::Column, "Column of texts")
+    OptionSpec::new(FILES, SIFTING, "text-column", "COLUMN", Kind::Column,
+        "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
+        .list()
         .default(is("text"))
         .but(&[(Verb::Purify, "", NONE)])
         .field(

@@ -8,6 +8,7 @@ use super::input_notes;
 use super::reader::Reader;
 use crate::engine::heard::heard;
 use crate::error::Result;
+use crate::io::several_texts::several;
 use crate::io::{Asked, BadInput, Columns, Found, FoundFile, Source, check_asked, find_all, open};
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
@@ -57,7 +58,23 @@ pub(crate) fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<
     // Footers tell of these when the files are opened, and of their types too.
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
-    check_asked(found, &asked, options.threads)
+    match check_asked(found, &asked, options.threads) {
+        // No file has a column of the whole name: then each of the several has to be there.
+        Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
+            let each = asked.into_iter().flat_map(|asked| {
+                let names =
+                    if is_several(options, &asked) { several(&asked.column) } else { vec![asked.column.clone()] };
+                names.into_iter().map(move |column| Asked { column, ..asked.clone() })
+            });
+            check_asked(found, &each.collect::<Vec<_>>(), options.threads)
+        }
+        checked => checked,
+    }
+}
+
+/// Whether that is a list of columns that texts are put together from.
+fn is_several(options: &RunOptions, asked: &Asked) -> bool {
+    asked.option == opt("text-column") && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
 /// The columns of texts and ids that the user named. Every file has to have them: opening it tells whether it has.
@@ -129,6 +146,7 @@ pub fn input_endings() -> String {
 pub(crate) fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
+        several: if options.html { Vec::new() } else { several(&options.text_column) },
         html: options.html,
         id: options.id_column.clone(),
         id_required: options.id_required,

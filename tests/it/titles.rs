@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, StringArray};
 
-use crate::kit::{PairLine, done, pairs, record, write_columns};
+use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 
 /// Two sentences of three have the same words beside their marks in all of them; the third differs in all but the first two.
 const TEXTS: [&str; 5] = [
@@ -118,4 +118,62 @@ fn copies_are_those_of_text_and_title() {
         found(&path, "core_words:core=5", &[]).0.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(),
         [(0, 2)]
     );
+}
+
+#[test]
+fn several_columns_are_one_text_for_every_verb() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    write(&folder.path().join("docs/a.parquet"), Some("title"));
+    // The same rows as lines, which may leave out what is null, and as one column of that whole name.
+    let line =
+        |(text, title): (&&str, &Option<&str>)| serde_json::json!({"text": text, "title": title}).to_string() + "\n";
+    let lines: String = TEXTS.iter().zip(&TITLES).map(line).collect();
+    std::fs::create_dir_all(folder.path().join("lines")).unwrap();
+    std::fs::write(folder.path().join("lines/a.jsonl"), lines).unwrap();
+    let whole =
+        |(text, title): (&&str, &Option<&str>)| title.map_or(text.to_string(), |title| format!("{title}\n{text}"));
+    let whole: Vec<String> = TEXTS.iter().zip(&TITLES).map(whole).collect();
+    let ids: ArrayRef = Arc::new(StringArray::from_iter_values((0..TEXTS.len()).map(|n| format!("d{n}"))));
+    let texts: ArrayRef = Arc::new(StringArray::from(whole));
+    write_columns(&folder.path().join("whole/a.parquet"), &[("id", ids), ("title,text", texts)], 10);
+    let said = |typed: &[&str], code: i32| {
+        Ran::of(program().current_dir(folder.path()).args(typed).args(["--threads", "2"]).output().unwrap())
+            .ends_with(code)
+    };
+    let found = |docs: &str, columns: &str| {
+        let out = at(&format!("{docs}-{columns}"));
+        said(
+            &[
+                "run",
+                docs,
+                "--out",
+                &out,
+                "--text-column",
+                columns,
+                "--algorithms",
+                "minhash:ngram=2,verify=jaccard:0.3",
+            ],
+            0,
+        );
+        pairs(Path::new(&out), "minhash")
+            .into_iter()
+            .map(|pair| (pair.doc_a, pair.doc_b, pair.similarity.to_bits()))
+            .collect::<Vec<_>>()
+    };
+    let several = found("docs", "title,text");
+    assert_eq!(several, found("lines", "title,text"));
+    assert_eq!(several, found("whole", "title,text"));
+    assert_ne!(several, found("docs", "text"), "titles make no difference");
+    let why = said(&["explain", &at("docs-title,text"), "d0", "d1", "--full"], 0).stdout;
+    assert!(why.contains("Погода"), "the title is no part of the text: {why}");
+    said(&["stream", "lines", "--out", &at("seen"), "--text-column", "title,text"], 0);
+    said(
+        &["compare", "docs", "--out", &at("compared"), "--text-column", "title,text", "--algorithms", "exact,minhash"],
+        0,
+    );
+    let missing = ["--out", &at("none"), "--text-column", "titel,text"];
+    said(&[&["run", "docs"][..], &missing].concat(), 2).says(&["no plain column \"titel\"", "did you mean \"title\"?"]);
+    said(&[&["run", "lines"][..], &missing].concat(), 2)
+        .says(&["names the column \"titel\"", "did you mean \"title\"?"]);
 }

@@ -18,7 +18,8 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
     let expected: BTreeMap<String, Value> = serde_json::from_str(&expected).unwrap();
     assert_eq!(expected.keys().collect::<Vec<_>>(), ["pages.warc", "pages.warc.gz", "texts.warc.wet.gz"]);
     let others = NAMES.map(str::to_owned).to_vec();
-    let columns = Columns { text: "html".into(), html: true, id: "url".into(), id_required: true, others };
+    let columns =
+        Columns { text: "html".into(), html: true, id: "url".into(), id_required: true, others, ..Columns::default() };
     let want = Want { id: true, others: columns.others.clone(), ..Want::default() };
     let found = find(&[folder.path().to_string_lossy().into_owned()]).unwrap();
     let (source, bad) = open(found, &columns, 2).unwrap();
