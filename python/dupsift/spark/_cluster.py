@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _SCHEMA = "kind int, bucket int, rows binary"
 # Blocks are of a megabyte: so many of them are no batch that a process could not hold.
 _SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "16"}
-# About so much comes to the driver at once; it holds two pieces.
-_PIECE_BYTES = 32 << 20
+# About so much comes to the driver at once, which holds two pieces: an executor has to hold a piece in the memory of its JVM.
+_PIECE_BYTES = 16 << 20
 _OLDEST = (3, 5)
 
 
@@ -58,7 +58,7 @@ class Cluster:
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
         self._frames: dict[int, DataFrame] = {}
-        self._sizes: dict[int, int] = {}
+        self._sizes: dict[int, dict[int, int]] = {}
         self._numbers = itertools.count()
         self._before: dict[str, str | None] = {}
         self._sent: dict[str, str] = {}
@@ -97,10 +97,10 @@ class Cluster:
         with _told():
             kept = frame.persist(StorageLevel.DISK_ONLY)
             # All partitions at once; who takes them one by one afterwards finds them there.
-            size = kept.agg(functions.sum(functions.length(kept["rows"]))).first()
+            sizes = kept.groupBy("kind").agg(functions.sum(functions.length(kept["rows"]))).collect()
         number = next(self._numbers)
         self._frames[number] = kept
-        self._sizes[number] = int(size[0] or 0) if size else 0
+        self._sizes[number] = {kind: size for kind, size in sizes}
         return number
 
     def map(self, step: str, tasks: int, known: str | os.PathLike[str] | None) -> int:
@@ -135,9 +135,11 @@ class Cluster:
         return self._keep(blocks.mapInArrow(Reduce(self._of(), step, name), _SCHEMA))
 
     def collect(self, frame: int, kinds: list[int]) -> Iterator[tuple[int, int, bytes]]:
-        """The blocks of these kinds, a piece at a time: what small partitions hold comes together."""
+        """The blocks of these kinds, a piece at a time: small partitions come together, and large ones are cut."""
+        pieces = sum(self._sizes[frame].get(kind, 0) for kind in kinds) // _PIECE_BYTES + 1
         with _told():
-            blocks = self._only(frame, kinds).coalesce(self._sizes[frame] // _PIECE_BYTES + 1)
+            blocks = self._only(frame, kinds)
+            blocks = blocks.coalesce(1) if pieces == 1 else blocks.repartition(pieces)
             for kind, bucket, rows in blocks.toLocalIterator(prefetchPartitions=True):
                 yield kind, bucket, bytes(rows)
 
