@@ -178,6 +178,7 @@ class Spark(Case):
         for options, said in [
             ({"sift": True}, "changes no result; leave it out"),
             ({"index": self.folder / "index"}, "run on one machine"),
+            ({"scope": "within:id"}, "run on one machine"),
             ({"algorithms": "minhahs"}, "did you mean"),
             ({"task_bytes": 0}, "expected at least 1"),
             ({"buckets": 0}, "expected 1 to"),

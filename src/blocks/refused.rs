@@ -15,6 +15,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
         (options.recipe.within.is_some(), "scope"),
+        (options.recipe.within.is_some(), "scope"),
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
         return Err(Error::wrong(
