@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 use super::config;
+use super::known::completed;
 use crate::error::Result;
 use crate::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
 use crate::spelling::Spelling;
@@ -82,7 +83,7 @@ fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
         }
         Kind::Path => argument.value_name(option.value_name).value_parser(value_parser!(PathBuf)),
         Kind::Texts => argument.value_name(option.value_name).action(ArgAction::Append),
-        _ => argument.value_name(option.value_name),
+        _ => completed(argument.value_name(option.value_name), option.name),
     }
 }
 

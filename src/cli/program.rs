@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use super::args::{Arguments, Verb};
+use super::completions::script;
 use super::escape::escaped;
 use super::suggest::suggestion;
 use super::{
@@ -70,9 +71,7 @@ fn verb(verb: Verb) -> Result<Exit> {
             Ok(Exit::Done)
         }
         Verb::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "dupsift", &mut script);
-            say(&String::from_utf8_lossy(&script)).context("cannot print the completions")?;
+            say(&script(shell)).context("cannot print the completions")?;
             Ok(Exit::Done)
         }
     }

@@ -277,3 +277,34 @@ fn a_threshold_of_minhash_is_told_before_the_run_and_recorded_after_it() {
     assert_eq!((&typed["recipe"], &typed["expected_recall"]), (&one["recipe"], &expected));
     assert!(run("c", &["--algorithms", "exact"]).1.get("expected_recall").is_none());
 }
+
+#[test]
+fn bash_completes_lists_of_algorithms() {
+    let script = Ran::of(program().args(["completions", "bash"]).output().unwrap()).ends_with(0).stdout;
+    let completed = |line: &str| {
+        let ask = format!(
+            "{script}\nCOMP_LINE={line:?}; COMP_POINT={}; _dupsift_lists dupsift; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
+            line.len()
+        );
+        let answer = Ran::of(Command::new("bash").args(["--norc", "-c", &ask]).output().expect("bash")).ends_with(0);
+        answer.stdout.lines().map(str::to_string).collect::<Vec<_>>()
+    };
+    let run = "dupsift run docs --algorithms ";
+    assert_eq!(
+        completed(&format!("{run}three")),
+        ["three_plus_five"]
+            .map(String::from)
+            .into_iter()
+            .chain(completed(&format!("{run}three_plus_five:")).into_iter().map(|own| format!("three_plus_five:{own}")))
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(completed(&format!("{run}minhash:ba")), ["bands="]);
+    assert_eq!(completed(&format!("{run}exact,minhash:bands=20,ro")), ["20,rows="]);
+    assert_eq!(completed("dupsift run --algorithms=exact,lsi:thr"), ["threshold="]);
+    let names = completed(&format!("{run}exact,simh"));
+    assert!(
+        names.contains(&"exact,simhash".to_string()) && names.contains(&"exact,simhash:distance=".to_string()),
+        "{names:?}"
+    );
+    assert!(completed(&format!("{run}minhash:preset=")).contains(&"fineweb".to_string()));
+}
