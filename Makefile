@@ -48,7 +48,7 @@ export ROOM CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
+.PHONY: help dedup wheel spark python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
