@@ -180,13 +180,17 @@ impl Pipeline {
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
+        // Where the token before ends; at the beginning there is none.
+        let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
                 for word in &cut.words {
+                    let (place, joined) = (word.start as usize..word.end as usize, word.start as usize == end);
+                    end = place.end;
                     if word.han {
-                        push_characters(&text.as_bytes()[word.start as usize..word.end as usize], &mut tokens);
+                        push_characters(&text.as_bytes()[place], joined, &mut tokens);
                     } else {
-                        tokens.push(Token { hash: word.hash, han: false });
+                        tokens.push(Token { hash: word.hash, han: false, joined });
                     }
                 }
             }
@@ -194,13 +198,15 @@ impl Pipeline {
                 // Stems are needed for their hashes alone.
                 let mut stems = String::new();
                 for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
+                    let joined = place.start == end;
+                    end = place.end;
                     if han {
-                        push_characters(&text.as_bytes()[place], &mut tokens);
+                        push_characters(&text.as_bytes()[place], joined, &mut tokens);
                     } else if self.stems.is_none() {
-                        tokens.push(Token { hash: hash64(&text.as_bytes()[place]), han });
+                        tokens.push(Token { hash: hash64(&text.as_bytes()[place]), han, joined });
                     } else {
                         stems.clear();
-                        tokens.push(Token { hash: self.word(text, place, han, &mut stems).hash, han });
+                        tokens.push(Token { hash: self.word(text, place, han, &mut stems).hash, han, joined });
                     }
                 });
             }
@@ -245,15 +251,19 @@ impl Tokenizer for Whole {
 
 /// One token a character of a run of Han characters.
 #[inline]
-fn push_characters(han: &[u8], tokens: &mut Vec<Token>) {
+fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
+    let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
     // Nearly always all characters have three bytes, of which the first tells.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
-        tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true }));
+        tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {
         let characters = String::from_utf8_lossy(han);
         let hash = |c: char| hash64(c.encode_utf8(&mut [0; 4]).as_bytes());
-        tokens.extend(characters.chars().map(|c| Token { hash: hash(c), han: true }));
+        tokens.extend(characters.chars().map(|c| Token { hash: hash(c), han: true, joined: true }));
+    }
+    if let Some(token) = tokens.get_mut(first) {
+        token.joined = joined;
     }
 }
 

@@ -76,7 +76,7 @@ mod tests {
     fn tokens(text: &str) -> Vec<Token> {
         text.split(' ')
             .filter(|word| !word.is_empty())
-            .map(|word| Token { hash: hash64(word.as_bytes()), han: false })
+            .map(|word| Token { hash: hash64(word.as_bytes()), han: false, joined: false })
             .collect()
     }
 

@@ -33,6 +33,8 @@ pub struct Token {
     pub hash: u64,
     /// Whether it is a Han character.
     pub han: bool,
+    /// Whether the token before ends where it begins: no mark and no space stands between.
+    pub joined: bool,
 }
 
 /// The words of a text, and what goes with them.

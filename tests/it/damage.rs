@@ -230,7 +230,7 @@ fn a_limit_takes_the_first_documents_and_a_dry_run_writes_nothing() {
     assert_eq!(doc_pairs(&part.out(), "exact"), below(doc_pairs(&whole.out(), "exact")));
     assert_eq!(record(&part.out())["documents"]["used"].as_u64(), Some(500));
     let ran = run(&[samples()], &out, &["--dry-run"]).ends_with(0);
-    ran.says(&["2455 documents in 3 files"]);
+    ran.says(&["2,455 documents in 3 files"]);
     assert_eq!(names_in(folder.path()), [""; 0]);
 }
 

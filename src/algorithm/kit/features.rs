@@ -101,6 +101,24 @@ fn has_distinct(features: &[u64], least: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::{Pipeline, TextOptions};
+
+    /// Editions differ in their line ends more than in their words.
+    #[test]
+    fn a_space_behind_a_sentence_makes_no_other_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
+        let of = |raw: &str| {
+            let mut out = Vec::new();
+            Features { kind: "chars", ngram: 5 }.cut(&pipeline.analyse(raw), &mut out);
+            out
+        };
+        let whole = of("甲乙丙丁戊。己庚辛壬");
+        assert_eq!(whole.len(), "甲乙丙丁戊。 己庚辛壬".chars().count() - 4);
+        assert_eq!(whole, of("甲乙丙丁戊。 己庚辛壬"));
+        assert_eq!(whole, of("甲乙丙丁戊。\n己庚辛壬"));
+        // Within a sentence a space is one.
+        assert_ne!(of("甲乙丙丁戊，己庚辛壬"), of("甲乙丙丁戊， 己庚辛壬"));
+    }
 
     #[test]
     fn different_ones_are_counted() {

@@ -75,9 +75,9 @@ impl Features for Units {
     }
 }
 
-/// Appends words, and for Han each pair of neighbouring characters (a lone one by itself).
+/// Appends words, and for Han each pair of characters with nothing between them (a lone one by itself).
 pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
-    for run in tokens.chunk_by(|a, b| a.han == b.han) {
+    for run in tokens.chunk_by(|a, b| a.han == b.han && (b.joined || !b.han)) {
         match run {
             [first, _, ..] if first.han => {
                 out.extend(run.windows(2).map(|pair| combine(pair[0].hash, pair[1].hash)));
@@ -111,6 +111,16 @@ mod tests {
         // 网页 2, 页网 1, 页 1, seo 2.
         assert_eq!(weights("han_bigram", false), [1.0, 1.0, 2.0, 2.0]);
         assert_eq!(weights("han_bigram", true), [1.0, 1.0, 2.0]);
+        // No pair runs across a mark, a space or the end of a sentence.
+        let pairs = |text: &str| {
+            let mut out = Vec::new();
+            pairs_of_han(pipeline.analyse(text).tokens(), &mut out);
+            out
+        };
+        let [whole, cut] = ["网页搜索", "网。页,搜!索"].map(pairs);
+        assert_eq!((whole.len(), cut.len()), (3, 4));
+        assert_eq!(pairs("网页, 搜索"), [whole[0], whole[2]]);
+        assert_eq!(pairs("网页 seo搜索").len(), 3);
         assert!(Units { name: "word", han_only: false }.features().is_none());
         assert_eq!(weights("word", true).iter().sum::<f64>(), weights("word", false).iter().sum::<f64>() - 2.0);
     }
