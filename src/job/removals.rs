@@ -107,15 +107,12 @@ fn algorithm(record: &[u8]) -> Option<usize> {
 /// A document that goes, the one that it goes for, and why, of a row.
 pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
+    let text = copies.representative(doc);
     let reason = match algorithm(record) {
+        // Whatever became of the old document that has the text.
+        _ if text < reader.base => "seen",
         None => "chain",
-        Some(_) if copies.representative(doc) == copies.representative(kept) => {
-            if kept < reader.base {
-                "seen"
-            } else {
-                "copy"
-            }
-        }
+        Some(_) if text == copies.representative(kept) => "copy",
         Some(_) => "pair",
     };
     (doc, kept, reason)
@@ -127,8 +124,9 @@ fn read_back(reader: &Reader<'_>, record: &[u8], decided: &Decided, copies: &Cla
     let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
     let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
     // Copies are not held against each other: they say the same.
-    let shares = match reason {
-        "copy" | "seen" if decided.looks => Some(Shares::COPY),
+    let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
+    let shares = match is_copy {
+        true if decided.looks => Some(Shares::COPY),
         _ => (record[22] == 1).then(looked_at),
     };
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
