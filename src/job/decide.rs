@@ -265,7 +265,7 @@ struct Linked<'r> {
 impl<'r> Linked<'r> {
     /// Of a relation. Forms decide nothing.
     fn new(engine: &Engine<'_>, reader: &Reader<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
-        Ok(Linked { relation, links: Links::new(engine, reader, &relation.pairs, |pair| !pair.is_form())? })
+        Ok(Linked { relation, links: Links::new(engine, reader, (&relation.pairs, None), |pair| !pair.is_form())? })
     }
 }
 

@@ -1,11 +1,14 @@
 //! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
 
+use super::links::Earlier;
 use crate::engine::products::{Found, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::measure::FirstLine;
 use crate::reading::classes::Classes;
 use crate::reading::reader::Reader;
+use crate::row::number;
+use crate::shuffle::run::Run;
 use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::stage::{headings, note};
 use crate::text::{Analysis, Heading};
@@ -50,8 +53,27 @@ impl Headings {
         Heading::unpack(self.packed.load(doc as usize))
     }
 
-    /// The documents whose first line more than `most` texts have, copies counted once.
-    pub fn common(&self, engine: &Engine<'_>, reader: &Reader<'_>, copies: &Classes, most: u64) -> Result<AtomicBits> {
+    /// Notes those of the night for later ones.
+    pub fn note(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        copies: &Classes,
+        earlier: &dyn Earlier,
+    ) -> Result<()> {
+        let own = (reader.base..reader.documents()).filter(|&doc| !copies.is_surplus(doc));
+        earlier.note_lines(engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
+    }
+
+    /// The documents whose first line more than `most` texts have, copies counted once, those of earlier nights with them.
+    pub fn common(
+        &self,
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        copies: &Classes,
+        most: u64,
+        earlier: Option<&dyn Earlier>,
+    ) -> Result<AtomicBits> {
         let running = engine.clock.stage("common first lines");
         let common = AtomicBits::new(engine.dir, "common-headings", reader.documents() as usize)?;
         let documents = reader.documents();
@@ -67,15 +89,26 @@ impl Headings {
         writer.flush()?;
         drop(writer);
         let lines = lines.finish()?;
+        let kept = earlier.map(|earlier| Ok((earlier, earlier.lines()?))).transpose()?;
+        let partitions = lines.partitions();
         engine.work(
-            lines.partitions(),
+            partitions,
             || Ok(()),
             |(), partition| {
                 let records = lines.load(partition, engine.budget.a_thread)?;
-                for group in records.groups().filter(|group| group.len() as u64 > most) {
+                let of_old = |(earlier, runs): &(&dyn Earlier, Vec<Run>)| {
+                    earlier.count_lines(runs, (&records, partition, partitions))
+                };
+                let old = kept.as_ref().map(of_old).transpose()?.unwrap_or_default();
+                for group in records.groups().filter(|group| kept.is_some() || group.len() as u64 > most) {
                     engine.go_on()?;
                     let rows = &records.bytes()[group.start * width..group.end * width];
-                    headings::common(documents, rows, most).for_each(|doc| _ = common.set(doc as usize));
+                    // Guests are among the old documents.
+                    let own = headings::common(documents, rows, 0).filter(|&doc| doc >= reader.base).count() as u64;
+                    if own + old.get(&number(&rows[..headings::GROUP])).copied().unwrap_or(0) <= most {
+                        continue;
+                    }
+                    headings::common(documents, rows, 0).for_each(|doc| _ = common.set(doc as usize));
                 }
                 lines.remove(partition)
             },

@@ -4,6 +4,7 @@
 //! not grow with its partners.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
@@ -12,8 +13,10 @@ use crate::engine::numbers::Numbers;
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::reading::reader::Reader;
-use crate::row::Pair;
-use crate::shuffle::Mapped;
+use crate::row::{Pair, number};
+use crate::shuffle::run::Run;
+use crate::shuffle::{Mapped, Records, Sorted};
+use crate::text::Heading;
 
 /// The documents that each one forms a pair with, and how similar they are; as arrays in work files.
 pub struct Links {
@@ -24,14 +27,14 @@ pub struct Links {
 }
 
 impl Links {
-    /// Of the pairs that pass.
+    /// Of the pairs that pass, and of links from documents of earlier nights.
     pub fn new(
         engine: &Engine<'_>,
         reader: &Reader<'_>,
-        pairs: &PairList,
+        (pairs, earlier): (&PairList, Option<&Sorted>),
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
-        let most = 2 * pairs.rows();
+        let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
         // Two more than documents: while the links are filled in, place d + 1 moves from the begin of d to its end.
         let places = if most == 0 { 0 } else { reader.documents() + 2 };
         let mut begins = Numbers::new(engine.dir, "link-begins", places as usize, most)?;
@@ -42,12 +45,15 @@ impl Links {
             }
             engine.go_on()
         })?;
+        each_link(engine, earlier, |doc, _, _| at.set(doc + 2, at.get(doc + 2) + 1))?;
         let mut count = 0;
         for place in 0..places {
             count += at.get(place);
             at.set(place, count);
         }
-        let mut links = Linked::new(engine.dir, count as usize, reader.documents())?;
+        // Partners that take no part are numbered beyond all documents.
+        let beyond = earlier.map_or(0, |_| reader.number(reader.base));
+        let mut links = Linked::new(engine.dir, count as usize, reader.documents() + beyond)?;
         pairs.each(|pair| {
             for (from, linked) in [(pair.a, pair.b), (pair.b, pair.a)].into_iter().filter(|_| passes(&pair)) {
                 let place = at.get(from + 1);
@@ -55,6 +61,11 @@ impl Links {
                 at.set(from + 1, place + 1);
             }
             engine.go_on()
+        })?;
+        each_link(engine, earlier, |doc, linked, similarity| {
+            let place = at.get(doc + 1);
+            links.set(place as usize, linked, similarity);
+            at.set(doc + 1, place + 1);
         })?;
         Ok(Links { begins, links })
     }
@@ -150,6 +161,57 @@ fn narrow(&[doc, similarity]: &[u32; 2]) -> (u64, f32) {
 
 fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
     (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
+}
+
+/// What earlier nights found, where a run is matched against an index; and what is noted for later ones.
+pub trait Earlier: Sync {
+    /// Notes the judged pairs of an algorithm. Those of two guests were noted in their own night.
+    fn note(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str, pairs: &PairList) -> Result<()>;
+
+    /// The pairs of the guests with other old documents, by the numbers that these have here, as rows of links; a partner that is no
+    /// guest has a number beyond those of all documents. None where there are no guests. The pairs of a guest whose text came again are
+    /// found again.
+    fn links(&self, engine: &Engine<'_>, reader: &Reader<'_>, label: &str) -> Result<Option<Sorted>>;
+
+    /// Notes first lines, each with a document of the night.
+    fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()>;
+
+    /// The first lines of old documents.
+    fn lines(&self) -> Result<Vec<Run>>;
+
+    /// How many old documents have each of the first lines of these records, which are a partition of so many.
+    fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
+}
+
+/// Bytes of a row of a link: two documents and a similarity.
+pub const LINK: usize = 20;
+
+/// The row of a link that an earlier night found.
+pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
+    let mut row = [0; LINK];
+    row[..8].copy_from_slice(&doc.to_be_bytes());
+    row[8..16].copy_from_slice(&partner.to_be_bytes());
+    row[16..].copy_from_slice(&similarity.to_bits().to_be_bytes());
+    row
+}
+
+/// The document, its partner and how similar they are, of a row.
+pub fn read(row: &[u8]) -> (u64, u64, f32) {
+    (number(&row[..8]), number(&row[8..16]), f32::from_bits(number(&row[16..]) as u32))
+}
+
+/// Hands on all of these rows, in any order.
+pub fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
+    let Some(rows) = rows else { return Ok(()) };
+    for partition in 0..rows.partitions() {
+        engine.go_on()?;
+        let records = rows.load(partition, engine.budget.a_thread)?;
+        for at in 0..records.len() {
+            let (doc, partner, similarity) = read(records.record(at));
+            each(doc, partner, similarity);
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

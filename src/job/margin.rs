@@ -1,5 +1,6 @@
 //! The margin rule (`stage/margin.rs`) over the pairs of one algorithm: a fold on all threads, then a filter.
 
+use super::links::each_link;
 use super::pair_list::PairList;
 use crate::algorithm::Margin;
 use crate::engine::numbers::Numbers;
@@ -7,16 +8,17 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::reading::reader::Reader;
 use crate::row::Pair;
-use crate::shuffle::{AtomicBits, AtomicCells};
+use crate::shuffle::{AtomicBits, AtomicCells, Sorted};
 use crate::stage::margin::{Whole, best, comes_within};
 
-/// The pairs that stay; all pairs of the algorithm have been judged.
+/// The pairs that stay; all pairs of the algorithm have been judged. `earlier` are those of earlier nights.
 pub fn apply(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     label: &str,
     pairs: &PairList,
     margin: Margin,
+    earlier: Option<&Sorted>,
 ) -> Result<PairList> {
     let running = engine.clock.stage(format!("margin {label}"));
     let documents = reader.documents() as usize;
@@ -33,6 +35,9 @@ pub fn apply(
         },
         Ok,
     )?;
+    each_link(engine, earlier, |doc, _, similarity| {
+        highest.raise(doc as usize, similarity.max(0.0).to_bits());
+    })?;
     let stays = |pair: &Pair| comes_within(margin, pair, |doc| highest.load(doc as usize));
     let what = format!("margin {label}");
     let left = if Whole::is_asked(margin) && pairs.rows() > 0 {

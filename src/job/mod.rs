@@ -21,7 +21,7 @@ pub(crate) mod intake;
 pub(crate) mod keep;
 pub(crate) mod last_reading;
 pub(crate) mod learn;
-mod links;
+pub(crate) mod links;
 mod margin;
 pub(crate) mod member;
 pub(crate) mod output;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::contents::{Contents, TakingContents};
 use super::group::{Grouped, Relation, group};
 use super::headings::Headings;
+use super::links::Earlier;
 use super::margin;
 use super::member::{Found, Member, Met, Step, each};
 use super::pair_list::PairList;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::reader::Reader;
-use crate::shuffle::AtomicBits;
+use crate::shuffle::{AtomicBits, Sorted};
 use crate::stage::bound::Bound;
 
 /// What is known of the corpus when rows have been signed.
@@ -30,6 +31,8 @@ pub struct Corpus<'c> {
     pub view: &'c View<'c>,
     /// Their first lines, where an algorithm asks for them.
     pub headings: Option<&'c Headings>,
+    /// What earlier nights found, where there is an index.
+    pub earlier: Option<&'c dyn Earlier>,
 }
 
 /// Groups the rows of each algorithm, checks what met, and applies the rules that look at all pairs. Also returns what documents
@@ -44,7 +47,7 @@ pub fn relate<'c>(
     let said = if asks_contents(reader) { stock.take::<Said>(|keys| &keys.contained)? } else { None };
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::taken_up(corpus.copies, said));
     let members = group_all(engine, reader, stock, members, corpus.copies)?;
-    let (members, contents) = verify(engine, reader, stock, members, (corpus.view, known))?;
+    let (members, contents) = verify(engine, reader, stock, members, corpus, known)?;
     let (members, contents) = tell_all(engine, reader, members, corpus, contents)?;
     let (members, contents) = verify_last(engine, reader, members, (corpus.view, contents))?;
     let mut place = 0..members.len();
@@ -112,10 +115,11 @@ fn verify<'c>(
     reader: &Reader<'_>,
     stock: &Stock<'_>,
     members: Vec<Member<'c, Step>>,
-    (view, known): (&View<'_>, Contents),
+    corpus: Corpus<'_>,
+    known: Contents,
 ) -> Result<(Vec<Member<'c, Step>>, Contents)> {
     let wanted: Vec<Wanted<'_>> = members.iter().map(of_candidates).collect();
-    let (read, contents) = take_evidence(engine, reader, &wanted, view, known)?;
+    let (read, contents) = take_evidence(engine, reader, &wanted, corpus.view, known)?;
     drop(wanted);
     let mut read = read.into_iter().enumerate();
     let members = each(members, |bound, step, report| {
@@ -125,12 +129,27 @@ fn verify<'c>(
             Step::Found(found) => found,
             _ => return Ok(step),
         };
+        let asks = bound.margin.is_some() || bound.signer.relating().is_some();
+        if let Some(earlier) = corpus.earlier.filter(|_| asks) {
+            earlier.note(engine, reader, &bound.label, &found.pairs)?;
+        }
         let Some(margin) = bound.margin else { return Ok(Step::Found(found)) };
-        let left = margin::apply(engine, reader, &bound.label, &found.pairs, margin)?;
+        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
+        let left = margin::apply(engine, reader, &bound.label, &found.pairs, margin, earlier.as_ref())?;
         report.beyond_margin = found.pairs.rows() - left.rows();
         Ok(Step::Found(Found { pairs: left, ..found }))
     });
     Ok((members?, contents))
+}
+
+/// What earlier nights found of the guests, where there is an index.
+fn links_of(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    earlier: Option<&dyn Earlier>,
+    label: &str,
+) -> Result<Option<Sorted>> {
+    earlier.map_or(Ok(None), |earlier| earlier.links(engine, reader, label))
 }
 
 /// What the check of an algorithm's candidates is asked about.
@@ -195,6 +214,9 @@ fn tell_all<'c>(
     if wanted.is_empty() {
         return Ok((members, contents));
     }
+    if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier) {
+        headings.note(engine, reader, corpus.copies, earlier)?;
+    }
     let docs = wanted.iter().flat_map(|bits| bits.iter());
     let contents = TakingContents::new(engine, reader, contents, docs)?.read(engine, reader, corpus.view)?;
     let members = each(members, |bound, step, report| {
@@ -204,8 +226,10 @@ fn tell_all<'c>(
         else {
             return Ok(Step::Found(found));
         };
-        let common = headings.common(engine, reader, corpus.copies, relating.0.titles)?;
-        let known = Known { evidence, contents: &contents, headings, common: &common };
+        let common = headings.common(engine, reader, corpus.copies, relating.0.titles, corpus.earlier)?;
+        let earlier = links_of(engine, reader, corpus.earlier, &bound.label)?;
+        let earlier = earlier.as_ref();
+        let known = Known { evidence, contents: &contents, headings, common: &common, earlier };
         let (pairs, relations) = tell(engine, reader, &bound.label, relating, &found.pairs, &known)?;
         report.relations = Some(relations);
         Ok(Step::Found(Found { pairs, ..found }))

@@ -109,7 +109,7 @@ pub fn fate(reader: &Reader<'_>, record: &[u8], copies: &Classes) -> (u64, u64, 
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
     let reason = match algorithm(record) {
-        // Whatever became of the old document that has the text.
+        // No matter what became of the old document that has the text.
         _ if text < reader.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",

@@ -206,7 +206,7 @@ pub(crate) fn attempt(
         numbered: None,
     };
     let members = passes::sign(engine, reader, &plan, &stock, members, waiting)?;
-    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
+    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref(), earlier: None };
     let (members, contents) = relate(engine, reader, &stock, members, known)?;
     look(&members)?;
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);

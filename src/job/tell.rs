@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::measure::{Contained, FirstLine, Versions};
 use crate::reading::reader::Reader;
 use crate::row::RelationKind;
-use crate::shuffle::AtomicBits;
+use crate::shuffle::{AtomicBits, Sorted};
 use crate::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use crate::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
 
@@ -30,6 +30,8 @@ pub struct Known<'k> {
     pub headings: &'k Headings,
     /// The documents whose first line too many have.
     pub common: &'k AtomicBits,
+    /// Their pairs of earlier nights.
+    pub earlier: Option<&'k Sorted>,
 }
 
 impl Facts for Known<'_> {
@@ -57,7 +59,7 @@ pub fn tell(
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
     let running = engine.clock.stage(format!("tell {label}"));
-    let neighbours = Neighbours::new(engine, reader, pairs, near(rule))?;
+    let neighbours = Neighbours::new(engine, reader, (pairs, known.earlier), near(rule))?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short) = (AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
@@ -91,8 +93,13 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Of pairs; those with a similarity of at least `near` are near.
-    fn new(engine: &Engine<'_>, reader: &Reader<'_>, pairs: &PairList, near: f32) -> Result<Neighbours> {
+    /// Of pairs, and of those of earlier nights; those with a similarity of at least `near` are near.
+    fn new(
+        engine: &Engine<'_>,
+        reader: &Reader<'_>,
+        pairs: (&PairList, Option<&Sorted>),
+        near: f32,
+    ) -> Result<Neighbours> {
         let mut links = Links::new(engine, reader, pairs, |_| true)?;
         links.sort(engine, reader, |x, y| order(near, x, y))?;
         Ok(Neighbours { links, near })

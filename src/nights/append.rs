@@ -38,6 +38,8 @@ pub struct Night<'n> {
     pub keys: Vec<(String, Sorted)>,
     /// The hashes of its texts, likewise.
     pub copy_keys: Option<Sorted>,
+    /// By name: what was noted of its pairs and first lines.
+    pub noted: Vec<(String, Sorted)>,
     /// The exact copies.
     pub copies: &'n Arc<Classes>,
     /// What is removed.
@@ -56,7 +58,7 @@ pub fn append(
     reader: &Reader<'_>,
     job: &Job<'_>,
     numbered: Numbered,
-    night: &Night<'_>,
+    night: Night<'_>,
     removal: Option<&RemovalReport>,
 ) -> Result<Manifest> {
     let mut next = job.index.manifest.clone().unwrap_or_default();
@@ -78,13 +80,16 @@ pub fn append(
     }
     let stored = AtomicBits::new(engine.dir, "stored", reader.documents() as usize)?;
     let (folder, rows_folder) = (name("b"), name("r"));
-    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, night, &stored)?;
+    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, &stored)?;
     stop_at("documents");
     let dir = job.index.begin(ROWS, &rows_folder)?;
     let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
     let mut written = 0;
     for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
         written += write_rows(engine, &dir, label, keys, numbered, &stored)?;
+    }
+    for (name, rows) in night.noted {
+        written += write_run(engine, &dir, &name, rows)?;
     }
     stop_at("rows");
     let first_doc = next.next_doc;

@@ -14,6 +14,7 @@
 mod append;
 mod batch;
 mod drift;
+mod earlier;
 mod job;
 mod join;
 mod night;

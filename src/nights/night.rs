@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::append::{self, Night};
+use super::earlier::Kept;
 use super::job::Job;
 use super::join::Joining;
 use super::{batch, drift, recipe};
@@ -133,8 +134,7 @@ fn once(
     joining: &mut Joining<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let (options, planned) = (night.options, job.documents_planned);
-    let mut frozen = options.stats.as_deref().map(|dir| Frozen::read(engine, night, dir)).transpose()?;
-    frozen.iter_mut().for_each(|frozen| frozen.report.documents_planned = planned);
+    let frozen = frozen(engine, night, planned)?;
     let plan = Plan::new(&options.recipe, planned, false, frozen.is_some())?;
     let stock = Stock::new(engine, night, &plan, frozen.as_ref(), products);
     let none = CorpusStats::none();
@@ -167,7 +167,9 @@ fn once(
     let reader = night.joined(&source, guests);
     acquaint(&reader, job.index, &mut taken, &copies);
     let view = view.over(&reader);
-    let known = relate::Corpus { copies: &copies, view: &view, headings: taken.headings.as_ref() };
+    let earlier = Kept::new(job.index, joining.numbered);
+    let headings = taken.headings.as_ref();
+    let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: Some(&earlier) };
     let (members, contents) = relate(engine, &reader, &stock, members, known)?;
     // Counts are in the index, and in the output of the run that made it.
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| job.index.manifest.is_none());
@@ -175,13 +177,20 @@ fn once(
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, bad };
     let (mut report, decided) = output::write(engine, &reader, stage, &stock, members, contents, known)?;
-    report.frozen = Some(FrozenReport { from: job.index.dir().display().to_string(), documents_planned: planned });
-    let night = Night { keys, copy_keys, copies: &copies, decided: decided.as_ref(), ids: &taken.ids_seen };
-    let mut manifest = append::append(engine, &reader, job, joining.numbered, &night, report.removal.as_ref())?;
-    report.index = Some(of_night(job, &report, &manifest, &reader, joining));
-    drift::watch(&mut report, &mut manifest, job.appends);
-    took(engine, &mut report);
+    joining.scanned.fetch_add(earlier.scanned.load(Relaxed), Relaxed);
+    let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
+    let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids };
+    let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
+    record(engine, job, &mut report, &mut manifest, &reader, joining);
     Ok((report, manifest))
+}
+
+/// The statistics and models that signatures are made by, of another run or of the index; none for the run that counts them.
+fn frozen(engine: &Engine<'_>, night: &Reader<'_>, planned: u64) -> Result<Option<Frozen>> {
+    let read = |dir: &std::path::PathBuf| Frozen::read(engine, night, dir);
+    let mut frozen = night.options.stats.as_ref().map(read).transpose()?;
+    frozen.iter_mut().for_each(|frozen| frozen.report.documents_planned = planned);
+    Ok(frozen)
 }
 
 /// By what the documents of each algorithm meet others.
@@ -203,8 +212,19 @@ fn acquaint(reader: &Reader<'_>, index: &Index, taken: &mut Taken, copies: &Clas
     taken.keep.by_nights(nights.chain([reader.base]).collect());
 }
 
-/// What was added to the index has cost something too.
-fn took(engine: &Engine<'_>, report: &mut RunReport) {
+/// Says in the record what the night was to the index, and what that took: what was added has cost something too.
+fn record(
+    engine: &Engine<'_>,
+    job: &Job<'_>,
+    report: &mut RunReport,
+    manifest: &mut Manifest,
+    reader: &Reader<'_>,
+    joining: &Joining<'_>,
+) {
+    let from = job.index.dir().display().to_string();
+    report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
+    report.index = Some(of_night(job, report, manifest, reader, joining));
+    drift::watch(report, manifest, job.appends);
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
 }

@@ -26,14 +26,9 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     }
     for chosen in &options.recipe.algorithms {
         let label = &chosen.label;
-        if chosen.relates() {
+        if chosen.params.margin(MARGIN.name).is_some_and(|margin| margin.whole.is_some()) {
             return refused(format!(
-                "{label}: relate=true tells a pair by all other pairs of its documents, which an index does not keep; add relate=false"
-            ));
-        }
-        if chosen.params.iter().any(|(name, _)| name == MARGIN.name) && chosen.params.margin(MARGIN.name).is_some() {
-            return refused(format!(
-                "{label}: margin= holds a pair against all other pairs of its documents, which an index does not keep; leave it out"
+                "{label}: margin=M:D looks at whole clusters, which change with each night; leave :D out"
             ));
         }
         let name = chosen.algorithm.name();

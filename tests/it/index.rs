@@ -99,29 +99,26 @@ impl Nights {
     /// The pairs of all nights are those of one run, but that an old text is met by its first document alone. Gives how many pairs have
     /// documents of two nights.
     fn agrees(&self, together: &Path) -> usize {
+        (0..self.docs.len()).map(|night| self.agrees_in(together, night)).sum()
+    }
+
+    /// The same of one night.
+    fn agrees_in(&self, together: &Path, night: usize) -> usize {
         let surplus = self.surplus();
         let mut met = 0;
         for label in labels(together) {
-            for night in 0..self.docs.len() {
-                let (begins, ends) = (self.begins(night), self.begins(night + 1));
-                let is_asked = |pair: &PairLine| {
-                    let is_first = pair.doc_a >= begins || !surplus[pair.doc_a as usize];
-                    (begins..ends).contains(&pair.doc_b) && is_first
-                };
-                let expected: Vec<PairLine> = pairs(together, &label).into_iter().filter(is_asked).collect();
-                let found = pairs(&self.out(night), &label);
-                met += found.iter().filter(|pair| pair.doc_a < begins).count();
-                for (found, expected) in found.iter().zip(&expected) {
-                    assert_eq!(found, expected, "{label}, night {night}");
-                }
-                assert_eq!(
-                    found.len(),
-                    expected.len(),
-                    "{label}, night {night}: {:?} {:?}",
-                    found.last(),
-                    expected.last()
-                );
+            let (begins, ends) = (self.begins(night), self.begins(night + 1));
+            let is_asked = |pair: &PairLine| {
+                let is_first = pair.doc_a >= begins || !surplus[pair.doc_a as usize];
+                (begins..ends).contains(&pair.doc_b) && is_first
+            };
+            let expected: Vec<PairLine> = pairs(together, &label).into_iter().filter(is_asked).collect();
+            let found = pairs(&self.out(night), &label);
+            met += found.iter().filter(|pair| pair.doc_a < begins).count();
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found, expected, "{label}, night {night}");
             }
+            assert_eq!(found.len(), expected.len(), "{label}, night {night}: {:?} {:?}", found.last(), expected.last());
         }
         met
     }
@@ -199,6 +196,43 @@ fn every_member_meets_old_documents_as_in_one_run() {
     let samples = sample_docs();
     assert!(law(MEMBERS, dealt(samples.into_iter().step_by(2).collect(), 2, 3)).met > 1_000);
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
+}
+
+/// What is told by all pairs of a document, those of earlier nights with them: the default preset, and the best pairs of each document.
+#[test]
+fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
+    // What was told in an earlier night stays: each night is held against one run over it and the nights before.
+    let law = |algorithms: &str, nights: Vec<Vec<Doc>>| {
+        let mut place = Nights::new(algorithms);
+        for (night, docs) in nights.into_iter().enumerate() {
+            place.night(docs).ends_with(0);
+            place.met += place.agrees_in(&place.together(&[]), night);
+        }
+        place
+    };
+    let forms = |place: &Nights| -> usize {
+        let of = |night| pairs(&place.out(night), "cosine").into_iter().filter(|pair| pair.told.0 == "form").count();
+        (1..place.docs.len()).map(of).sum()
+    };
+    let preset = "exact,cosine:preset=versions";
+    let place = law(preset, dealt(sample_docs(), 3, 12));
+    assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
+    // Pages of one form, with first lines that some or many have: the next best of a page is in another night.
+    let page = |at: usize| {
+        let (title, place) = (at % 7, at % 5);
+        let text = format!(
+            "Notice number {title}\nThe office of district {place} is open. {}",
+            "It will be so. ".repeat(at % 3)
+        );
+        let words: Vec<String> = (0..30).map(|word| format!("w{}", (word * 7 + at * (word % 3)) % 90)).collect();
+        format!("{text} {}", words.join(" "))
+    };
+    let pages = numbered((0..240).map(page).collect::<Vec<_>>().iter().map(String::as_str));
+    let place = law(preset, dealt(pages, 4, 13));
+    assert!(place.met > 500, "{}", place.met);
+    let margins = "minhash:verify=jaccard:0.3,margin=0.1,as=each,minhash:verify=jaccard:0.3,margin=either:0.05,as=either,\
+                   cosine:margin=0.05,as=best";
+    assert!(law(margins, dealt(made_docs(500), 3, 14)).met > 100);
 }
 
 #[test]
@@ -384,8 +418,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("exact,minhash,tf", &[], &["tf here, and not there"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--planned-documents", "5"], &["--planned-documents: 100000000 there, 5 here"]);
-    refused("exact,cosine:preset=versions", &[], &["cosine: relate=true", "add relate=false"]);
-    refused("exact,minhash:verify=jaccard:0.5,margin=0.1", &[], &["margin=", "leave it out"]);
+    refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "leave :D out"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
     refused("exact,minhash", &["--sift"], &["--sift leaves out rows"]);

@@ -338,6 +338,8 @@ pub struct PairLine {
     pub distance: Option<f32>,
     pub matched_by: String,
     pub verified: bool,
+    /// What the rule that tells versions from forms says: relation, why, and the next best.
+    pub told: (String, String, Option<f32>),
     pub doc_a: i64,
     pub doc_b: i64,
 }
@@ -350,6 +352,7 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
     let (docs_a, docs_b) = (table.numbers("doc_a"), table.numbers("doc_b"));
     let (similarities, distances, verified) =
         (table.floats("similarity"), table.floats("distance"), table.flags("verified"));
+    let (relations, whys, next_best) = (table.texts("relation"), table.texts("why"), table.floats("next_best"));
     (0..table.len())
         .map(|row| PairLine {
             id_a: ids_a[row].clone(),
@@ -358,6 +361,7 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
             distance: distances[row],
             matched_by: matched_by[row].clone(),
             verified: verified[row],
+            told: (relations[row].clone(), whys[row].clone(), next_best[row]),
             doc_a: docs_a[row],
             doc_b: docs_b[row],
         })
