@@ -76,7 +76,7 @@ fn rows_comparisons_and_candidates() {
         sentence_marks: 6562 rows of 29 bytes, 1004 compared, 361 candidates
         shingles: 46496 rows of 152 bytes, 2405721 compared, 29545 candidates
         sim: 5704 rows of 81 bytes, 2924 compared, 654 candidates
-        simhash: 2194 rows of 12 bytes, 1370 compared, 231 candidates
+        simhash: 2194 rows of 12 bytes, 1437 compared, 229 candidates
         tf: 2194 rows of 12 bytes, 0 compared, 0 candidates
         tf_idf: 2194 rows of 12 bytes, 0 compared, 0 candidates
         tf_ridf: 2194 rows of 12 bytes, 0 compared, 0 candidates
