@@ -23,7 +23,7 @@ const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold that [`MOST_MINIMA`] can serve, on a round number.
+/// The lowest threshold that so many minima can serve, on a round number.
 pub const LOWEST: f64 = 0.05;
 
 /// Minima of a document, cut into bands.
