@@ -9,6 +9,9 @@ from typing_extensions import disjoint_base
 __all__ = [
     "Column",
     "Seen",
+    "SparkBlocks",
+    "SparkCorpus",
+    "SparkKnown",
     "Table",
     "__version__",
     "algorithms",
@@ -25,6 +28,9 @@ __all__ = [
     "run",
     "sign",
     "similarity",
+    "spark_map",
+    "spark_reduce",
+    "spark_run",
     "summary",
     "write",
 ]

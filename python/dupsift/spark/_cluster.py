@@ -15,7 +15,7 @@ from .._errors import Error
 from ._tasks import Job, Map, Reduce
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame as _DataFrame, SparkSession as _SparkSession
 
 _SCHEMA = "kind int, bucket int, rows binary"
 # Blocks are of a megabyte: so many of them are no batch that a process could not hold.
@@ -45,7 +45,7 @@ class Cluster:
     """What the library asks of a cluster, by a session of Spark."""
 
     def __init__(
-        self, spark: SparkSession, inputs: Sequence[str], options: Sequence[tuple[str, Any]], task_bytes: int, buckets: int | None
+        self, spark: _SparkSession, inputs: Sequence[str], options: Sequence[tuple[str, Any]], task_bytes: int, buckets: int | None
     ) -> None:
         version = tuple(int(part) for part in spark.version.split(".")[:2])
         if version < _OLDEST:
@@ -57,7 +57,7 @@ class Cluster:
         self._options = tuple(options)
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-        self._frames: dict[int, DataFrame] = {}
+        self._frames: dict[int, _DataFrame] = {}
         self._sizes: dict[int, dict[int, int]] = {}
         self._numbers = itertools.count()
         self._before: dict[str, str | None] = {}
@@ -90,7 +90,7 @@ class Cluster:
         assert self._job is not None
         return self._job
 
-    def _keep(self, frame: DataFrame) -> int:
+    def _keep(self, frame: _DataFrame) -> int:
         from pyspark import StorageLevel
         from pyspark.sql import functions
 
@@ -122,7 +122,7 @@ class Cluster:
         self._sent[os.fspath(known)] = sent
         return os.path.basename(sent)
 
-    def _only(self, frame: int, kinds: list[int]) -> DataFrame:
+    def _only(self, frame: int, kinds: list[int]) -> _DataFrame:
         blocks = self._frames[frame]
         return blocks.where(blocks["kind"].isin(kinds))
 

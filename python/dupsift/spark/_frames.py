@@ -13,24 +13,24 @@ from .._result import Result
 from ._run import run
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame as _DataFrame
 
 
 @dataclass(frozen=True)
 class Frames:
     """What a run found, as DataFrames over the files of its output."""
 
-    pairs: DataFrame
+    pairs: _DataFrame
     """Pairs of all algorithms; the column ``algorithm`` says of which."""
-    clusters: DataFrame
+    clusters: _DataFrame
     """Documents of clusters, of all algorithms."""
-    removed: DataFrame
+    removed: _DataFrame
     """Documents that go, each with the one that stays for it."""
     result: Result
     """The result itself."""
 
 
-def dedup(frame: DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
+def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
     """Finds the duplicates among the rows of a DataFrame.
 
     Rows of a DataFrame have no order, so a column ``id`` with a different value in each row has to be named: documents are numbered
@@ -66,7 +66,7 @@ def dedup(frame: DataFrame, *, out: str | os.PathLike[str], text: str = "text", 
     return Frames(pairs, clusters, removed, result)
 
 
-def _unique(frame: DataFrame, id: str) -> None:
+def _unique(frame: _DataFrame, id: str) -> None:
     from pyspark.sql import functions
 
     rows, ids = frame.agg(functions.count(functions.lit(1)), functions.count_distinct(frame[id])).first() or (0, 0)

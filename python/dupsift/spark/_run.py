@@ -14,7 +14,7 @@ from .._verbs import _told
 from ._cluster import Cluster
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession as _SparkSession
     from typing_extensions import Unpack
 
     from .._keywords import RunOptions
@@ -29,7 +29,7 @@ _OF_DRIVER = (
 
 
 def run(
-    spark: SparkSession,
+    spark: _SparkSession,
     inputs: str | PathLike | Iterable[str | PathLike],
     out: str | PathLike,
     *,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _dupsift
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as _pyarrow
 
 # Bytes of blocks in one batch.
 _BATCH_BYTES = 4 << 20
@@ -69,7 +69,7 @@ class Map:
     step: str
     known: str | None
 
-    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    def __call__(self, batches: Iterator[_pyarrow.RecordBatch]) -> Iterator[_pyarrow.RecordBatch]:
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
@@ -85,20 +85,20 @@ class Reduce:
     step: str
     known: str | None
 
-    def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+    def __call__(self, batches: Iterator[_pyarrow.RecordBatch]) -> Iterator[_pyarrow.RecordBatch]:
         with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
             corpus, known = self.job.corpus(), self.job.known(self.known)
             yield from _batches(_dupsift.spark_reduce(corpus, known, self.step, batches, folder))
 
 
-def _batches(blocks: _dupsift.SparkBlocks) -> Iterator[pyarrow.RecordBatch]:
+def _batches(blocks: _dupsift.SparkBlocks) -> Iterator[_pyarrow.RecordBatch]:
     import pyarrow
 
     kinds: list[int] = []
     buckets: list[int] = []
     rows: list[bytes] = []
 
-    def batch() -> pyarrow.RecordBatch:
+    def batch() -> _pyarrow.RecordBatch:
         columns = [pyarrow.array(kinds, "int32"), pyarrow.array(buckets, "int32"), pyarrow.array(rows, "binary")]
         return pyarrow.record_batch(columns, names=["kind", "bucket", "rows"])
 
