@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(told(" info ,,", "dupsift::job", Level::INFO), Ok(true));
         assert_eq!(told("warn,dupsift::job=debug", "dupsift::job::run", Level::DEBUG), Ok(true));
         assert_eq!(told("warn,dupsift::job=debug", "dupsift::engine", Level::DEBUG), Ok(false));
-        // What ends the program is told whatever is typed.
+        // What ends the program is told at every level that can be typed.
         assert_eq!(told("off", "dupsift::cli::output", Level::ERROR), Ok(true));
         assert_eq!(told("off", "dupsift::job", Level::ERROR), Ok(false));
         assert!(asked("debg").unwrap_err().contains("did you mean \"debug\"?"));

@@ -56,14 +56,9 @@ impl<'j> Counting<'j> {
         first_lines: Option<bool>,
     ) -> Result<Counting<'j>> {
         Ok(Counting {
-            engine,
-            reader,
-            stats,
-            kinds: reader.options.recipe.features(),
-            words: stats.words.then(|| terms(engine, reader, "words")).transpose()?,
-            features: stats.features.then(|| terms(engine, reader, "features")).transpose()?,
             cuts: CutsWriter::new(engine, reader)?,
             forward: first_lines.map(|first_lines| ForwardWriter::new(engine, first_lines)).transpose()?,
+            ..Counting::of_part(engine, reader, stats)?
         })
     }
 

@@ -313,7 +313,7 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
-        // The same row in two scopes is in two groups, whatever its key is.
+        // The same row in two scopes is in two groups, though its key is one.
         let layout = RowLayout::new(shape, 10).scoped(true);
         let one = row(3, 7, 9, 3, b"abc");
         let bytes = [1, 2].map(|scope| {
