@@ -85,8 +85,13 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     let counting = pass.counts.then(|| Counting::of_part(&engine, &reader, needs)).transpose()?;
     let intake = pass.notes.then(|| Intake::new(&engine, &reader, copies.is_none())).transpose()?;
     let signing = Signing::new(&engine, &reader, &bound, copies, None, None)?;
-    let asked =
-        Asked { intake: intake.as_ref(), counting: counting.as_ref(), signing: Some(&signing), copies, guests: None };
+    let asked = Asked {
+        intake: intake.as_ref(),
+        counting: counting.as_ref(),
+        signing: Some(&signing),
+        copies,
+        ..Asked::default()
+    };
     let (mut took, mut counted, mut tallies) = (Vec::new(), Vec::new(), Vec::new());
     for share in read(&engine, &reader, "read a task", &view.with_copies(copies), asked)? {
         let Share { took: notes, counted: counts, signed } = share;

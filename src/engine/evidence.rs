@@ -2,9 +2,10 @@
 //! read and cut once, and memory does not grow with the pairs.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
-use super::products::{Found, Putting};
+use super::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::error::Result;
 use crate::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap, Ranks};
 
@@ -48,6 +49,18 @@ impl Taking {
         let begin = self.heap.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(numbers))?;
         self.begins.store(rank, begin + 1);
         Ok(())
+    }
+
+    /// Puts down what was taken of these documents, where any may take part.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        from.cells(&self.begins, docs.start as usize)
     }
 
     /// Ends the taking.

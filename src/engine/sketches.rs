@@ -1,8 +1,9 @@
 //! The sketches of all documents of one algorithm, in a memory-mapped work file: a few words a document, by its number.
 
+use std::ops::Range;
 use std::path::Path;
 
-use super::products::{Found, Putting};
+use super::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::error::Result;
 use crate::row::Sketches;
 use crate::shuffle::AtomicCells;
@@ -24,6 +25,16 @@ impl SketchFile {
     pub fn put(&self, doc: u64, sketch: &[u64]) {
         let begin = doc as usize * self.words;
         sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
+    }
+
+    /// Puts down those of some documents.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.cells(&self.cells, docs.start as usize * self.words..docs.end as usize * self.words)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.cells(&self.cells, docs.start as usize * self.words)
     }
 
     /// Puts them down.

@@ -1,6 +1,7 @@
 //! Threads: the parallel loop that every pass is, with a state a thread and errors that keep their order.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -40,6 +41,23 @@ pub struct Engine<'e> {
     pub strict: bool,
     /// Files whose damage showed while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
+}
+
+/// The error of the earliest piece of work that failed, after which no thread begins another one.
+#[derive(Default)]
+struct Failed {
+    stops: AtomicBool,
+    first: Mutex<Option<(usize, Error)>>,
+}
+
+impl Failed {
+    fn note(&self, piece: usize, error: Error) {
+        self.stops.store(true, Ordering::Relaxed);
+        let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(earlier, _)| piece < *earlier) {
+            *first = Some((piece, error));
+        }
+    }
 }
 
 impl Engine<'_> {
@@ -96,6 +114,19 @@ impl Engine<'_> {
         self.work_on(usize::MAX, count, init, each, end)
     }
 
+    /// As [`Engine::work`] from one piece on, until `may_begin` says that no thread is to begin another one. Says which piece is the next:
+    /// all before it are done.
+    pub fn work_while<S, T: Send>(
+        &self,
+        pieces: Range<usize>,
+        may_begin: &(dyn Fn() -> bool + Sync),
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<(usize, Vec<T>)> {
+        self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
+    }
+
     /// As [`Engine::work`], on at most so many threads.
     pub fn work_on<S, T: Send>(
         &self,
@@ -105,16 +136,20 @@ impl Engine<'_> {
         each: impl Fn(&mut S, usize) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let next = AtomicUsize::new(0);
-        let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-        let stop = AtomicBool::new(false);
-        let fail = |piece: usize, error: Error| {
-            stop.store(true, Ordering::Relaxed);
-            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-            if failed.as_ref().is_none_or(|(earlier, _)| piece < *earlier) {
-                *failed = Some((piece, error));
-            }
-        };
+        Ok(self.spread_out(threads, 0..count, &|| true, init, each, end)?.1)
+    }
+
+    fn spread_out<S, T: Send>(
+        &self,
+        threads: usize,
+        pieces: Range<usize>,
+        may_begin: &(dyn Fn() -> bool + Sync),
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, usize) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<(usize, Vec<T>)> {
+        let (next, count) = (AtomicUsize::new(pieces.start), pieces.end);
+        let failed = Failed::default();
         let results = self.pool.broadcast(|thread| {
             if thread.index() >= threads {
                 return None;
@@ -122,17 +157,19 @@ impl Engine<'_> {
             let mut state = match init() {
                 Ok(state) => state,
                 Err(error) => {
-                    fail(0, error);
+                    failed.note(0, error);
                     return None;
                 }
             };
-            while !stop.load(Ordering::Relaxed) {
+            // Whether another piece is begun is asked once one is done, so that each call gets ahead.
+            let mut begins = true;
+            while !failed.stops.load(Ordering::Relaxed) && begins {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
                 if piece >= count {
                     break;
                 }
                 if self.cancel.load(Ordering::Relaxed) {
-                    fail(piece, Error::Interrupted);
+                    failed.note(piece, Error::Interrupted);
                     break;
                 }
                 match each(&mut state, piece) {
@@ -140,20 +177,21 @@ impl Engine<'_> {
                     Err(Error::BadFile { path, why }) if !self.strict => {
                         self.bad.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(why);
                     }
-                    Err(error) => fail(piece, error),
+                    Err(error) => failed.note(piece, error),
                 }
+                begins = may_begin();
             }
             match end(state) {
                 Ok(result) => Some(result),
                 Err(error) => {
-                    fail(count, error);
+                    failed.note(count, error);
                     None
                 }
             }
         });
-        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match failed.first.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some((_, error)) => Err(error),
-            None => Ok(results.into_iter().flatten().collect()),
+            None => Ok((next.into_inner().min(count), results.into_iter().flatten().collect())),
         }
     }
 

@@ -1,10 +1,13 @@
 //! The first pass: counts of words and features over all documents, and what of each of them is kept for those who sign later.
 
+use std::ops::Range;
+
 use super::forward::{Forward, ForwardThread, ForwardWriter};
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
 use crate::corpus::{encode_count, snapshot};
 use crate::engine::evidence;
+use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::hash::hash64;
@@ -130,6 +133,21 @@ impl<'j> Counting<'j> {
             writer.flush()?;
         }
         Ok((thread.tally.documents, thread.tally.tokens))
+    }
+
+    /// Puts down what was counted of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        [&self.words, &self.features].into_iter().flatten().try_for_each(|counts| to.rows(counts))?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.put_portion(docs, to))?;
+        self.forward.as_ref().map_or(Ok(()), |forward| forward.put_portion(to))
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        let counts = [&self.words, &self.features].into_iter().flatten();
+        counts.into_iter().try_for_each(|counts| from.rows(self.engine, counts))?;
+        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.take_portion(docs, from))?;
+        self.forward.as_ref().map_or(Ok(()), |forward| forward.take_portion(from))
     }
 
     /// Of a part of the corpus, whose counts are added to those of other parts: neither cuts nor words are kept.

@@ -5,13 +5,14 @@
 //! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
 
 use std::mem::take;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use super::sign::{SignTally, Signing};
 use crate::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::progress::Unit;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
@@ -42,6 +43,8 @@ struct Part {
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
+    /// How many of the parts stand in portions.
+    given: AtomicUsize,
     first_lines: bool,
     /// Bytes of words of one thread, at the most.
     limit: usize,
@@ -61,7 +64,8 @@ impl ForwardWriter {
     pub fn new(engine: &Engine<'_>, first_lines: bool) -> Result<ForwardWriter> {
         // Where letters end is a number of 32 bits.
         let limit = (engine.budget.a_thread / 4).min(1 << 31);
-        Ok(ForwardWriter { heap: Heap::new(engine.dir, "forward-index")?, parts: Mutex::default(), first_lines, limit })
+        let heap = Heap::new(engine.dir, "forward-index")?;
+        Ok(ForwardWriter { heap, parts: Mutex::default(), given: AtomicUsize::new(0), first_lines, limit })
     }
 
     /// For one thread.
@@ -77,6 +81,28 @@ impl ForwardWriter {
 
     fn append(&self, bytes: &[u8]) -> Result<Place> {
         Ok(Place { begin: self.heap.append(bytes)?, bytes: bytes.len() })
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts down what was recorded since the portion before; all threads have ended their parts.
+    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        let parts = self.parts();
+        to.plain(&&parts[self.given.load(Relaxed)..])?;
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        let mut parts = self.parts();
+        parts.extend(from.plain::<Vec<Part>>()?);
+        self.given.store(parts.len(), Relaxed);
+        Ok(())
     }
 
     /// Ends the recording.
@@ -159,7 +185,7 @@ impl ForwardThread<'_> {
         let lengths = self.to.append(bytemuck::cast_slice(&lengths))?;
         let letters = self.to.append(letters.as_bytes())?;
         let part = Part { lengths, letters, blocks: take(&mut self.blocks), documents: take(&mut self.documents) };
-        self.to.parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        self.to.parts().push(part);
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! The first line of each document, recorded by its hash: two pages with one title are known by it, if few have it.
 
+use std::ops::Range;
+
 use super::links::Earlier;
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::measure::FirstLine;
@@ -37,6 +39,16 @@ impl Headings {
     /// Records what another process has.
     pub fn take_packed(&self, doc: u64, packed: u64) {
         self.packed.store(doc as usize, packed);
+    }
+
+    /// Puts down those of some documents.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.cells(&self.packed, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.cells(&self.packed, docs.start as usize)
     }
 
     /// Puts them down.

@@ -3,10 +3,13 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::copies;
 use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
 use crate::batch::{Documents, IdsSeen, RejectReason};
+use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::Want;
@@ -45,7 +48,7 @@ pub struct RowRecorder<'w> {
 }
 
 /// What one thread took.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Took {
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
@@ -237,6 +240,28 @@ impl<'j> Intake<'j> {
             self.rejecter.put(&mut writer, doc, reason, bytes.string()?)?;
         }
         writer.flush()
+    }
+
+    /// Puts down what was recorded of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.rows(&self.ids)?;
+        self.hashes.as_ref().map_or(Ok(()), |hashes| to.rows(hashes))?;
+        self.keep.put_portion(docs, to)?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.put_portion(docs, to))?;
+        self.rejecter.put_portion(to)?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.put_portion(docs, to))?;
+        to.cells(&self.shapes, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.rows(self.engine, &self.ids)?;
+        self.hashes.as_ref().map_or(Ok(()), |hashes| from.rows(self.engine, hashes))?;
+        self.keep.take_portion(docs, from)?;
+        self.sources.as_ref().map_or(Ok(()), |sources| sources.take_portion(docs, from))?;
+        self.rejecter.take_portion(self.engine, from)?;
+        self.headings.as_ref().map_or(Ok(()), |headings| headings.take_portion(docs, from))?;
+        from.cells(&self.shapes, docs.start as usize)
     }
 
     /// Ends the work of a thread.

@@ -3,6 +3,7 @@
 //! Length alone needs four bytes a document. Where columns of the corpus take part, the whole key of each document is
 //! kept as one byte string that compares like the key (arrow's row format), in a work file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int64Array};
@@ -11,7 +12,7 @@ use arrow_schema::SortOptions;
 use rayon::slice::ParallelSliceMut as _;
 
 use crate::batch::Documents;
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::Want;
@@ -127,6 +128,25 @@ impl<'j> Recorder<'j> {
         let begin = columns.heap.append_both(&(key.len() as u32).to_le_bytes(), key)?;
         columns.begins.store(doc as usize, begin + 1);
         Ok(())
+    }
+
+    /// Puts down what was recorded of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        let docs = docs.start as usize..docs.end as usize;
+        to.plain(&self.kinds())?;
+        to.cells(&self.lengths, docs.clone())?;
+        let Some(columns) = &self.columns else { return Ok(()) };
+        to.heap(&columns.heap)?;
+        to.cells(&columns.begins, docs)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        self.add_kinds(&from.plain::<Vec<[bool; 2]>>()?)?;
+        from.cells(&self.lengths, docs.start as usize)?;
+        let Some(columns) = &self.columns else { return Ok(()) };
+        from.heap(&columns.heap)?;
+        from.cells(&columns.begins, docs.start as usize)
     }
 
     /// Ends the recording.

@@ -1,5 +1,6 @@
 //! One algorithm of a run, with what has come of it so far: rows, then candidates, pairs, and what it says.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ impl<'c> Member<'c, Step> {
 impl<'c> Member<'c, SignedRows> {
     /// An algorithm that has signed a corpus of so many bytes of text.
     pub fn signed(bound: Bound<'c>, chosen: &Chosen, now: SignedRows, text_bytes: u64) -> Member<'c, SignedRows> {
-        let counts = |counts: &BTreeMap<&'static str, u64>| {
+        let counts = |counts: &BTreeMap<Cow<'static, str>, u64>| {
             counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
         };
         let report = AlgorithmReport {

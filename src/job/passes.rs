@@ -7,7 +7,7 @@ use super::count::{Counted, Counting};
 use super::forward::Forward;
 use super::intake::Taken;
 use super::member::{Found, Member, Step};
-use super::products::{Counts, Pairs, Rows, Stock};
+use super::products::{Counts, FIRST, Made, Pairs, Portions, Rows, SECOND, Stock};
 use super::read_back::{Frozen, digest};
 use super::reading::{self, Asked};
 use super::sign::{SignedRows, Signing, rows, spilled};
@@ -96,12 +96,7 @@ pub fn first<'n>(
     let (mut members, bound) = take_members(reader, stock, places.zip(bound).collect())?;
 
     let mut notes = take_notes(engine, reader, stock)?;
-    let mut copies = stock.take::<Classes>(|keys| &keys.copies)?;
-    // Statistics and models that count each text once have to know the copies before they count.
-    if plan.copies_first && copies.is_none() {
-        let found = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
-        copies = Some(stock.offer(stock.due(), |keys| &keys.copies, found)?);
-    }
+    let mut copies = take_copies(engine, reader, plan, stock)?;
     let ((mut counts, mut words), mut copy_keys) = (take_counts(plan, stock)?, None);
     let counting = plan.counts.filter(|_| counts.is_none());
     let takes = notes.is_none() || copies.is_none();
@@ -111,8 +106,12 @@ pub fn first<'n>(
             if plan.sifts_first() { Some(sift::sift(engine, reader, &bound, None, &before.view)?) } else { None };
         let counting = counting.map(|counts| Counting::new(engine, reader, counts.needs, counts.keeps)).transpose()?;
         let early = copies.as_ref().filter(|_| plan.copies_first);
-        let read =
-            reading::first(engine, reader, &before.view, &bound, takes, counting, early, sieve.as_ref(), joining)?;
+        let (counts_too, knows_pages) = (counting.is_some(), reader.pages.stored().is_some());
+        let made =
+            Made { notes: takes, copies: copies.is_none(), counts: counts_too, members: places.clone(), knows_pages };
+        let (portions, sieve) = (Portions::new(FIRST, made), sieve.as_ref());
+        let kept = Some((stock, &portions));
+        let read = reading::first(engine, reader, &before.view, &bound, takes, counting, early, sieve, joining, kept)?;
         copy_keys = read.copy_keys;
         let due = stock.due();
         if let Some(pages) = reader.pages.kept().filter(|_| due) {
@@ -124,14 +123,16 @@ pub fn first<'n>(
             }
             notes = Some(stock.offer(due, |keys| &keys.notes, taken)?);
         }
-        if let Some(Counted { stats, cuts, forward, .. }) = read.counted {
-            counts = Some(stock.offer(due, |keys| &keys.counts, Counts { stats, cuts })?);
-            words = forward.map(|words| stock.offer(due, |keys| &keys.words, words)).transpose()?;
+        if let Some(counted) = read.counted {
+            (counts, words) = offer_counts(stock, due, counted)?;
         }
         let text_bytes = notes.as_ref().map_or(0, |notes| notes.text_bytes);
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(read.signed) {
             let model = model_of(before.models, at);
-            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve.as_ref()))?));
+            members.push((at, signed(reader, stock, due, bound, at, model, (rows, text_bytes, sieve))?));
+        }
+        if due {
+            stock.forget_portions(&portions, 0)?;
         }
     }
     match (notes, copies) {
@@ -155,6 +156,17 @@ fn take_notes(engine: &Engine<'_>, reader: &Reader<'_>, stock: &Stock<'_>) -> Re
     Ok(notes)
 }
 
+/// The exact copies, where they were put down, or where they are to be known before the first reading.
+fn take_copies(engine: &Engine<'_>, reader: &Reader<'_>, plan: &Plan, stock: &Stock<'_>) -> Result<Option<Classes>> {
+    let copies = stock.take::<Classes>(|keys| &keys.copies)?;
+    // Statistics and models that count each text once have to know the copies before they count.
+    if plan.copies_first && copies.is_none() {
+        let found = copies::fold(engine, reader, &copies::read(engine, reader)?)?;
+        return stock.offer(stock.due(), |keys| &keys.copies, found).map(Some);
+    }
+    Ok(copies)
+}
+
 /// Statistics that were put down, with the words that are still needed.
 fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option<Forward>)> {
     if plan.counts.is_none() {
@@ -171,6 +183,14 @@ fn take_counts(plan: &Plan, stock: &Stock<'_>) -> Result<(Option<Counts>, Option
     }
     let Some(counts) = stock.take::<Counts>(|keys| &keys.counts)? else { return Ok((None, None)) };
     let words = if asks_words { stock.take::<Forward>(|keys| &keys.words)? } else { None };
+    Ok((Some(counts), words))
+}
+
+/// Puts statistics down where that is due, with the words that were kept.
+fn offer_counts(stock: &Stock<'_>, due: bool, counted: Counted) -> Result<(Option<Counts>, Option<Forward>)> {
+    let Counted { stats, cuts, forward, .. } = counted;
+    let counts = stock.offer(due, |keys| &keys.counts, Counts { stats, cuts })?;
+    let words = forward.map(|words| stock.offer(due, |keys| &keys.words, words)).transpose()?;
     Ok((Some(counts), words))
 }
 
@@ -279,7 +299,11 @@ pub fn sign<'c>(
         let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = bound.into_iter().unzip();
         let view = view.with_copies(Some(copies));
         let sieve = if plan.sifts { Some(sift::sift(engine, reader, &bound, Some(copies), &view)?) } else { None };
-        let rows = sign_again(engine, reader, &bound, &view, stats, copies, words, sieve.as_ref(), numbered)?;
+        let knows_pages = reader.pages.stored().is_some();
+        let made = Made { members: places.clone(), knows_pages, ..Made::default() };
+        let portions = Portions::new(SECOND, made);
+        let again = Again { view: &view, stats, copies, words, numbered, kept: (stock, &portions) };
+        let rows = sign_again(engine, reader, &bound, sieve.as_ref(), again)?;
         let due = stock.due();
         for ((at, bound), rows) in places.into_iter().zip(bound).zip(rows) {
             let model = model_of(models, at);
@@ -287,29 +311,38 @@ pub fn sign<'c>(
         }
         if due {
             stock.forget(|keys| &keys.words)?;
+            stock.forget_portions(&portions, 0)?;
         }
     }
     members.sort_by_key(|(at, _)| *at);
     Ok(members.into_iter().map(|(_, member)| member).collect())
 }
 
+/// What those sign by who wait for the first reading, when it is their turn.
+struct Again<'a> {
+    view: &'a View<'a>,
+    stats: &'a CorpusStats,
+    copies: &'a Classes,
+    words: Option<Forward>,
+    numbered: Option<Numbered>,
+    kept: (&'a Stock<'a>, &'a Portions),
+}
+
 fn sign_again(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     bound: &[Bound<'_>],
-    view: &View<'_>,
-    stats: &CorpusStats,
-    copies: &Classes,
-    words: Option<Forward>,
     sieve: Option<&Sieve>,
-    numbered: Option<Numbered>,
+    again: Again<'_>,
 ) -> Result<Vec<SignedRows>> {
+    let Again { view, stats, copies, words, numbered, kept } = again;
     let running = engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
     let signing = Signing::new(engine, reader, bound, Some(copies), sieve, numbered)?;
     let tallies = match words {
         Some(words) => words.sign(engine, view, stats, &signing)?,
         None => {
-            let asked = Asked { signing: Some(&signing), copies: Some(copies), ..Asked::default() };
+            let portions = Some(kept).filter(|_| numbered.is_none());
+            let asked = Asked { signing: Some(&signing), copies: Some(copies), portions, ..Asked::default() };
             reading::read(engine, reader, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
         }
     };

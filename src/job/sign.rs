@@ -1,7 +1,12 @@
 //! The signatures of several algorithms from one pass over the documents, with all else that their pairs will be asked for.
 
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
 use super::timing::{Sample, Timed};
 use crate::engine::evidence::{Evidence, Taking, let_go};
+use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::error::Result;
@@ -32,7 +37,7 @@ pub struct SignedRows {
 }
 
 /// Documents of one algorithm, exact copies counted one by one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
     /// By whether they have a signature.
     pub documents: Tally,
@@ -191,6 +196,24 @@ impl<'s> Signing<'s> {
             each.for_each(|(bound, tally)| tally.timed.add(bound, document, bytes, &mut scratch.0));
         }
         Ok(())
+    }
+
+    /// Puts down what was signed of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| {
+            to.rows(&output.rows)?;
+            output.taking.as_ref().map_or(Ok(()), |taking| taking.put_portion(docs, to))?;
+            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.put_portion(docs, to))
+        })
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, engine: &Engine<'_>, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        self.outputs.iter().try_for_each(|output| {
+            from.rows(engine, &output.rows)?;
+            output.taking.as_ref().map_or(Ok(()), |taking| taking.take_portion(docs, from))?;
+            output.sketches.as_ref().map_or(Ok(()), |sketches| sketches.take_portion(docs, from))
+        })
     }
 
     /// Ends the work of a thread.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::row::Signatures;
 use crate::stage::bound::Bound;
 use crate::text::Analysis;
@@ -31,7 +33,7 @@ impl Sample {
 }
 
 /// What signing the sample took of one algorithm, all that is shared being there already.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Timed {
     took: Duration,
     /// Bytes of the texts.

@@ -3,8 +3,10 @@
 //! Cutting by dictionary costs ten times what all else on a text does, and the bits a twenty-fourth of the text in a
 //! memory-mapped work file, so a corpus that is counted is segmented once for the whole job.
 
+use std::ops::Range;
+
 use super::reader::Reader;
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
@@ -42,6 +44,18 @@ impl CutsWriter {
     /// The bits of the document that was noted last, by what was its `scratch`.
     pub fn bits(scratch: &[u8]) -> &[u8] {
         scratch.get(LENGTH..).unwrap_or_default()
+    }
+
+    /// Puts down those of some documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.bits)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.bits)?;
+        from.cells(&self.begins, docs.start as usize)
     }
 
     /// Ends the writing.

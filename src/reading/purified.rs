@@ -35,6 +35,16 @@ pub(crate) enum Reading {
     Again(Arc<Stored>),
 }
 
+impl Reading {
+    /// Where pages that are purified are kept.
+    pub(crate) fn filling(&self) -> Option<&Filling> {
+        match self {
+            Reading::Purify(filling) => filling.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// How a reading comes by its texts.
 pub(crate) fn how(engine: &Engine<'_>, reader: &Reader<'_>, want: &Want) -> Result<Reading> {
     if !want.text || !reader.has_pages() {

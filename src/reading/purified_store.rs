@@ -1,11 +1,12 @@
 //! What came of every page, in a work file, by the number of the document.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::purify_report::PurifyReport;
 use crate::batch::RejectReason;
-use crate::engine::products::{Found, Product, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Product, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap};
@@ -102,6 +103,18 @@ impl Filling {
         let begin = self.heap.append(bytes)?;
         places.iter().for_each(|&(doc, place)| self.begins.store(doc as usize, begin + place + 1));
         Ok(())
+    }
+
+    /// Puts down what came of these documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        from.cells(&self.begins, docs.start as usize)
     }
 
     /// Ends the filling.

@@ -1,13 +1,16 @@
 //! Readings of a corpus on all threads, a piece of a file at a time.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytesize::ByteSize;
 
 use super::purified::{self, Reading};
+use super::purified_store::Filling;
 use super::purify_report::PurifyReport;
 use super::reader::Reader;
 use crate::batch::Documents;
+use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::progress::Unit;
 use crate::engine::room::Room;
 use crate::engine::threads::Engine;
@@ -29,6 +32,71 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     Error::LargePage { path: page.path, column: page.column, bytes, asked, least }
 }
 
+/// Where a reading rests: all threads end what they have, and what is known of the documents so far may be put down.
+pub trait Rests<T>: Sync {
+    /// What was put down before is taken up, and what came of pages with it; says which document is the first that is to be read.
+    ///
+    /// # Errors
+    /// A disk that cannot be read.
+    fn begin(&self, pages: Option<PagesSoFar<'_>>) -> Result<u64>;
+
+    /// Whether the reading is to rest now.
+    fn is_due(&self) -> bool;
+
+    /// All documents before `end` were read; `results` is what the threads say of those since the last rest.
+    ///
+    /// # Errors
+    /// A full disk.
+    fn rest(&self, end: u64, results: &[T], pages: Option<PagesSoFar<'_>>) -> Result<()>;
+}
+
+/// What a reading has made of pages so far.
+pub struct PagesSoFar<'p> {
+    filling: &'p Filling,
+    report: &'p Mutex<PurifyReport>,
+}
+
+impl PagesSoFar<'_> {
+    /// What is said of them.
+    pub fn report(&self) -> PurifyReport {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Puts down what came of these documents.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        self.filling.put_portion(docs, to)
+    }
+
+    /// Takes it up, with what is said of all documents up to these.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn take_portion(&self, docs: &Range<u64>, report: PurifyReport, from: &mut PortionReader<'_>) -> Result<()> {
+        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
+        self.filling.take_portion(docs, from)
+    }
+}
+
+/// A reading that never rests.
+pub struct Restless;
+
+impl<T> Rests<T> for Restless {
+    fn begin(&self, _: Option<PagesSoFar<'_>>) -> Result<u64> {
+        Ok(0)
+    }
+
+    fn is_due(&self) -> bool {
+        false
+    }
+
+    fn rest(&self, _: u64, _: &[T], _: Option<PagesSoFar<'_>>) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl Reader<'_> {
     /// Reads the documents on all threads, a piece of a file at a time.
     ///
@@ -43,11 +111,32 @@ impl Reader<'_> {
         each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let splits = self.pieces(engine);
+        self.read_and_rest(engine, name, want, &Restless, init, each, end)
+    }
+
+    /// The same of a reading that rests now and then. What the threads say of documents that were taken up is not among the results.
+    ///
+    /// # Errors
+    /// As [`Reader::read`], and those of `rests`.
+    pub fn read_and_rest<S, T: Send>(
+        &self,
+        engine: &Engine<'_>,
+        name: &str,
+        want: &Want,
+        rests: &dyn Rests<T>,
+        init: impl Fn() -> Result<S> + Sync,
+        each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
+        end: impl Fn(S) -> Result<T> + Sync,
+    ) -> Result<Vec<T>> {
         let bar = engine.progress.stage(name, self.documents(), Unit::Documents);
         let reading = purified::how(engine, self, want)?;
         let want = self.within_limit(want);
-        let told = Mutex::new(PurifyReport::default());
+        let report = Mutex::new(PurifyReport::default());
+        let pages = || reading.filling().map(|filling| PagesSoFar { filling, report: &report });
+        let begin = rests.begin(pages())?;
+        bar.add(begin);
+        let mut splits = self.pieces(engine);
+        splits.retain(|split| split.first_doc + split.rows > begin);
         let room = engine.room();
         let done = |(state, purified): &mut (S, PurifyReport), batch: Documents| {
             engine.go_on()?;
@@ -56,31 +145,36 @@ impl Reader<'_> {
             bar.add(batch.len() as u64);
             Ok(())
         };
-        let results = engine.work(
-            splits.len(),
-            || Ok((init()?, PurifyReport::default())),
-            |thread, piece| {
-                let file = &self.source.files[splits[piece].file];
-                let asks = purified::asks(self, file, &want, &reading);
-                let segments = self.source.segments(&splits[piece], &asks, engine.budget.small_piece())?;
-                segments.iter().try_for_each(|Segment { split, bytes, .. }| {
-                    room.hold(thread, *bytes, &|| engine.go_on(), &done, |thread, reader| {
-                        let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
-                        self.source.read(split, &asks, &mut hand)
-                    })
+        let init = || Ok((init()?, PurifyReport::default()));
+        let piece = |thread: &mut (S, PurifyReport), piece: usize| {
+            let file = &self.source.files[splits[piece].file];
+            let asks = from(begin, &splits[piece], purified::asks(self, file, &want, &reading));
+            let segments = self.source.segments(&splits[piece], &asks, engine.budget.small_piece())?;
+            segments.iter().try_for_each(|Segment { split, bytes, .. }| {
+                room.hold(thread, *bytes, &|| engine.go_on(), &done, |thread, reader| {
+                    let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
+                    self.source.read(split, &asks, &mut hand)
                 })
-            },
-            |mut thread| {
-                room.help(&mut thread, &done);
-                let (state, purified) = thread;
-                free_pooled_lists();
-                told.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
-                end(state)
-            },
-        )?;
+            })
+        };
+        let end = |mut thread: (S, PurifyReport)| {
+            room.help(&mut thread, &done);
+            let (state, purified) = thread;
+            free_pooled_lists();
+            report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
+            end(state)
+        };
+        // Once a file is damaged there is nothing to put down, and all such files are to be found.
+        let goes_on = || !rests.is_due() || engine.none_bad().is_err();
+        let rest = |next: usize, some: &[T]| match splits.get(next) {
+            Some(split) if engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
+            _ => Ok(()),
+        };
+        let work = |from: usize| engine.work_while(from..splits.len(), &goes_on, init, piece, end);
+        let results = in_turns(splits.len(), work, rest)?;
         engine.none_bad()?;
         if let Reading::Purify(Some(filling)) = reading {
-            self.pages.keep(filling, told.into_inner().unwrap_or_else(PoisonError::into_inner))?;
+            self.pages.keep(filling, report.into_inner().unwrap_or_else(PoisonError::into_inner))?;
         }
         Ok(results)
     }
@@ -139,6 +233,36 @@ impl Reader<'_> {
         }
         want
     }
+}
+
+/// Does pieces of work in turns: `work` from a piece on, as far as it says, then `rest` with that piece and what came of it.
+fn in_turns<T>(
+    pieces: usize,
+    work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
+    rest: impl Fn(usize, &[T]) -> Result<()>,
+) -> Result<Vec<T>> {
+    let (mut results, mut next) = (Vec::new(), 0);
+    loop {
+        let (begun, some) = work(next)?;
+        next = begun;
+        rest(next, &some)?;
+        results.extend(some);
+        if next >= pieces {
+            return Ok(results);
+        }
+    }
+}
+
+/// What is asked for of the documents of a piece from a number on.
+fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
+    if split.first_doc < begin {
+        asks.rows = Some(match asks.rows {
+            None => RowFilter::Where(Arc::new(move |doc| doc >= begin)),
+            Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| doc >= begin && passes(doc))),
+            Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| doc >= begin).collect()),
+        });
+    }
+    asks
 }
 
 /// What a filter asks for of the documents below a number. A piece may reach beyond `--limit`, where there are neither

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::classes::number;
 use super::reader::Reader;
 use crate::batch::{Documents, RejectReason, Rejection};
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
@@ -110,6 +110,21 @@ impl Rejecter {
         record[20] = reason.code();
         self.counts[usize::from(reason.code())].fetch_add(1, Ordering::Relaxed);
         writer.push(&record)
+    }
+
+    /// Puts down what was set aside since the portion before.
+    pub fn put_portion(&self, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.plain(&self.counts.each_ref().map(|count| count.load(Ordering::Relaxed)))?;
+        to.rows(&self.rows)?;
+        to.heap(&self.details)
+    }
+
+    /// Takes it up.
+    pub fn take_portion(&self, engine: &Engine<'_>, from: &mut PortionReader<'_>) -> Result<()> {
+        let counts: [u64; RejectReason::ALL.len()] = from.plain()?;
+        self.counts.iter().zip(counts).for_each(|(count, known)| count.store(known, Ordering::Relaxed));
+        from.rows(engine, &self.rows)?;
+        from.heap(&self.details)
     }
 
     /// Ends the collection.

@@ -3,12 +3,14 @@
 //! A value stands in a work file once for neighbours that share it; for each document its place is kept, 8 bytes. Who counts by
 //! value sorts by its hash, of 64 bits.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::reader::Reader;
 use crate::batch::Documents;
-use crate::engine::products::{Found, Putting};
+use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::Want;
@@ -68,6 +70,18 @@ impl<'j> Recorder<'j> {
         let begin = self.heap.append_both(&(value.len() as u32).to_le_bytes(), value)?;
         self.begins.store(doc as usize, begin + 1);
         Ok(())
+    }
+
+    /// Puts down those of some documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+        to.heap(&self.heap)?;
+        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+    }
+
+    /// Takes them up.
+    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+        from.heap(&self.heap)?;
+        from.cells(&self.begins, docs.start as usize)
     }
 
     /// Ends the recording.

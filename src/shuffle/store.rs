@@ -47,6 +47,10 @@ pub(super) struct State {
     /// Bytes of records in the chunks.
     held: usize,
     pub(super) blocks: Vec<Block>,
+    /// Bytes at the beginning of the chunks, taken together, that [`Store::fresh`] has handed out.
+    given: usize,
+    /// Blocks of which it has not handed out all: their places, and how many bytes of each it has.
+    fresh: Vec<(usize, usize)>,
     pub(super) removed: bool,
 }
 
@@ -73,7 +77,7 @@ impl Store {
             if tries > TRIES || !self.memory.spill_fullest()? {
                 // The budget is tiny, or others hold it all in what they write just now: to go on is better than to wait.
                 let block = self.file.append(&[rest])?;
-                part.lock().blocks.push(block);
+                part.lock().push(block, 0);
                 break;
             }
             rest = self.append_in_memory(part, rest);
@@ -113,6 +117,38 @@ impl Store {
         result
     }
 
+    /// Hands out the rows of a partition that it has not handed out before, whole records at a time; no writer is at work. They stay
+    /// where they are.
+    pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut state = self.parts[partition].lock();
+        let mut given = state.given;
+        for chunk in &state.chunks {
+            let skipped = given.min(chunk.len());
+            given -= skipped;
+            if skipped < chunk.len() {
+                each(&chunk[skipped..])?;
+            }
+        }
+        let mut piece =
+            vec![0; if state.fresh.is_empty() { 0 } else { (1 << 20) / self.spec.width.max(1) * self.spec.width }];
+        for &(at, given) in &state.fresh {
+            let (mut reader, mut given) = (self.file.read(&state.blocks[at..=at]), given);
+            loop {
+                let filled = reader.read(&mut piece)?;
+                let skipped = given.min(filled);
+                given -= skipped;
+                match filled {
+                    0 => break,
+                    _ if skipped < filled => each(&piece[skipped..filled])?,
+                    _ => {}
+                }
+            }
+        }
+        state.given = state.held;
+        state.fresh.clear();
+        Ok(())
+    }
+
     /// Drops the rows of a partition for good; false if that was done before.
     pub(super) fn remove(&self, partition: usize) -> bool {
         let part = &self.parts[partition];
@@ -121,6 +157,7 @@ impl Store {
         state.held = 0;
         self.release(std::mem::take(&mut state.chunks));
         self.file.give_back(&std::mem::take(&mut state.blocks));
+        state.fresh.clear();
         !std::mem::replace(&mut state.removed, true)
     }
 
@@ -151,8 +188,11 @@ impl Holder for Store {
             Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
                 // The rows leave memory only now, so that a full disk loses none.
                 let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
-                state.held -= gone.iter().map(Vec::len).sum::<usize>();
-                state.blocks.push(block);
+                let bytes = gone.iter().map(Vec::len).sum::<usize>();
+                state.held -= bytes;
+                let given = state.given.saturating_sub(state.held);
+                state.given -= given;
+                state.push(block, given);
                 self.release(gone);
             }),
             _ => Ok(()),
@@ -182,6 +222,14 @@ impl Part {
 }
 
 impl State {
+    /// Adds a block, of which so many bytes were handed out as fresh ones.
+    fn push(&mut self, block: Block, given: usize) {
+        if (given as u64) < block.length() {
+            self.fresh.push((self.blocks.len(), given));
+        }
+        self.blocks.push(block);
+    }
+
     /// Bytes of records, in memory and on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()

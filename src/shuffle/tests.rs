@@ -265,3 +265,40 @@ fn a_folder_that_takes_no_files_is_an_error() {
     assert!(sorted.load(0, 1 << 20).is_ok());
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));
 }
+
+/// Rows of several rounds, with memory for all of them, for some, and for none, so that blocks go to disk between the rounds and in the
+/// midst of one: each comes once, in its round, and all stay.
+#[test]
+fn fresh_rows_are_those_since_the_last_time() {
+    let dir = tempfile::tempdir().unwrap();
+    for memory_bytes in [0, 40 * KIB, 300 * KIB, 100 << 20] {
+        for width in [9, 24] {
+            let memory = Memory::new(memory_bytes);
+            let shuffle = Shuffle::new(spec(width, 4, Order::Hash, 5), dir.path(), &memory).unwrap();
+            let other = Shuffle::new(spec(width, 4, Order::Hash, 3), dir.path(), &memory).unwrap();
+            let mut all = Vec::new();
+            for round in 0..7 {
+                let rows = random_records([3000, 1, 0, 20_000, 500, 9000, 20][round], width, 1 << 20, round as u64);
+                let (mut writer, mut beside) = (shuffle.writer(), other.writer());
+                for row in rows.chunks_exact(width) {
+                    writer.push(row).unwrap();
+                    beside.push(row).unwrap();
+                }
+                writer.flush().unwrap();
+                let mut fresh = Vec::new();
+                let mut take = |rows: &[u8]| {
+                    assert!(!rows.is_empty() && rows.len().is_multiple_of(width));
+                    fresh.extend_from_slice(rows);
+                    Ok(())
+                };
+                shuffle.fresh(&mut take).unwrap();
+                assert!(sorted_by_std(&fresh, width) == sorted_by_std(&rows, width), "{memory_bytes} {round}");
+                // What comes to another shuffle sends rows of this one to disk.
+                beside.flush().unwrap();
+                all.extend(rows);
+            }
+            let loaded = load_all(&shuffle.finish().unwrap(), 4, 1 << 20).unwrap();
+            assert!(sorted_by_std(&loaded, width) == sorted_by_std(&all, width));
+        }
+    }
+}

@@ -51,6 +51,15 @@ impl Shuffle {
         Writer { store: &self.store, slot_bytes, width, staging: Vec::new(), filled: Vec::new() }
     }
 
+    /// Hands out the rows that came since the last time, whole records at a time and in no order; no writer is at work. They stay.
+    ///
+    /// # Errors
+    /// What `each` returns; [`Error::Damaged`] or [`Error::Io`] for a disk that does not give rows back. Those that were handed out come
+    /// again then.
+    pub fn fresh(&self, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        (0..self.store.parts.len()).try_for_each(|partition| self.store.fresh(partition, each))
+    }
+
     /// Ends the writing.
     ///
     /// # Errors

@@ -1,9 +1,12 @@
 //! sign: the signatures of all chosen algorithms from one analysis of a document.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::bound::Bound;
-use crate::row::{Reason, Row, RowLayout, Signatures};
+use crate::row::{Row, RowLayout, Signatures};
 use crate::text::Analysis;
 
 /// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for its
@@ -47,30 +50,30 @@ pub fn encode<E>(
 
 /// Documents of one algorithm by whether they have a signature, exact copies counted one by one. Sums over any parts of the corpus
 /// add up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
     /// With a signature.
     pub signed: u64,
     /// Without one, by reason.
-    pub unsigned: BTreeMap<Reason, u64>,
+    pub unsigned: BTreeMap<Cow<'static, str>, u64>,
     /// Worth knowing about.
-    pub flagged: BTreeMap<Reason, u64>,
+    pub flagged: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Tally {
     /// Counts what was emitted for a document that stands for so many.
     pub fn add(&mut self, out: &Signatures, documents: u64) {
         match out.reason() {
-            Some(reason) => *self.unsigned.entry(reason).or_default() += documents,
+            Some(reason) => *self.unsigned.entry(Cow::Borrowed(reason)).or_default() += documents,
             None => self.signed += documents,
         }
-        out.flags().iter().for_each(|flag| *self.flagged.entry(flag).or_default() += documents);
+        out.flags().iter().for_each(|flag| *self.flagged.entry(Cow::Borrowed(flag)).or_default() += documents);
     }
 
     /// Adds another part of the corpus.
     pub fn merge(&mut self, other: &Tally) {
         self.signed += other.signed;
-        other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason).or_default() += count);
-        other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag).or_default() += count);
+        other.unsigned.iter().for_each(|(reason, count)| *self.unsigned.entry(reason.clone()).or_default() += count);
+        other.flagged.iter().for_each(|(flag, count)| *self.flagged.entry(flag.clone()).or_default() += count);
     }
 }

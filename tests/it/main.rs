@@ -43,6 +43,7 @@ mod one_build;
 mod one_reading;
 mod oracle;
 mod pages;
+mod portions;
 mod printed;
 mod readers;
 mod references;

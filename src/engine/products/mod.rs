@@ -11,6 +11,7 @@
 
 mod files;
 mod ledger;
+mod portion;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -27,6 +28,7 @@ use crate::io::{InputFile, LEDGER, Ledger, SetAside, WorkFolder};
 
 pub use files::{Found, Putting};
 use ledger::Entry;
+pub use portion::{PortionReader, PortionWriter};
 
 /// What can be put down and taken up.
 pub trait Product: Sized {
@@ -200,11 +202,22 @@ impl<'w> Products<'w> {
     /// # Errors
     /// A disk that cannot be read.
     pub fn take<T: Product>(&self, engine: &Engine<'_>, documents: u64, key: &Key) -> Result<Option<T>> {
+        self.take_with(key, |found| T::take_up(engine, documents, found))
+    }
+
+    /// The same by a function.
+    ///
+    /// # Errors
+    /// As [`Products::take`].
+    pub fn take_with<T>(&self, key: &Key, take_up: impl FnOnce(&mut Found<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(entry) = self.state().ledger.products.get(&key.hash).and_then(Entry::read) else { return Ok(None) };
-        let mut found = Found::new(self.dir(), &entry);
-        match T::take_up(engine, documents, &mut found) {
+        match take_up(&mut Found::new(self.dir(), &entry)) {
             Ok(value) => {
-                self.state().taken_up.push(key.what.clone());
+                let mut state = self.state();
+                // Portions of one reading are one thing for the reader.
+                if state.taken_up.last() != Some(&key.what) {
+                    state.taken_up.push(key.what.clone());
+                }
                 Ok(Some(value))
             }
             Err(Error::Damaged { path, why }) => {
@@ -227,9 +240,24 @@ impl<'w> Products<'w> {
     /// A disk that cannot be written.
     pub fn put<T: Product>(&self, engine: &Engine<'_>, key: &Key, value: &mut T) -> Result<()> {
         let running = engine.clock.stage(format!("put down {}", key.what));
+        let bytes = self.put_with(engine, key, |to| value.put_down(engine, to))?;
+        running.end(0, 0, bytes.unwrap_or(0));
+        Ok(())
+    }
+
+    /// The same by a function, as a part of the stage at hand; says how many bytes were put down, if there was room for them.
+    ///
+    /// # Errors
+    /// As [`Products::put`].
+    pub fn put_with(
+        &self,
+        engine: &Engine<'_>,
+        key: &Key,
+        put_down: impl FnOnce(&mut Putting<'_>) -> Result<()>,
+    ) -> Result<Option<u64>> {
         Ledger::set_aside(self.dir());
         let mut putting = Putting::new(self.dir(), &key.hash);
-        if let Err(error) = value.put_down(engine, &mut putting) {
+        if let Err(error) = put_down(&mut putting) {
             putting.drop_files();
             if error.full().is_none() {
                 return Err(error);
@@ -237,11 +265,11 @@ impl<'w> Products<'w> {
             tracing::warn!("{error}; {} is not put down, and the run goes on without", key.what);
             // Not tried again for each product that follows.
             self.state().last = Instant::now();
-            return Ok(());
+            return Ok(None);
         }
         let (_, cpu_seconds, _) = engine.clock.totals();
         let entry = putting.entry(&key.what, self.before + cpu_seconds);
-        running.end(0, 0, entry.bytes());
+        let bytes = entry.bytes();
         let mut state = self.state();
         if state.ledger.build.is_empty() {
             state.ledger.build = ledger::build();
@@ -251,7 +279,7 @@ impl<'w> Products<'w> {
         self.folder.keep();
         state.last = Instant::now();
         note(Some(ledger::sums(&state.ledger)));
-        Ok(())
+        Ok(Some(bytes))
     }
 
     /// Removes a product that nothing will ask for any more.

@@ -1,11 +1,11 @@
 //! The products of one attempt: keys are made when the first of them is asked for.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use bytesize::ByteSize;
 
 use super::keys::Keys;
-use crate::engine::products::{Kept, Key, Left, Product, Products};
+use crate::engine::products::{Kept, Key, Left, PortionReader, PortionWriter, Product, Products, Putting};
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Source, WorkFolder};
@@ -29,11 +29,82 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     let reader = Reader::new(options, source, &pipeline);
     // An input that is another one by now is told where it is read.
     let Ok(keys) = Keys::without(&reader, &left.known_bad(), plan, None) else { return Ok(None) };
-    let there = if options.stats.is_some() { left.of_keys(keys.of_texts()) } else { left.of_keys(keys.all()) };
+    let portions = portions_left(&left, &keys, plan);
+    let keys = if options.stats.is_some() { keys.of_texts().collect::<Vec<_>>() } else { keys.all().collect() };
+    let there = left.of_keys(keys.into_iter().chain(&portions));
     Ok(there.map(|(names, Kept { cpu_seconds, bytes })| {
+        let mut names = names;
+        names.dedup();
         let (names, size) = (names.join(", "), ByteSize(bytes));
         format!("taken up from an earlier run ({cpu_seconds:.1} CPU s of work, {size}): {names}")
     }))
+}
+
+/// The keys of the portions of the first reading and of the second that are there, where they make all that is not.
+fn portions_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
+    let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
+    let waits =
+        |at: &usize| ![&keys.members[*at].rows, &keys.members[*at].pairs, &keys.members[*at].near].into_iter().any(has);
+    let (first, second): (Vec<usize>, Vec<usize>) =
+        (0..plan.signs.len()).filter(waits).partition(|&at| plan.signs_first(at));
+    let takes = !has(&keys.notes) || !has(&keys.copies);
+    let counts = plan.counts.is_some() && !has(&keys.counts);
+    let copies = takes && !has(&keys.copies);
+    let knows_pages = has(&keys.pages);
+    let first = Made { notes: takes, copies, counts, members: first, knows_pages };
+    let readings = [(FIRST, first), (SECOND, Made { members: second, knows_pages, ..Made::default() })];
+    let portions = readings.into_iter().flat_map(|(reading, made)| {
+        let portions = Portions::new(reading, made);
+        (0..).map(move |at| portions.key(keys, at)).take_while(&has)
+    });
+    portions.collect()
+}
+
+/// The reading that notes rows, and in which those sign who wait for nothing.
+pub const FIRST: &str = "the first reading";
+/// That in which the others sign.
+pub const SECOND: &str = "the second reading";
+
+/// What a reading makes.
+#[derive(Default)]
+pub struct Made {
+    /// Notes of rows.
+    pub notes: bool,
+    /// The exact copies.
+    pub copies: bool,
+    /// Counts, with the words of documents.
+    pub counts: bool,
+    /// Rows of these algorithms.
+    pub members: Vec<usize>,
+    /// Texts of pages are known before it.
+    pub knows_pages: bool,
+}
+
+/// The portions of a reading that makes all this. Keys are made when the first of them is asked for.
+pub struct Portions {
+    reading: &'static str,
+    made: Made,
+    lines: OnceLock<String>,
+}
+
+impl Portions {
+    /// Of this reading.
+    pub fn new(reading: &'static str, made: Made) -> Portions {
+        Portions { reading, made, lines: OnceLock::new() }
+    }
+
+    /// The key of one of them, counted from 0.
+    fn key(&self, keys: &Keys, at: u64) -> Key {
+        let lines = self.lines.get_or_init(|| {
+            let Made { notes, copies, counts, members, knows_pages } = &self.made;
+            let some = [(notes, &keys.notes), (copies, &keys.copies), (counts, &keys.counts), (counts, &keys.words)];
+            let some = some.into_iter().filter_map(|(is_made, key)| is_made.then_some(key));
+            let made = some.chain(members.iter().map(|&at| &keys.members[at].rows));
+            made.map(|key| format!("{}\n", key.hash)).collect::<String>() + &format!("pages known {knows_pages}")
+        });
+        let what = format!("portions of {}", self.reading);
+        Key { hash: Key::new(what.clone(), &[lines, &at.to_string()]).hash, what }
+    }
 }
 
 /// What a job takes up, and where it puts down.
@@ -43,7 +114,7 @@ pub struct Stock<'j> {
     plan: &'j Plan,
     frozen: Option<&'j Frozen>,
     products: &'j Products<'j>,
-    keys: OnceCell<Keys>,
+    keys: OnceLock<Keys>,
 }
 
 impl<'j> Stock<'j> {
@@ -55,7 +126,7 @@ impl<'j> Stock<'j> {
         frozen: Option<&'j Frozen>,
         products: &'j Products<'j>,
     ) -> Stock<'j> {
-        Stock { engine, reader, plan, frozen, products, keys: OnceCell::new() }
+        Stock { engine, reader, plan, frozen, products, keys: OnceLock::new() }
     }
 
     /// The passes.
@@ -92,6 +163,51 @@ impl<'j> Stock<'j> {
     pub fn take<T: Product>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
         let Some(products) = self.there() else { return Ok(None) };
         products.take(self.engine, self.reader.documents(), key(self.keys()?))
+    }
+
+    /// Takes up a portion of a reading by a function that reads its bytes; none where there is none that is whole.
+    ///
+    /// # Errors
+    /// A disk that cannot be read, and what the function returns.
+    pub fn take_portion(
+        &self,
+        portions: &Portions,
+        at: u64,
+        take: impl FnOnce(&mut PortionReader<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(products) = self.there() else { return Ok(false) };
+        let key = portions.key(self.keys()?, at);
+        let taken = products.take_with(&key, |found| take(&mut PortionReader::new(&found.bytes()?)))?;
+        Ok(taken.is_some())
+    }
+
+    /// Puts a portion down; says whether there was room for it.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn put_portion(
+        &self,
+        portions: &Portions,
+        at: u64,
+        put: impl FnOnce(&mut PortionWriter<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let put = |to: &mut Putting<'_>| to.stream(|writer| put(&mut PortionWriter::new(writer)));
+        let bytes = self.products.put_with(self.engine, &portions.key(self.keys()?, at), put)?;
+        tracing::debug!(reading = portions.reading, portion = at, bytes, "portion put down");
+        Ok(bytes.is_some())
+    }
+
+    /// Removes the portions of a reading from one on.
+    ///
+    /// # Errors
+    /// A ledger that cannot be written.
+    pub fn forget_portions(&self, portions: &Portions, from: u64) -> Result<()> {
+        let Some(products) = self.there() else { return Ok(()) };
+        let keys = self.keys()?;
+        // The first of them may be gone already, for it was damaged.
+        products.forget(&portions.key(keys, from))?;
+        let mut there = (from + 1..).map(|at| portions.key(keys, at)).take_while(|key| products.has(key));
+        there.try_for_each(|key| products.forget(&key))
     }
 
     /// Whether what comes of the stage at hand is to be put down.

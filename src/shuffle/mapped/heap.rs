@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
-use crate::shuffle::space::{self, WRITE};
+use crate::shuffle::space::{self, READ, WRITE};
 
 /// Bytes gathered before they are written: so many that the disk sees few calls.
 const GATHERED_BYTES: usize = 256 << 10;
@@ -26,6 +26,8 @@ pub struct Heap {
 struct Tail {
     offset: u64,
     gathered: Vec<u8>,
+    /// Up to here [`Heap::fresh`] has handed out the bytes.
+    given: u64,
 }
 
 impl Heap {
@@ -60,14 +62,36 @@ impl Heap {
             return Ok(offset);
         }
         // The places are taken under the lock; the writing goes on beside the next callers.
-        let before = Tail { offset: tail.offset, gathered: std::mem::take(&mut tail.gathered) };
+        let (gathered, begin) = (std::mem::take(&mut tail.gathered), tail.offset);
         tail.offset = offset + bytes as u64;
         tail.gathered.reserve_exact(GATHERED_BYTES);
         drop(tail);
-        self.write(&before.gathered, before.offset)?;
+        self.write(&gathered, begin)?;
         self.write(first, offset)?;
         self.write(second, offset + first.len() as u64)?;
         Ok(offset)
+    }
+
+    /// Hands out the bytes that came since the last time, in order; no thread appends meanwhile.
+    ///
+    /// # Errors
+    /// What `each` returns; [`Error::Io`] if the disk does not give bytes back.
+    pub fn fresh(&self, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let mut tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut at = tail.given;
+        let mut piece = vec![0; tail.offset.saturating_sub(at).min(GATHERED_BYTES as u64) as usize];
+        while at < tail.offset {
+            piece.truncate((tail.offset - at).min(GATHERED_BYTES as u64) as usize);
+            self.file.read_exact_at(&mut piece, at).map_err(Error::io(READ, &self.path))?;
+            each(&piece)?;
+            at += piece.len() as u64;
+        }
+        let gathered = &tail.gathered[(at - tail.offset) as usize..];
+        if !gathered.is_empty() {
+            each(gathered)?;
+        }
+        tail.given = tail.offset + tail.gathered.len() as u64;
+        Ok(())
     }
 
     /// Ends the appending; what was appended will be read at random.
@@ -162,6 +186,25 @@ mod tests {
             }
         }
         assert_eq!(frozen.bytes().len(), total, "no gap and no overlap");
+    }
+
+    #[test]
+    fn fresh_bytes_are_those_since_the_last_time() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (heap, copy) =
+            (Heap::new(dir.path(), "one").expect("a heap"), Heap::new(dir.path(), "copy").expect("a heap"));
+        let mut places = Vec::new();
+        for round in 0..6_usize {
+            for n in 0..round {
+                let bytes = vec![(7 * round + n) as u8; [10, 3 * GATHERED_BYTES, 0, GATHERED_BYTES - 5][n % 4]];
+                places.push((heap.append(&bytes).expect("written"), bytes));
+            }
+            heap.fresh(&mut |bytes| copy.append(bytes).map(drop)).expect("read");
+        }
+        heap.fresh(&mut |bytes| panic!("{} bytes twice", bytes.len())).expect("nothing");
+        let (heap, copy) = (heap.freeze().expect("frozen"), copy.freeze().expect("frozen"));
+        assert!(heap.bytes() == copy.bytes());
+        assert!(places.iter().all(|(begin, bytes)| copy.get(*begin, bytes.len()) == bytes));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod driver;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +74,7 @@ fn removed_rows(out: &Path) -> Vec<RemovedRow> {
 fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
     let record = record(out);
     let mut pairs = 0;
-    let tally = |counts: &BTreeMap<&str, u64>| serde_json::to_value(counts).unwrap();
+    let tally = |counts: &BTreeMap<Cow<'static, str>, u64>| serde_json::to_value(counts).unwrap();
     for (said, report) in said.iter().zip(record["algorithms"].as_array().unwrap()) {
         let label = &said.label;
         assert_eq!(report["label"].as_str(), Some(label.as_str()));
