@@ -5,10 +5,10 @@ use crate::hash::hash64;
 use crate::text::is_han;
 use std::collections::HashMap;
 
-/// A block whose words are too far from those of all is no part of the body, unless it is longer than that.
+/// A block whose words are too far from those of the others is no part of the body, unless it is so long.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
-/// The keyword vector of a page: so many of its commonest words.
+/// The keywords of a page: so many of its commonest words.
 const KEYWORDS: usize = 20;
 /// Words of spaced scripts that are shorter hardly say what a text is about.
 const LEAST_LETTERS: usize = 4;
@@ -90,33 +90,64 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// The topic blocks, but for short ones that have nearly none of the keywords of all of them; one a line. The keywords are
-/// the commonest words, weighted by how often they come; among equally common ones their hashes decide.
+/// The topic blocks, but for short ones that have nearly none of the keywords of the others; one a line. The longest stays. The
+/// keywords are the commonest words, weighted by how often they come; among equally common ones their hashes decide.
 pub(super) fn body(blocks: &[Block]) -> String {
-    let topics: Vec<(&Block, Vec<(u64, u64)>)> =
-        blocks.iter().filter(|block| block.kind == Kind::Topic).map(|block| (block, words(&block.text))).collect();
-    let mut all: HashMap<u64, u64> = HashMap::new();
-    for (word, count) in topics.iter().flat_map(|(_, words)| words) {
-        *all.entry(*word).or_default() += count;
+    let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
+    let mut page: HashMap<u64, u64> = HashMap::new();
+    for (word, count) in topics.iter().flat_map(|topic| &topic.words) {
+        *page.entry(*word).or_default() += count;
     }
-    let mut heaviest: Vec<(u64, u64)> = all.into_iter().map(|(word, count)| (count, word)).collect();
-    heaviest.sort_unstable_by_key(|(count, word)| (std::cmp::Reverse(*count), *word));
-    heaviest.truncate(KEYWORDS);
-    let all: HashMap<u64, u64> = heaviest.into_iter().map(|(count, word)| (word, count)).collect();
-    let length = |counts: &mut dyn Iterator<Item = u64>| {
-        (counts.map(|count| u128::from(count) * u128::from(count)).sum::<u128>() as f64).sqrt()
+    let mut page: Vec<(u64, u64)> = page.into_iter().collect();
+    commonest_first(&mut page);
+    let longest = topics.iter().map(|topic| topic.characters).max().unwrap_or(0);
+    let stays = |topic: &&Topic<'_>| {
+        topic.characters >= LONG_BLOCK.min(longest)
+            || cosine(&topic.words, &keywords_without(&page, &topic.words)) >= LEAST_COSINE
     };
-    let of_all = length(&mut all.values().copied());
-    let kept = topics.iter().filter(|(block, words)| {
-        let product: u128 = words
-            .iter()
-            .map(|(word, count)| u128::from(*count) * u128::from(all.get(word).copied().unwrap_or(0)))
-            .sum();
-        let norm = length(&mut words.iter().map(|(_, count)| *count)) * of_all;
-        let near = norm > 0.0 && product as f64 / norm >= LEAST_COSINE;
-        near || block.text.chars().count() >= LONG_BLOCK
-    });
-    kept.map(|(block, _)| block.text.as_str()).collect::<Vec<_>>().join("\n")
+    topics.iter().filter(stays).map(|topic| topic.text).collect::<Vec<_>>().join("\n")
+}
+
+/// A topic block: its text, its length, and its words by their hashes, each with its count.
+struct Topic<'a> {
+    text: &'a str,
+    characters: usize,
+    words: Vec<(u64, u64)>,
+}
+
+impl<'a> Topic<'a> {
+    fn of(block: &'a Block) -> Self {
+        Self { text: &block.text, characters: block.text.chars().count(), words: words(&block.text) }
+    }
+}
+
+fn commonest_first(words: &mut [(u64, u64)]) {
+    words.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
+}
+
+/// The keywords of a page without one of its blocks, by the words of the page, commonest first, and those of the block by
+/// their hashes. So many words that the block lacks come before all that are not looked at.
+fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
+    let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));
+    let mut left: Vec<(u64, u64)> = left.filter(|(_, count)| *count > 0).collect();
+    commonest_first(&mut left);
+    left.truncate(KEYWORDS);
+    left
+}
+
+/// How often a word comes, in words by their hashes.
+fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
+    words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
+}
+
+/// The cosine of the counts of words by their hashes with those of other words; 0 where one side has none.
+fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
+    let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
+    let norm = (squares(words) * squares(others)).sqrt();
+    let product: u128 =
+        others.iter().map(|(word, count)| u128::from(*count) * u128::from(count_of(words, *word))).sum();
+    if norm > 0.0 { product as f64 / norm } else { 0.0 }
 }
 
 /// How often each word of a text comes: words of spaced scripts in lower case, pairs of neighbours in Chinese.
