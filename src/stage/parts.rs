@@ -29,17 +29,11 @@ impl Script {
 
     /// By the letters at the beginning of a text.
     pub fn of(text: &str) -> Script {
-        let (mut han, mut kana, mut cyrillic, mut latin, mut other) = (0, 0, 0, 0, 0);
-        for letter in text.chars().take(LOOKED_AT) {
-            match letter {
-                'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' => latin += 1,
-                '\0'..='\u{BF}' => {}
-                '\u{400}'..='\u{52F}' => cyrillic += 1,
-                '\u{3040}'..='\u{30FF}' => kana += 1,
-                '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => han += 1,
-                letter => other += usize::from(letter.is_alphabetic()),
-            }
-        }
+        // A byte for each count: one addition a character, and none of them is more than a byte holds.
+        const { assert!(LOOKED_AT < 256) };
+        let counts = text.chars().take(LOOKED_AT).fold(0u64, |counts, letter| counts + (1 << (8 * count_of(letter))));
+        let [han, kana, cyrillic, latin, other] =
+            [HAN, KANA, CYRILLIC, LATIN, OTHER].map(|at| counts >> (8 * at) & 0xFF);
         match () {
             () if han + kana + cyrillic + latin + other == 0 => Script::Other,
             () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
@@ -60,6 +54,43 @@ impl Script {
             Script::Latin => "Latin",
             Script::Other => "other or none",
         }
+    }
+}
+
+const HAN: u64 = 0;
+const KANA: u64 = 1;
+const CYRILLIC: u64 = 2;
+const LATIN: u64 = 3;
+const OTHER: u64 = 4;
+/// What is no letter.
+const NONE: u64 = 5;
+
+/// Those below U+00C0, where letters and others take turns.
+const LOW: [u8; 0xC0] = {
+    let mut low = [NONE as u8; 0xC0];
+    let mut at = 0;
+    while at < 0x80 {
+        if (at as u8).is_ascii_alphabetic() {
+            low[at] = LATIN as u8;
+        }
+        at += 1;
+    }
+    low
+};
+
+/// Where a character counts.
+#[inline(always)]
+fn count_of(letter: char) -> u64 {
+    match letter {
+        '\0'..'\u{C0}' => LOW[letter as usize].into(),
+        '\u{C0}'..='\u{24F}' => LATIN,
+        '\u{400}'..='\u{52F}' => CYRILLIC,
+        '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{20000}'..='\u{3FFFF}' => HAN,
+        '\u{3040}'..='\u{30FF}' => KANA,
+        // Marks between words and sentences, of which no table has to be asked.
+        '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' | '\u{FF00}'..='\u{FF20}' => NONE,
+        _ if letter.is_alphabetic() => OTHER,
+        _ => NONE,
     }
 }
 
@@ -163,6 +194,22 @@ mod tests {
         assert_eq!(names, ["Chinese", "Cyrillic", "Latin", "Japanese", other, other, other, "Latin"]);
         // What stands far behind is not looked at.
         assert_eq!(Script::of(&("a".repeat(LOOKED_AT) + &"ж".repeat(9_999))), Script::Latin);
+    }
+
+    #[test]
+    fn each_character_counts_where_its_letters_are() {
+        for letter in '\0'..=char::MAX {
+            let expected = match letter {
+                '\u{AA}' | '\u{B5}' | '\u{BA}' => NONE,
+                'a'..='z' | 'A'..='Z' | '\u{C0}'..='\u{24F}' => LATIN,
+                '\u{400}'..='\u{52F}' => CYRILLIC,
+                '\u{3040}'..='\u{30FF}' => KANA,
+                '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => HAN,
+                letter if letter.is_alphabetic() => OTHER,
+                _ => NONE,
+            };
+            assert_eq!(count_of(letter), expected, "{letter:?}");
+        }
     }
 
     #[test]
