@@ -3,6 +3,7 @@
 mod allocations;
 mod bad_input;
 mod brute;
+mod by_the_rules;
 mod category;
 mod columns;
 mod compare;

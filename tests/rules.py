@@ -1,0 +1,202 @@
+"""The rules of docs/methods/common.md in plain Python: normal form, pieces, words, passages, counts.
+
+Written from that page. The words of Han characters come from the dictionary of the program, and are taken from it.
+
+needs: pyarrow regex
+"""
+
+import collections
+import functools
+import itertools
+import math
+import unicodedata
+
+import pyarrow.parquet as pq
+import regex
+
+DELETED = regex.compile(r"[\u00AD\u200B-\u200F\u2060\uFEFF]")
+WHITE = regex.compile(r"\p{White_Space}+")
+CLOSING = r"""\)\]\}"'»›’”“‘〉》」』】〕〗〙〛〞〟⟩⟫）］｝＂＇｠｣"""
+# Where a piece ends: a gap between two paragraphs, or behind a mark with all marks and closing marks that follow.
+LINE_END = r"(?:\r\n|\r(?!\n)|[\n\u0085\u2028])"
+BLANK = r"[^\S\n\r\u0085\u2028\u2029]*"
+GAP = regex.compile(rf"\p{{White_Space}}*(?:\u2029|{LINE_END}{BLANK}{LINE_END})\p{{White_Space}}*")
+END = regex.compile(rf"(?:[.!?…](?=\p{{White_Space}}|[{CLOSING}]|\Z)|[。！？｡])[.!?…。！？｡{CLOSING}]*")
+LETTER = regex.compile(r"[\p{Alphabetic}\p{N}]")
+HAN = r"[\p{Han}--[\u2E80-\u2FDF]]"
+STRETCH = regex.compile(rf"(?P<han>{HAN}+)|[^\p{{Han}}]+|.", regex.V1 | regex.S)
+WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
+UNSPACED = (
+    r"\u3005-\u3007\u3040-\u30FF\u3400-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFD\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF"
+)
+UNIT = regex.compile(rf"[[{UNSPACED}]&&[\p{{Alphabetic}}\p{{N}}]]|[[\p{{Alphabetic}}\p{{N}}]--[{UNSPACED}]]+", regex.V1)
+LINE = regex.compile(r"\r\n|[\n\r\u0085\u2028\u2029]")
+
+
+def raw_pieces(text):
+    """Steps 2 to 4: the text in NFC, cut where sentences and paragraphs end."""
+    text = unicodedata.normalize("NFC", DELETED.sub("", text))
+    for paragraph in GAP.split(text):
+        begin = 0
+        for end in END.finditer(paragraph):
+            yield paragraph[begin : end.end()]
+            begin = end.end()
+        yield paragraph[begin:]
+
+
+@functools.cache
+def pieces(text):
+    """Step 5: lower case, NFKC, lower case; white space folded."""
+    found = []
+    for piece in raw_pieces(text):
+        piece = unicodedata.normalize("NFKC", piece.lower())
+        piece = "".join(letter.lower() for letter in piece)
+        piece = WHITE.sub(" ", piece).strip(" ")
+        if piece:
+            found.append(piece)
+    return found
+
+
+def normal(text):
+    return " ".join(pieces(text))
+
+
+def segments(stretch):
+    """The segments of UAX #29 that are words."""
+    # The module cuts words between an apostrophe and a vowel, which UAX #29 leaves to each language; not so at a dot.
+    for found in WORD.finditer(stretch.replace("'", "\u2024").replace("\u2019", "\u2024")):
+        word = stretch[found.start() : found.end()]
+        if LETTER.search(word):
+            yield word
+
+
+class Cutter:
+    """Cuts texts into words. How a run of Han characters is cut is learnt from the program's words of the same texts."""
+
+    def __init__(self):
+        self.runs, self.differences = {}, []
+
+    def learn(self, text, words):
+        """Holds words of the program against the rules, and takes those of Han characters."""
+        at = 0
+        for piece in pieces(text):
+            for stretch in STRETCH.finditer(piece):
+                if stretch["han"] is None:
+                    expected = list(segments(stretch[0]))
+                else:
+                    end, letters = at, 0
+                    while end < len(words) and letters < len(stretch[0]):
+                        letters += len(words[end])
+                        end += 1
+                    if "".join(words[at:end]) == stretch[0]:
+                        self.runs.setdefault(stretch[0], words[at:end])
+                    expected = self.runs.get(stretch[0])
+                found = words[at : at + (1 if expected is None else len(expected))]
+                if found != expected:
+                    self.differences.append(f"words of {piece[:200]!r}: {found}, by the rules {expected}")
+                    return
+                at += len(expected)
+        if at < len(words):
+            self.differences.append(f"words of {text[:60]!r}: {words[at:]} besides")
+
+    def words(self, piece):
+        """The words of a stretch in normal form."""
+        found = []
+        for stretch in STRETCH.finditer(piece):
+            found += segments(stretch[0]) if stretch["han"] is None else self.runs.get(stretch[0], [stretch[0]])
+        return found
+
+    def sentences(self, text):
+        """Of each sentence its words."""
+        return [words for piece in pieces(text) if (words := self.words(piece))]
+
+
+def units(text):
+    """Each character of a script without spaces, and each other run of letters and digits, of a text in normal form."""
+    return UNIT.findall(text)
+
+
+def is_single(unit):
+    return regex.fullmatch(rf"[{UNSPACED}]", unit) is not None
+
+
+def passage(text):
+    """What a passage is compared by, and its length in half words."""
+    found, length = "", 0
+    behind_word = False
+    for unit in units(normal(text)):
+        single = is_single(unit)
+        found += (" " if behind_word and not single else "") + unit
+        behind_word = not single
+        length += 1 if single else 2
+    return found, length
+
+
+def paragraphs(text):
+    """The paragraphs of a raw text; each line where no blank line nor U+2029 stands between two."""
+    ends = [found.end() for found in LINE.finditer(text)]
+    lines = [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)])]
+    found, open_ = [], []
+    parted = False
+    shown = [at for at, line in enumerate(lines) if normal(line)]
+    for at, line in enumerate(lines):
+        if normal(line):
+            open_.append(line)
+            parted |= line.endswith("\u2029") and at < shown[-1]
+        elif shown and shown[0] < at < shown[-1]:
+            parted = True
+        if open_ and (not normal(line) or line.endswith("\u2029")):
+            found.append("".join(open_))
+            open_ = []
+    if open_:
+        found.append("".join(open_))
+    return found if parted else [lines[at] for at in shown]
+
+
+def heaviest(weights, most):
+    """The heaviest words, of equal ones the first by code points."""
+    return sorted(weights, key=lambda word: (-weights[word], word))[:most]
+
+
+class Corpus:
+    """The documents, their parts by the rules, and the counts of all together."""
+
+    def __init__(self, path, told):
+        table = pq.read_table(path, columns=["text", "title"])
+        self.texts, self.titles = table["text"].to_pylist(), [title or "" for title in table["title"].to_pylist()]
+        self.cutter = Cutter()
+        for text, title, line in zip(self.texts, self.titles, told, strict=True):
+            if normal(text) != line["normal"]:
+                places = zip(normal(text) + "\0", line["normal"] + "\0")
+                at = next(at for at, (ours, theirs) in enumerate(places) if ours != theirs)
+                by_rules, found = (form[max(0, at - 20) : at + 20] for form in (normal(text), line["normal"]))
+                self.cutter.differences.append(f"normal form of {text[:60]!r}: {found!r}, by the rules {by_rules!r}")
+            self.cutter.learn(text, line["words"])
+            self.cutter.learn(title, line["title"])
+        self.sentences = [self.cutter.sentences(text) for text in self.texts]
+        self.words = [list(itertools.chain(*sentences)) for sentences in self.sentences]
+        self.tf = [collections.Counter(words) for words in self.words]
+        self.n = sum(1 for words in self.words if words)
+        self.df = collections.Counter(itertools.chain(*self.tf))
+        self.cf = collections.Counter(itertools.chain(*self.words))
+        self.average = sum(map(len, self.words)) / self.n
+
+    def idf(self, word):
+        return math.log(self.n / self.df.get(word, 1))
+
+    def bm25(self, doc):
+        """Of each word tf_bm25 times idf_bm25."""
+        length = 2 * (0.25 + 0.75 * len(self.words[doc]) / self.average)
+        idf = {word: math.log((self.n - self.df[word] + 0.5) / (self.df[word] + 0.5)) for word in self.tf[doc]}
+        return {word: tf / (length + tf) * idf[word] for word, tf in self.tf[doc].items()}
+
+    def each(self, weights, most, least):
+        """The heaviest words of each document by its weights; None for those with fewer than `least`."""
+        found = (heaviest(weights(doc), most) for doc in range(len(self.texts)))
+        return [words if words and len(words) >= least else None for words in found]
+
+    def long_sentences(self, weight, most):
+        """The distinct sentences of greatest weight, as canonical strings."""
+        for doc, sentences in enumerate(self.sentences):
+            weighed = {" ".join(words): weight(doc, words) for words in sentences}
+            yield sorted(weighed, key=lambda sentence: (-weighed[sentence], sentence))[:most]
