@@ -29,11 +29,7 @@ impl Script {
 
     /// By the letters at the beginning of a text.
     pub fn of(text: &str) -> Script {
-        // A byte for each count: one addition a character, and none of them is more than a byte holds.
-        const { assert!(LOOKED_AT < 256) };
-        let counts = text.chars().take(LOOKED_AT).fold(0u64, |counts, letter| counts + (1 << (8 * count_of(letter))));
-        let [han, kana, cyrillic, latin, other] =
-            [HAN, KANA, CYRILLIC, LATIN, OTHER].map(|at| counts >> (8 * at) & 0xFF);
+        let [han, kana, cyrillic, latin, other] = counts(text);
         match () {
             () if han + kana + cyrillic + latin + other == 0 => Script::Other,
             () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
@@ -57,38 +53,75 @@ impl Script {
     }
 }
 
-const HAN: u64 = 0;
-const KANA: u64 = 1;
-const CYRILLIC: u64 = 2;
-const LATIN: u64 = 3;
-const OTHER: u64 = 4;
+const HAN: usize = 0;
+const KANA: usize = 1;
+const CYRILLIC: usize = 2;
+const LATIN: usize = 3;
+const OTHER: usize = 4;
 /// What is no letter.
-const NONE: u64 = 5;
+const NONE: usize = 5;
+/// What the first byte of a character does not tell.
+const UNTOLD: usize = 6;
+/// Characters, whatever they are.
+const ALL: usize = 7;
 
-/// Those below U+00C0, where letters and others take turns.
-const LOW: [u8; 0xC0] = {
-    let mut low = [NONE as u8; 0xC0];
-    let mut at = 0;
-    while at < 0x80 {
-        if (at as u8).is_ascii_alphabetic() {
-            low[at] = LATIN as u8;
+/// Bits of a count.
+const BITS: usize = 8;
+
+/// What each byte adds to the counts: the first one of a character to that of its letters and to that of all, another one nothing.
+const ADDS: [u64; 256] = {
+    let mut adds = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let count = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | 0xC3..=0xC8 => LATIN,
+            0x00..=0x7F => NONE,
+            0xD0..=0xD3 => CYRILLIC,
+            0xE5..=0xE9 => HAN,
+            _ => UNTOLD,
+        };
+        if byte < 0x80 || byte >= 0xC0 {
+            adds[byte] = 1 << (BITS * count) | 1 << (BITS * ALL);
         }
-        at += 1;
+        byte += 1;
     }
-    low
+    adds
 };
 
-/// Where a character counts.
-#[inline(always)]
-fn count_of(letter: char) -> u64 {
+/// Characters at the beginning of a text by their letters: from Han to others.
+fn counts(text: &str) -> [u64; 5] {
+    const { assert!(LOOKED_AT < 1 << BITS) };
+    let (bytes, mut sums, mut end) = (text.as_bytes(), 0u64, 0);
+    // So many bytes as there are characters left hold no more of them.
+    while sums >> (BITS * ALL) < LOOKED_AT as u64 && end < bytes.len() {
+        let next = bytes.len().min(end + LOOKED_AT - (sums >> (BITS * ALL)) as usize);
+        sums = bytes[end..next].iter().fold(sums, |sums, &byte| sums + ADDS[byte as usize]);
+        end = next;
+    }
+    let mut counts =
+        [HAN, KANA, CYRILLIC, LATIN, OTHER, NONE, UNTOLD].map(|at| sums >> (BITS * at) & ((1 << BITS) - 1));
+    if counts[UNTOLD] > 0 {
+        let untold = |at: &usize| ADDS[bytes[*at] as usize] >> (BITS * UNTOLD) & 1 > 0;
+        for letter in (0..end).filter(untold).filter_map(|at| text[at..].chars().next()) {
+            counts[count_of(letter)] += 1;
+        }
+    }
+    [counts[HAN], counts[KANA], counts[CYRILLIC], counts[LATIN], counts[OTHER]]
+}
+
+/// Where a character counts that its first byte does not tell.
+fn count_of(letter: char) -> usize {
     match letter {
-        '\0'..'\u{C0}' => LOW[letter as usize].into(),
         '\u{C0}'..='\u{24F}' => LATIN,
         '\u{400}'..='\u{52F}' => CYRILLIC,
-        '\u{4E00}'..='\u{9FFF}' | '\u{3400}'..='\u{4DBF}' | '\u{20000}'..='\u{3FFFF}' => HAN,
         '\u{3040}'..='\u{30FF}' => KANA,
+        '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{3FFFF}' => HAN,
         // Marks between words and sentences, of which no table has to be asked.
-        '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{3020}' | '\u{FF00}'..='\u{FF20}' => NONE,
+        '\0'..='\u{BF}'
+        | '\u{2000}'..='\u{206F}'
+        | '\u{3000}'..='\u{3004}'
+        | '\u{3008}'..='\u{3020}'
+        | '\u{FF00}'..='\u{FF20}' => NONE,
         _ if letter.is_alphabetic() => OTHER,
         _ => NONE,
     }
@@ -208,7 +241,24 @@ mod tests {
                 letter if letter.is_alphabetic() => OTHER,
                 _ => NONE,
             };
-            assert_eq!(count_of(letter), expected, "{letter:?}");
+            let mut counted = [0; 5];
+            if expected < NONE {
+                counted[expected] = 1;
+            }
+            assert_eq!(counts(letter.encode_utf8(&mut [0; 4])), counted, "{letter:?}");
+        }
+    }
+
+    /// Letters of all lengths beside each other, up to the last one that is looked at and beyond it.
+    #[test]
+    fn as_many_characters_count_as_are_looked_at() {
+        let text: String = "網a。ж½か𠀀ñ ".chars().cycle().take(3 * LOOKED_AT).collect();
+        for long in [0, 1, 5, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1, 2 * LOOKED_AT] {
+            let begins: String = text.chars().take(long).collect();
+            let of = |letters: &str| {
+                begins.chars().take(LOOKED_AT).filter(|&letter| letters.contains(letter)).count() as u64
+            };
+            assert_eq!(counts(&begins), [of("網𠀀"), of("か"), of("ж"), of("añ"), 0], "{long}");
         }
     }
 
