@@ -62,7 +62,7 @@ const OTHER: usize = 4;
 const NONE: usize = 5;
 /// What the first byte of a character does not tell.
 const UNTOLD: usize = 6;
-/// Characters, whatever they are.
+/// Characters of any kind.
 const ALL: usize = 7;
 
 /// Bits of a count.
