@@ -24,6 +24,8 @@ for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
   "$python" -m maturin build --release --locked --zig --target "$target" --compatibility manylinux_2_28 --compression-level 9 \
     --manifest-path python/Cargo.toml --out "$dist"
 done
+# Who installs it loads it: as small as its packing can be, and no larger than was promised.
+"$python" scripts/pack_wheel.py --most 15000000 "$dist"/*.whl
 "$python" -m maturin sdist --manifest-path python/Cargo.toml --out "$dist"
 
 # The program, stripped, with its pages and completions.
