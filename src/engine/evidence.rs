@@ -51,16 +51,16 @@ impl Taking {
         Ok(())
     }
 
-    /// Puts down what was taken of these documents, where any may take part.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+    /// Puts down what was taken of these runs of documents, where any may take part.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
         to.heap(&self.heap)?;
-        to.cells(&self.begins, docs.start as usize..docs.end as usize)
+        docs.iter().try_for_each(|docs| to.cells(&self.begins, docs.start as usize..docs.end as usize))
     }
 
     /// Takes it up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
         from.heap(&self.heap)?;
-        from.cells(&self.begins, docs.start as usize)
+        docs.iter().try_for_each(|docs| from.cells(&self.begins, docs.start as usize))
     }
 
     /// Ends the taking.

@@ -27,14 +27,15 @@ impl SketchFile {
         sketch.iter().take(self.words).enumerate().for_each(|(at, &word)| self.cells.store(begin + at, word));
     }
 
-    /// Puts down those of some documents.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
-        to.cells(&self.cells, docs.start as usize * self.words..docs.end as usize * self.words)
+    /// Puts down those of some runs of documents.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
+        let place = |doc: u64| doc as usize * self.words;
+        docs.iter().try_for_each(|docs| to.cells(&self.cells, place(docs.start)..place(docs.end)))
     }
 
     /// Takes them up.
-    pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        from.cells(&self.cells, docs.start as usize * self.words)
+    pub fn take_portion(&self, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
+        docs.iter().try_for_each(|docs| from.cells(&self.cells, docs.start as usize * self.words))
     }
 
     /// Puts them down.

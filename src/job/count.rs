@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::forward::{Forward, ForwardThread, ForwardWriter};
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
 use crate::corpus::{encode_count, snapshot};
@@ -12,6 +11,7 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::hash::hash64;
 use crate::reading::cuts::{Cuts, CutsWriter};
+use crate::reading::forward::{Forward, ForwardThread, ForwardWriter};
 use crate::reading::reader::Reader;
 use crate::shuffle::{Order, Shuffle, Sorted, Spec, Writer};
 use crate::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};

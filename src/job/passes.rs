@@ -4,20 +4,20 @@
 use std::sync::Arc;
 
 use super::count::{Counted, Counting};
-use super::forward::Forward;
 use super::intake::Taken;
 use super::member::{Found, Member, Step};
-use super::products::{Counts, FIRST, Made, Pairs, Portions, Rows, SECOND, Stock};
+use super::products::{Counts, FIRST, Made, Pairs, Portions, RECALL, Rows, SECOND, Stock};
 use super::read_back::{Frozen, digest};
 use super::reading::{self, Asked};
 use super::sign::{SignedRows, Signing, rows, spilled};
-use super::{copies, sift};
+use super::{copies, recall, sift};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
+use crate::reading::forward::Forward;
 use crate::reading::meeting::{Meeting, Numbered};
 use crate::reading::purified_store::KeptPages;
 use crate::reading::reader::Reader;
@@ -301,7 +301,7 @@ pub fn sign<'c>(
         let sieve = if plan.sifts { Some(sift::sift(engine, reader, &bound, Some(copies), &view)?) } else { None };
         let knows_pages = reader.pages.stored().is_some();
         let made = Made { members: places.clone(), knows_pages, ..Made::default() };
-        let portions = Portions::new(SECOND, made);
+        let portions = Portions::new(if words.is_some() { RECALL } else { SECOND }, made);
         let again = Again { view: &view, stats, copies, words, numbered, kept: (stock, &portions) };
         let rows = sign_again(engine, reader, &bound, sieve.as_ref(), again)?;
         let due = stock.due();
@@ -338,10 +338,14 @@ fn sign_again(
     let Again { view, stats, copies, words, numbered, kept } = again;
     let running = engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
     let signing = Signing::new(engine, reader, bound, Some(copies), sieve, numbered)?;
+    let portions = Some(kept).filter(|_| numbered.is_none());
     let tallies = match words {
-        Some(words) => words.sign(engine, view, stats, &signing)?,
+        Some(words) => {
+            // A run that goes on needs the words themselves.
+            let portions = if kept.0.has(|keys| &keys.words)? { portions } else { None };
+            recall::sign(&words, engine, view, stats, &signing, portions)?
+        }
         None => {
-            let portions = Some(kept).filter(|_| numbered.is_none());
             let asked = Asked { signing: Some(&signing), copies: Some(copies), portions, ..Asked::default() };
             reading::read(engine, reader, "sign", view, asked)?.into_iter().filter_map(|share| share.signed).collect()
         }

@@ -1,6 +1,7 @@
 //! A reading of the whole corpus, and all that is done with each document in it.
 
 use std::ops::Range;
+use std::slice::from_ref;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -165,18 +166,18 @@ impl<'r> Resting<'r> {
         self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).shares
     }
 
-    fn take(&self, from: &mut PortionReader<'_>, pages: Option<&PagesSoFar<'_>>, so_far: &mut SoFar) -> Result<()> {
+    fn take(&self, from: &mut PortionReader<'_>, pages: Option<&PagesSoFar<'_>>, so_far: &mut SoFar) -> Result<bool> {
         let Heading { docs, segmented, report } = from.plain()?;
         so_far.shares.extend(from.plain::<Vec<Share>>()?);
         let Asked { intake, counting, signing, .. } = self.asked;
         intake.map_or(Ok(()), |intake| intake.take_portion(&docs, from))?;
         self.reader.scopes.take_portion(&docs, from)?;
         counting.map_or(Ok(()), |counting| counting.take_portion(&docs, from))?;
-        signing.map_or(Ok(()), |signing| signing.take_portion(self.engine, &docs, from))?;
+        signing.map_or(Ok(()), |signing| signing.take_portion(self.engine, from_ref(&docs), from))?;
         pages.zip(report).map_or(Ok(()), |(pages, report)| pages.take_portion(&docs, report, from))?;
         self.reader.segmented.store(segmented, Relaxed);
         (so_far.portion, so_far.doc) = (so_far.portion + 1, docs.end);
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -208,7 +209,7 @@ impl Rests<Share> for Resting<'_> {
             intake.map_or(Ok(()), |intake| intake.put_portion(&docs, to))?;
             self.reader.scopes.put_portion(&docs, to)?;
             counting.map_or(Ok(()), |counting| counting.put_portion(&docs, to))?;
-            signing.map_or(Ok(()), |signing| signing.put_portion(&docs, to))?;
+            signing.map_or(Ok(()), |signing| signing.put_portion(from_ref(&docs), to))?;
             pages.as_ref().map_or(Ok(()), |pages| pages.put_portion(&docs, to))
         })?;
         (so_far.portion, so_far.doc, so_far.is_full) = (so_far.portion + 1, end, !fits);

@@ -198,8 +198,8 @@ impl<'s> Signing<'s> {
         Ok(())
     }
 
-    /// Puts down what was signed of these documents, which are those since the portion before.
-    pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
+    /// Puts down what was signed of these runs of documents, which are those since the portion before.
+    pub fn put_portion(&self, docs: &[Range<u64>], to: &mut PortionWriter<'_>) -> Result<()> {
         self.outputs.iter().try_for_each(|output| {
             to.rows(&output.rows)?;
             output.taking.as_ref().map_or(Ok(()), |taking| taking.put_portion(docs, to))?;
@@ -208,7 +208,7 @@ impl<'s> Signing<'s> {
     }
 
     /// Takes it up.
-    pub fn take_portion(&self, engine: &Engine<'_>, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
+    pub fn take_portion(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PortionReader<'_>) -> Result<()> {
         self.outputs.iter().try_for_each(|output| {
             from.rows(engine, &output.rows)?;
             output.taking.as_ref().map_or(Ok(()), |taking| taking.take_portion(docs, from))?;

@@ -5,6 +5,7 @@ pub(crate) mod again;
 pub(crate) mod classes;
 pub(crate) mod cuts;
 pub(crate) mod document;
+pub(crate) mod forward;
 pub(crate) mod fresh;
 pub(crate) mod guests;
 pub(crate) mod ids;

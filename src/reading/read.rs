@@ -171,7 +171,7 @@ impl Reader<'_> {
             _ => Ok(()),
         };
         let work = |from: usize| engine.work_while(from..splits.len(), &goes_on, init, piece, end);
-        let results = in_turns(splits.len(), work, rest)?;
+        let results = in_turns(0..splits.len(), work, rest)?;
         engine.none_bad()?;
         if let Reading::Purify(Some(filling)) = reading {
             self.pages.keep(filling, report.into_inner().unwrap_or_else(PoisonError::into_inner))?;
@@ -236,18 +236,18 @@ impl Reader<'_> {
 }
 
 /// Does pieces of work in turns: `work` from a piece on, as far as it says, then `rest` with that piece and what came of it.
-fn in_turns<T>(
-    pieces: usize,
+pub(crate) fn in_turns<T>(
+    pieces: Range<usize>,
     work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
     rest: impl Fn(usize, &[T]) -> Result<()>,
 ) -> Result<Vec<T>> {
-    let (mut results, mut next) = (Vec::new(), 0);
+    let (mut results, mut next) = (Vec::new(), pieces.start);
     loop {
         let (begun, some) = work(next)?;
         next = begun;
         rest(next, &some)?;
         results.extend(some);
-        if next >= pieces {
+        if next >= pieces.end {
             return Ok(results);
         }
     }

@@ -8,4 +8,4 @@ mod stock;
 pub use keys::of_file;
 pub use of_corpus::{Counts, Said};
 pub use of_members::{Pairs, Rows};
-pub use stock::{FIRST, Made, Portions, SECOND, Stock, left};
+pub use stock::{FIRST, Made, Portions, RECALL, SECOND, Stock, left};

@@ -52,7 +52,8 @@ fn portions_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let copies = takes && !has(&keys.copies);
     let knows_pages = has(&keys.pages);
     let first = Made { notes: takes, copies, counts, members: first, knows_pages };
-    let readings = [(FIRST, first), (SECOND, Made { members: second, knows_pages, ..Made::default() })];
+    let second = Made { members: second, knows_pages, ..Made::default() };
+    let readings = [(FIRST, first), (SECOND, second.clone()), (RECALL, second)];
     let portions = readings.into_iter().flat_map(|(reading, made)| {
         let portions = Portions::new(reading, made);
         (0..).map(move |at| portions.key(keys, at)).take_while(&has)
@@ -64,9 +65,11 @@ fn portions_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
 pub const FIRST: &str = "the first reading";
 /// That in which the others sign.
 pub const SECOND: &str = "the second reading";
+/// Where the others sign from words that were kept.
+pub const RECALL: &str = "the kept words";
 
 /// What a reading makes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Made {
     /// Notes of rows.
     pub notes: bool,
@@ -165,7 +168,7 @@ impl<'j> Stock<'j> {
         products.take(self.engine, self.reader.documents(), key(self.keys()?))
     }
 
-    /// Takes up a portion of a reading by a function that reads its bytes; none where there is none that is whole.
+    /// Takes up a portion of a reading by a function that reads its bytes, and says whether it is of use; says whether there was one.
     ///
     /// # Errors
     /// A disk that cannot be read, and what the function returns.
@@ -173,12 +176,12 @@ impl<'j> Stock<'j> {
         &self,
         portions: &Portions,
         at: u64,
-        take: impl FnOnce(&mut PortionReader<'_>) -> Result<()>,
+        take: impl FnOnce(&mut PortionReader<'_>) -> Result<bool>,
     ) -> Result<bool> {
         let Some(products) = self.there() else { return Ok(false) };
         let key = portions.key(self.keys()?, at);
         let taken = products.take_with(&key, |found| take(&mut PortionReader::new(&found.bytes()?)))?;
-        Ok(taken.is_some())
+        Ok(taken == Some(true))
     }
 
     /// Puts a portion down; says whether there was room for it.

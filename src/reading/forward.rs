@@ -4,39 +4,39 @@
 //! A thread numbers words until its counts are drained; these words, with their letters, and the documents that have them
 //! are a part. Each part is resolved by itself, so memory is bounded by that of the counts.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::sign::{SignTally, Signing};
 use crate::corpus::{CorpusStats, Counts, Records, Vocabulary, Words, write_document, write_first_line};
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
-use crate::engine::progress::Unit;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::reading::document::View;
 use crate::shuffle::{FrozenHeap, Heap};
-use crate::text::{Analysis, free_pooled_lists};
+use crate::text::Analysis;
 
 /// Bytes of documents that are stored, and read, at a time.
 const BLOCK: usize = 512 << 10;
 
 /// Bytes in the work file.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-struct Place {
+pub struct Place {
     begin: u64,
     bytes: usize,
 }
 
 /// Words of one thread between two drains, and the documents that have them.
 #[derive(Debug, Deserialize, Serialize)]
-struct Part {
+pub struct Part {
     lengths: Place,
     letters: Place,
-    blocks: Vec<Place>,
-    documents: u64,
+    /// Where its blocks are.
+    pub blocks: Vec<Place>,
+    /// How many documents these hold.
+    pub documents: u64,
 }
 
 /// Records the words of documents, from many threads at once.
@@ -57,6 +57,14 @@ pub struct ForwardThread<'w> {
     records: Vec<u8>,
     blocks: Vec<Place>,
     documents: u64,
+}
+
+impl Part {
+    /// Bytes of memory that its words take, at the most.
+    pub fn bytes_of_words(&self) -> usize {
+        // The length of a word takes 4 bytes in the file, and what is known of it up to 64 in memory.
+        16 * self.lengths.bytes
+    }
 }
 
 impl ForwardWriter {
@@ -108,7 +116,8 @@ impl ForwardWriter {
     /// Ends the recording.
     pub fn finish(self) -> Result<Forward> {
         let parts = self.parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines })
+        let name = RandomState::new().hash_one(parts.len());
+        Ok(Forward { heap: self.heap.freeze_in_order()?, parts, first_lines: self.first_lines, name })
     }
 }
 
@@ -195,6 +204,8 @@ pub struct Forward {
     heap: FrozenHeap,
     parts: Vec<Part>,
     first_lines: bool,
+    /// Another number for each recording: two of the same documents may differ in the order of their blocks.
+    name: u64,
 }
 
 impl Forward {
@@ -205,96 +216,42 @@ impl Forward {
 
     /// Puts it down.
     pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
-        to.plain(&(&self.parts, self.first_lines))?;
+        to.plain(&(&self.parts, self.first_lines, self.name))?;
         to.heap(&self.heap)
     }
 
     /// Takes it up.
     pub fn take_up(from: &mut Found<'_>) -> Result<Forward> {
-        let (parts, first_lines) = from.plain()?;
-        Ok(Forward { heap: from.heap()?, parts, first_lines })
+        let (parts, first_lines, name) = from.plain()?;
+        Ok(Forward { heap: from.heap()?, parts, first_lines, name })
+    }
+
+    /// The parts, in the order of the work file.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What tells this recording from another one of the same documents.
+    pub fn name(&self) -> u64 {
+        self.name
+    }
+
+    /// The words of a part, looked up in the counts.
+    pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
+        Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
+    }
+
+    /// What stands in a block.
+    pub fn records(&self, block: Place) -> Records<'_> {
+        Records::new(self.get(block), self.first_lines)
     }
 
     fn get(&self, place: Place) -> &[u8] {
         self.heap.get(place.begin, place.bytes)
     }
-
-    /// Signs all documents but surplus copies, so many parts at a time as there are threads, for each holds the words of one.
-    pub fn sign(
-        &self,
-        engine: &Engine<'_>,
-        view: &View<'_>,
-        stats: &CorpusStats,
-        signing: &Signing<'_>,
-    ) -> Result<Vec<Vec<SignTally>>> {
-        let documents = self.parts.iter().map(|part| part.documents).sum();
-        let bar = engine.progress.stage("recall kept words", documents, Unit::Documents);
-        let mut tallies = Vec::new();
-        let most = engine.budget.a_thread * engine.pool.current_num_threads();
-        for parts in together(&self.parts, engine.pool.current_num_threads(), most) {
-            let words = engine.work(
-                parts.len(),
-                || Ok(Vec::new()),
-                |words, at| {
-                    let (lengths, letters) = (self.get(parts[at].lengths), self.get(parts[at].letters));
-                    words.push((at, Words::look_up(lengths, letters, stats).ok_or_else(damaged)?));
-                    Ok(())
-                },
-                Ok,
-            )?;
-            let words: Vec<(usize, Words<'_>)> = words.into_iter().flatten().collect();
-            let blocks: Vec<(&Words<'_>, Place)> = words
-                .iter()
-                .flat_map(|(at, words)| parts[*at].blocks.iter().map(move |&block| (words, block)))
-                .collect();
-            tallies.extend(engine.work(
-                blocks.len(),
-                || Ok(signing.thread()),
-                |thread, piece| {
-                    let (words, block) = blocks[piece];
-                    let mut records = Records::new(self.get(block), self.first_lines);
-                    while !records.is_empty() {
-                        engine.go_on()?;
-                        let text_bytes = records.text_bytes().ok_or_else(damaged)?;
-                        let _long = engine.long_document(text_bytes.try_into().unwrap_or(usize::MAX))?;
-                        let record = records.next(words).ok_or_else(damaged)?;
-                        bar.add(1);
-                        if !signing.leaves_out(record.doc) {
-                            let document = view.read_back(record.doc, record.words);
-                            signing.sign(thread, record.doc, &document, record.text_bytes)?;
-                        }
-                    }
-                    Ok(())
-                },
-                |thread| {
-                    free_pooled_lists();
-                    Signing::close(thread)
-                },
-            )?);
-        }
-        Ok(tallies)
-    }
-}
-
-/// Parts whose words are held beside each other: at most so many, and of at most so many bytes but for a single one.
-fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
-    let mut all = Vec::new();
-    let mut rest = parts;
-    while !rest.is_empty() {
-        let mut held = 0;
-        // The length of a word takes 4 bytes in the file, and what is known of it up to 64 in memory.
-        let fits = rest.iter().take(many.max(1)).take_while(|part| {
-            held += 16 * part.lengths.bytes;
-            held <= bytes
-        });
-        let (now, later) = rest.split_at(fits.count().max(1));
-        all.push(now);
-        rest = later;
-    }
-    all
 }
 
 /// The work file is ours, and no other process has its name: only a broken disk gives other bytes back.
-fn damaged() -> Error {
+pub fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
 }
