@@ -19,7 +19,7 @@ use crate::shuffle::{FrozenHeap, Heap};
 use crate::text::Analysis;
 
 /// Bytes of documents that are stored, and read, at a time.
-const BLOCK: usize = 512 << 10;
+const BLOCK: usize = 128 << 10;
 
 /// Bytes in the work file.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]

@@ -11,6 +11,12 @@ use crate::kit::{Ran, assert_same_bytes, program, record, sample_docs};
 
 /// Members that sign in the first reading or in a second one, that count, keep words, sketches and evidence.
 const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,simhash,lsi,imatch,shingles,long_sent";
+/// Members that sign from the words that are kept in the first reading, so that there is no second one.
+const OF_WORDS: &str = "exact,cosine:join=heavy,relate=true,tf_idf";
+
+const FIRST: &str = "the first reading";
+const SECOND: &str = "the second reading";
+const KEPT: &str = "the kept words";
 
 /// What is read: files of a few documents each, so that there are many pieces. Some lines cannot be used; each document has a host and a
 /// rank, which is a text in some files.
@@ -78,17 +84,16 @@ impl Place {
         self.out("whole")
     }
 
-    /// Kills a run where so many portions of this reading were put down.
+    /// Kills a run where so many portions of this reading, `FIRST`, `SECOND` or `KEPT`, were put down.
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let is_one =
-            |line: &String| line.contains("portion put down") && line.contains(&format!("\"the {reading} reading\""));
+        let is_one = |line: &String| line.contains("portion put down") && line.contains(&format!("\"{reading}\""));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
         let found = lines.filter(is_one).take(portions).count();
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(found, portions, "portions of the {reading} reading");
+        assert_eq!(found, portions, "portions of {reading}");
         assert!(!self.out(out).exists(), "it was over");
     }
 
@@ -104,18 +109,19 @@ impl Place {
 
     /// The files of portions in the work folder, by the order of documents.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
+        let mut portions = self.products(out, |name| name.starts_with("portions of "));
+        portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
+        portions
+    }
+
+    /// The first file of each product of such a name.
+    fn products(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let work = self.out(&format!(".{out}.dupsift-work"));
         let ledger: serde_json::Value =
             serde_json::from_slice(&std::fs::read(work.join("ledger.json")).unwrap()).unwrap();
         let entries = ledger["ledger"]["products"].as_object().unwrap().values();
-        let mut portions: Vec<(String, PathBuf)> = entries
-            .filter(|entry| entry["name"].as_str().unwrap().starts_with("portions of "))
-            .map(|entry| {
-                (entry["data"]["cpu_seconds"].to_string(), work.join(entry["files"][0]["name"].as_str().unwrap()))
-            })
-            .collect();
-        portions.sort_by_key(|(_, path)| std::fs::metadata(path).unwrap().modified().unwrap());
-        portions.into_iter().map(|(_, path)| path).collect()
+        let of_it = entries.filter(|entry| is_one(entry["name"].as_str().unwrap()));
+        of_it.map(|entry| work.join(entry["files"][0]["name"].as_str().unwrap())).collect()
     }
 }
 
@@ -124,10 +130,10 @@ fn goes_on_from_portions(options: &[&'static str], kills: &[(&str, usize)]) {
     let place = Place::new(options);
     let whole = place.whole();
     for &(reading, portions) in kills {
-        let out = format!("{reading}-{portions}");
+        let out = format!("{}-{portions}", reading.replace(' ', "-"));
         place.killed_after(&out, reading, portions);
         place.goes_on(&out);
-        let name = format!("portions of the {reading} reading");
+        let name = format!("portions of {reading}");
         assert!(place.taken_up(&out).contains(&name), "{out}: {:?}", place.taken_up(&out));
         assert_same_bytes(&whole, &place.out(&out), &out);
         let (whole, again) = (record(&whole), record(&place.out(&out)));
@@ -147,27 +153,33 @@ fn goes_on_from_portions(options: &[&'static str], kills: &[(&str, usize)]) {
 
 #[test]
 fn a_run_goes_on_in_the_middle_of_a_reading() {
-    goes_on_from_portions(&[], &[("first", 1), ("first", 4), ("second", 2)]);
+    goes_on_from_portions(&[], &[(FIRST, 1), (FIRST, 4), (SECOND, 2)]);
 }
 
 #[test]
 fn columns_sources_and_scopes_of_documents_that_were_read_are_known() {
     let options = ["--keep", "rank desc,length", "--source-column", "host", "--scope", "within:host"];
-    goes_on_from_portions(&options, &[("first", 3), ("second", 1)]);
+    goes_on_from_portions(&options, &[(FIRST, 3), (SECOND, 1)]);
 }
 
 #[test]
 fn pages_that_were_purified_are_not_purified_again() {
     goes_on_from_portions(
         &["--html-column", "text", "--algorithms", "exact,near_page,core_words,minhash"],
-        &[("first", 3)],
+        &[(FIRST, 3)],
     );
 }
 
 #[test]
 fn portions_hold_for_a_sieve_and_for_copies_that_are_known_before() {
-    goes_on_from_portions(&["--sift"], &[("first", 3)]);
-    goes_on_from_portions(&["--count-copies", "false"], &[("first", 3), ("second", 1)]);
+    goes_on_from_portions(&["--sift"], &[(FIRST, 3)]);
+    goes_on_from_portions(&["--count-copies", "false"], &[(FIRST, 3), (SECOND, 1)]);
+}
+
+#[test]
+fn signing_from_kept_words_goes_on_where_it_was() {
+    goes_on_from_portions(&["--algorithms", OF_WORDS], &[(KEPT, 1), (KEPT, 2), (FIRST, 2)]);
+    goes_on_from_portions(&["--algorithms", OF_WORDS, "--count-copies", "false"], &[(KEPT, 2)]);
 }
 
 /// A run that is killed again and again in one reading ends all the same, and never begins anew.
@@ -176,7 +188,7 @@ fn portions_add_up_over_many_runs() {
     let place = Place::new(&["--algorithms", "exact,minhash,cosine:join=heavy,relate=true"]);
     let whole = place.whole();
     for _ in 0..4 {
-        place.killed_after("out", "first", 1);
+        place.killed_after("out", FIRST, 1);
     }
     assert_eq!(place.portions("out").len(), 4);
     let dry = place.command("out", "0s", "2", "512MiB").arg("--dry-run").output().unwrap();
@@ -193,7 +205,7 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     let whole = place.whole();
     for damaged in 0..3 {
         let out = format!("damaged-{damaged}");
-        place.killed_after(&out, "first", 3);
+        place.killed_after(&out, FIRST, 3);
         let path = &place.portions(&out)[damaged];
         let mut bytes = std::fs::read(path).unwrap();
         let middle = bytes.len() / 2;
@@ -207,15 +219,31 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
+/// The words of a reading that was made again are kept in another order: no portion of those before is of them.
+#[test]
+fn portions_of_kept_words_are_of_these_words_only() {
+    let place = Place::new(&["--algorithms", OF_WORDS]);
+    let whole = place.whole();
+    place.killed_after("out", KEPT, 2);
+    let words = place.products("out", |name| name == "words").remove(0);
+    let mut bytes = std::fs::read(&words).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 16;
+    std::fs::write(&words, bytes).unwrap();
+    place.goes_on("out");
+    assert!(!place.taken_up("out").contains(&format!("portions of {KEPT}")), "{:?}", place.taken_up("out"));
+    assert_same_bytes(&whole, &place.out("out"), "other words");
+}
+
 /// Portions are of the options that they were made with, and of the files.
 #[test]
 fn other_options_and_other_files_take_no_portions_up() {
     let place = Place::new(&["--algorithms", "exact,minhash"]);
-    place.killed_after("out", "first", 2);
+    place.killed_after("out", FIRST, 2);
     let mut other = place.command("out", "0s", "2", "512MiB");
     Ran::of(other.args(["--limit", "600"]).output().unwrap()).ends_with(3);
     assert_eq!(place.taken_up("out"), Vec::<String>::new());
-    place.killed_after("again", "first", 2);
+    place.killed_after("again", FIRST, 2);
     std::fs::write(place.docs().join("16.jsonl"), "{\"id\": \"x\", \"text\": \"another text\"}\n").unwrap();
     place.goes_on("again");
     assert_eq!(place.taken_up("again"), Vec::<String>::new());
