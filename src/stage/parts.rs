@@ -5,8 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Characters of a text whose letters are looked at.
-const LOOKED_AT: usize = 100;
+/// Bytes of a text whose letters are looked at: 85 characters of Chinese, 256 of English.
+const LOOKED_AT: usize = 256;
 
 /// Letters in which a text is written, as far as its beginning tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,58 +60,58 @@ const LATIN: usize = 3;
 const OTHER: usize = 4;
 /// What is no letter.
 const NONE: usize = 5;
-/// What the first byte of a character does not tell.
-const UNTOLD: usize = 6;
-/// Characters of any kind.
-const ALL: usize = 7;
 
-/// Bits of a count.
-const BITS: usize = 8;
-
-/// What each byte adds to the counts: the first one of a character to that of its letters and to that of all, another one nothing.
-const ADDS: [u64; 256] = {
-    let mut adds = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let count = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | 0xC3..=0xC8 => LATIN,
-            0x00..=0x7F => NONE,
-            0xD0..=0xD3 => CYRILLIC,
-            0xE5..=0xE9 => HAN,
-            _ => UNTOLD,
-        };
-        if byte < 0x80 || byte >= 0xC0 {
-            adds[byte] = 1 << (BITS * count) | 1 << (BITS * ALL);
-        }
-        byte += 1;
-    }
-    adds
-};
+/// Bytes of a beginning, and two behind it.
+type Beginning = [u8; LOOKED_AT + 2];
 
 /// Characters at the beginning of a text by their letters: from Han to others.
+///
+/// The first bytes of most characters tell what they are, and are counted many at a time; where there are others, all characters are looked at.
 fn counts(text: &str) -> [u64; 5] {
-    const { assert!(LOOKED_AT < 1 << BITS) };
-    let (bytes, mut sums, mut end) = (text.as_bytes(), 0u64, 0);
-    // So many bytes as there are characters left hold no more of them.
-    while sums >> (BITS * ALL) < LOOKED_AT as u64 && end < bytes.len() {
-        let next = bytes.len().min(end + LOOKED_AT - (sums >> (BITS * ALL)) as usize);
-        sums = bytes[end..next].iter().fold(sums, |sums, &byte| sums + ADDS[byte as usize]);
-        end = next;
+    let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let mut bytes = [0; LOOKED_AT + 2];
+    bytes[..text.len()].copy_from_slice(text.as_bytes());
+    let bytes = &bytes;
+    let all = count(bytes, |a, _, _| a >= 0xC0);
+    let accented = count(bytes, |a, _, _| within(a, 0xC3, 0xC8));
+    let cyrillic = count(bytes, |a, _, _| within(a, 0xD0, 0xD3));
+    let han = count(bytes, |a, b, _| within(a, 0xE5, 0xE9) | (a == 0xE4) & (b >= 0xB8));
+    let kana = count(bytes, |a, b, _| (a == 0xE3) & within(b, 0x81, 0x83));
+    // Marks between words and sentences: up to U+00BF, U+2000 to U+203F, U+3008 to U+3020, U+FF00 to U+FF20.
+    let marks = count(bytes, |a, b, c| {
+        (a == 0xC2)
+            | (a == 0xE2) & (b == 0x80)
+            | (c <= 0xA0) & ((a == 0xE3) & (b == 0x80) & (c >= 0x88) | (a == 0xEF) & (b == 0xBC))
+    });
+    if accented + cyrillic + han + kana + marks < all {
+        let mut counts = [0; 6];
+        text.chars().for_each(|letter| counts[count_of(letter)] += 1);
+        return [counts[HAN], counts[KANA], counts[CYRILLIC], counts[LATIN], counts[OTHER]];
     }
-    let mut counts =
-        [HAN, KANA, CYRILLIC, LATIN, OTHER, NONE, UNTOLD].map(|at| sums >> (BITS * at) & ((1 << BITS) - 1));
-    if counts[UNTOLD] > 0 {
-        let untold = |at: &usize| ADDS[bytes[*at] as usize] >> (BITS * UNTOLD) & 1 > 0;
-        for letter in (0..end).filter(untold).filter_map(|at| text[at..].chars().next()) {
-            counts[count_of(letter)] += 1;
-        }
-    }
-    [counts[HAN], counts[KANA], counts[CYRILLIC], counts[LATIN], counts[OTHER]]
+    let latin = accented + count(bytes, |a, _, _| within(a | 0x20, b'a', b'z'));
+    [han, kana, cyrillic, latin, 0]
 }
 
-/// Where a character counts that its first byte does not tell.
+fn within(byte: u8, least: u8, most: u8) -> bool {
+    byte.wrapping_sub(least) <= most - least
+}
+
+/// At how many places a byte and the two behind it are such.
+fn count(bytes: &Beginning, are: impl Fn(u8, u8, u8) -> bool) -> u64 {
+    const AT_A_TIME: usize = 64;
+    let blocks = (0..LOOKED_AT).step_by(AT_A_TIME);
+    // So few that a byte counts them: the compiler takes many at a time.
+    let of = |begin: usize| {
+        let [a, b, c] = [0, 1, 2].map(|behind| &bytes[begin + behind..][..AT_A_TIME]);
+        (0..AT_A_TIME).fold(0u8, |sum, at| sum + u8::from(are(a[at], b[at], c[at])))
+    };
+    blocks.map(|begin| u64::from(of(begin))).sum()
+}
+
+/// Where a character counts.
 fn count_of(letter: char) -> usize {
     match letter {
+        'a'..='z' | 'A'..='Z' => LATIN,
         '\u{C0}'..='\u{24F}' => LATIN,
         '\u{400}'..='\u{52F}' => CYRILLIC,
         '\u{3040}'..='\u{30FF}' => KANA,
@@ -245,20 +245,25 @@ mod tests {
             if expected < NONE {
                 counted[expected] = 1;
             }
-            assert_eq!(counts(letter.encode_utf8(&mut [0; 4])), counted, "{letter:?}");
+            let text = letter.to_string();
+            assert_eq!(counts(&text), counted, "{letter:?}");
+            // Another letter beside it, of which the bytes do not tell what it is.
+            counted[OTHER] += 1;
+            assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }
     }
 
-    /// Letters of all lengths beside each other, up to the last one that is looked at and beyond it.
+    /// Letters of all lengths beside each other, up to the last byte that is looked at and beyond it; those that bytes tell, and others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {
-        let text: String = "網a。ж½か𠀀ñ ".chars().cycle().take(3 * LOOKED_AT).collect();
-        for long in [0, 1, 5, LOOKED_AT - 1, LOOKED_AT, LOOKED_AT + 1, 2 * LOOKED_AT] {
-            let begins: String = text.chars().take(long).collect();
-            let of = |letters: &str| {
-                begins.chars().take(LOOKED_AT).filter(|&letter| letters.contains(letter)).count() as u64
-            };
-            assert_eq!(counts(&begins), [of("網𠀀"), of("か"), of("ж"), of("añ"), 0], "{long}");
+        for letters in ["網a。ж½か𠀀ñ ", "網a。ж½かñ ", "αж한"] {
+            let text: String = letters.chars().cycle().take(3 * LOOKED_AT).collect();
+            for long in (0..40).chain(LOOKED_AT - 9..LOOKED_AT + 9) {
+                let begins = &text[..text.floor_char_boundary(long)];
+                let looked_at = &begins[..begins.floor_char_boundary(LOOKED_AT)];
+                let of = |letters: &str| looked_at.chars().filter(|&letter| letters.contains(letter)).count() as u64;
+                assert_eq!(counts(begins), [of("網𠀀"), of("か"), of("ж"), of("añ"), of("α한")], "{letters} {long}");
+            }
         }
     }
 
