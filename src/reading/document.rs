@@ -85,8 +85,8 @@ impl<'j> View<'j> {
                 Some(_) => FieldValue::Null,
             };
         }
-        let document = self.view.document(doc, text, values, self.cuts.and_then(|cuts| cuts.of(doc)));
-        document.in_scope(self.reader.scopes.of(doc))
+        let starts = self.cuts.and_then(|cuts| cuts.of(doc));
+        self.view.document(doc, text, values, starts, self.reader.scopes.of(doc))
     }
 
     /// The bytes of a document's text and of what the algorithms read beside it.
@@ -97,7 +97,7 @@ impl<'j> View<'j> {
 
     /// One document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
-        self.view.read_back(doc, words).in_scope(self.reader.scopes.of(doc))
+        self.view.read_back(doc, words, self.reader.scopes.of(doc))
     }
 
     /// How often the counts hold the text of a document.

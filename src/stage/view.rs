@@ -2,7 +2,7 @@
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;
-use crate::text::{Analysis, FieldValues, KeptWords, Pipeline};
+use crate::text::{Analysis, FieldValues, Frequencies, KeptWords, Pipeline};
 
 /// How a pass sees documents.
 pub struct View<'v, C> {
@@ -39,29 +39,30 @@ impl<'v, C: Copies> View<'v, C> {
         View { copies: copies.filter(|_| count_copies), ..self }
     }
 
-    /// One document, with the values of its fields. `starts` says where its Chinese words begin, where an earlier pass has noted
-    /// that.
+    /// One document, with the values of its fields and its scope. `starts` says where its Chinese words begin, where an earlier pass
+    /// has noted that.
     pub fn document<'d>(
         &'d self,
         doc: u64,
         text: &'d str,
         fields: FieldValues<'d>,
         starts: Option<&'d [u8]>,
+        scope: Option<u64>,
     ) -> Analysis<'d> {
-        let document = match starts {
+        let mut document = match starts {
             Some(starts) => self.pipeline.analyse_again(text, starts),
             None => self.pipeline.analyse(text),
         };
-        let document = document.with_fields(fields).counted_times(self.times(doc));
-        match self.stats {
-            Some(stats) => document.counted_over(stats),
-            None => document,
-        }
+        let corpus = self.stats.map(|stats| stats as &dyn Frequencies);
+        document.stands(fields, corpus, self.times(doc), scope);
+        document
     }
 
     /// One document of which only the words are known.
-    pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
-        self.pipeline.read_back(words).counted_times(self.times(doc))
+    pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>, scope: Option<u64>) -> Analysis<'d> {
+        let mut document = self.pipeline.read_back(words);
+        document.stands(FieldValues::default(), None, self.times(doc), scope);
+        document
     }
 
     /// How often the counts hold the text of a document; a note of what is learnt counts as often.

@@ -32,7 +32,7 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
-    /// What other documents it may meet, see [`Analysis::in_scope`].
+    /// What other documents it may meet, see [`Analysis::stands`].
     scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
@@ -96,6 +96,18 @@ impl<'a> Analysis<'a> {
         document
     }
 
+    /// Adds what stands beside the text and what the corpus knows of it, in place: copies of an analysis cost. It may meet documents of
+    /// the same scope alone.
+    pub fn stands(
+        &mut self,
+        values: FieldValues<'a>,
+        corpus: Option<&'a dyn Frequencies>,
+        times: u64,
+        scope: Option<u64>,
+    ) {
+        (self.values, self.known_words, self.times, self.scope) = (values, corpus, times, scope);
+    }
+
     /// The same document with what stands beside its text.
     pub fn with_fields(mut self, values: FieldValues<'a>) -> Analysis<'a> {
         self.values = values;
@@ -111,12 +123,6 @@ impl<'a> Analysis<'a> {
     /// The same text, of which the counts of the corpus hold so many copies.
     pub fn counted_times(mut self, times: u64) -> Analysis<'a> {
         self.times = times;
-        self
-    }
-
-    /// The same text, which may meet those of the same scope alone.
-    pub fn in_scope(mut self, scope: Option<u64>) -> Analysis<'a> {
-        self.scope = scope;
         self
     }
 

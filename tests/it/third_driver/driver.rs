@@ -273,7 +273,7 @@ impl<'d> Driver<'d> {
     fn read(&self, view: &View<'_, Classes>, mut each: impl FnMut(u64, &Analysis<'_>)) {
         for (doc, document) in self.docs.iter().enumerate() {
             let Some(text) = &document.text else { continue };
-            each(doc as u64, &view.document(doc as u64, text, self.fields(doc as u64), None));
+            each(doc as u64, &view.document(doc as u64, text, self.fields(doc as u64), None, None));
         }
     }
 
