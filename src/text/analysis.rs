@@ -96,8 +96,7 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Adds what stands beside the text and what the corpus knows of it, in place: copies of an analysis cost. It may meet documents of
-    /// the same scope alone.
+    /// Adds what stands beside the text, and the only documents that it may meet: in place, for copies of an analysis cost.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
