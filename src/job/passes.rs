@@ -113,7 +113,7 @@ pub fn first<'n>(
         let kept = Some((stock, &portions));
         let read = reading::first(engine, reader, &before.view, &bound, takes, counting, early, sieve, joining, kept)?;
         copy_keys = read.copy_keys;
-        let due = stock.due();
+        let due = stock.due() || stock.has_portions(&portions)?;
         if let Some(pages) = reader.pages.kept().filter(|_| due) {
             stock.offer(due, |keys| &keys.pages, pages)?;
         }

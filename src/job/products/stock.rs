@@ -200,6 +200,16 @@ impl<'j> Stock<'j> {
         Ok(bytes.is_some())
     }
 
+    /// Whether portions of a reading were put down: what it makes is put down where they were, for a portion that is forgotten
+    /// with nothing in its place would be work lost.
+    ///
+    /// # Errors
+    /// An input that cannot be read.
+    pub fn has_portions(&self, portions: &Portions) -> Result<bool> {
+        let Some(products) = self.there() else { return Ok(false) };
+        Ok(products.has(&portions.key(self.keys()?, 0)))
+    }
+
     /// Removes the portions of a reading from one on.
     ///
     /// # Errors
