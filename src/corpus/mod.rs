@@ -4,6 +4,7 @@ mod counts;
 mod forward;
 mod stats;
 mod table;
+mod table_parts;
 
 pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
 #[cfg(test)]
@@ -11,3 +12,4 @@ pub use forward::tests::{Written, written};
 pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};
 pub use stats::{CorpusStats, snapshot};
 pub use table::{TermTable, TermTableWriter};
+pub use table_parts::TermTableParts;

@@ -7,9 +7,12 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
+use rayon::ThreadPool;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::cpu::ask_for;
 use crate::error::{Error, Result};
@@ -24,6 +27,9 @@ const AT_ONCE: usize = 32;
 
 /// Terms in a range of the index, on average.
 const BUCKET: usize = 4;
+
+/// Terms that one thread goes through at a time.
+const STRETCH: usize = if cfg!(test) { 300 } else { 1 << 18 };
 
 /// Writes a term table in ascending order of terms.
 pub struct TermTableWriter {
@@ -48,28 +54,37 @@ impl TermTableWriter {
         }
         self.last = Some(term);
         self.len += 1;
-        let mut record = [0; RECORD];
-        record[..8].copy_from_slice(&term.to_le_bytes());
-        record[8..16].copy_from_slice(&df.to_le_bytes());
-        record[16..].copy_from_slice(&cf.to_le_bytes());
-        self.file.write_all(&record).map_err(Error::io("write the term table", &self.path))
+        self.file.write_all(&record(term, df, cf)).map_err(Error::io("write the term table", &self.path))
     }
 
     /// Ends the file and opens it for look-ups.
     pub fn finish(self) -> Result<TermTable> {
         let file = self.file.into_inner().map_err(|error| error.into_error());
-        let file = file.map_err(Error::io("write the term table", &self.path))?;
-        let mut table = TermTable { terms: map(&file, &self.path)?, index: None, common: Vec::new() };
-        if !table.is_empty() {
-            table.index = table.write_index(&self.path.with_extension("index"))?;
-            table.choose_common();
-        }
-        Ok(table)
+        TermTable::open(&file.map_err(Error::io("write the term table", &self.path))?, &self.path, None)
+    }
+}
+
+/// The bytes of a term with its counts.
+pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
+    let mut record = [0; RECORD];
+    record[..8].copy_from_slice(&term.to_le_bytes());
+    record[8..16].copy_from_slice(&df.to_le_bytes());
+    record[16..].copy_from_slice(&cf.to_le_bytes());
+    record
+}
+
+/// What a function makes of stretches of so many terms, in their order, on all threads of a pool where there is one.
+fn by_stretches<T: Send>(len: usize, pool: Option<&ThreadPool>, each: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let one = |at: usize| each(at * STRETCH..((at + 1) * STRETCH).min(len));
+    let stretches = 0..len.div_ceil(STRETCH);
+    match pool {
+        Some(pool) => pool.install(|| stretches.into_par_iter().map(one).collect()),
+        None => stretches.map(one).collect(),
     }
 }
 
 /// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
-fn nameless(path: &Path) -> Result<File> {
+pub(super) fn nameless(path: &Path) -> Result<File> {
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
     let file = file.map_err(Error::io("create the term table", path))?;
     std::fs::remove_file(path).map_err(Error::io("unlink the term table", path))?;
@@ -103,24 +118,36 @@ impl TermTable {
         TermTable { terms: None, index: None, common: Vec::new() }
     }
 
+    /// The table in a file, whose path stands in messages.
+    pub(super) fn open(file: &File, path: &Path, pool: Option<&ThreadPool>) -> Result<TermTable> {
+        let mut table = TermTable { terms: map(file, path)?, index: None, common: Vec::new() };
+        if !table.is_empty() {
+            table.index = table.write_index(&path.with_extension("index"), pool)?;
+            table.choose_common(pool);
+        }
+        Ok(table)
+    }
+
     /// Writes where the terms of each range begin, and their number at the end.
-    fn write_index(&self, path: &Path) -> Result<Option<Mmap>> {
-        let mut file = BufWriter::new(nameless(path)?);
-        let ranges = self.len().div_ceil(BUCKET);
-        let mut written = 0;
-        for at in 0..self.len() {
-            let range = range_of(self.term(at), ranges);
-            while written <= range {
-                file.write_all(&(at as u64).to_le_bytes()).map_err(Error::io("write the term table", path))?;
-                written += 1;
+    fn write_index(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<Option<Mmap>> {
+        let file = nameless(path)?;
+        let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
+        // Each stretch writes the ranges that begin in it; the last one, those behind all terms too.
+        let write = |stretch: Range<usize>| {
+            let first = stretch.start.checked_sub(1).map_or(0, |before| range_of(self.term(before), ranges) + 1);
+            let (mut begins, ends) = (Vec::new(), stretch.end == len);
+            for at in stretch {
+                let range = range_of(self.term(at), ranges);
+                begins.resize(begins.len().max((range + 1).saturating_sub(first)), (at as u64).to_le_bytes());
             }
-        }
-        while written <= ranges {
-            file.write_all(&(self.len() as u64).to_le_bytes()).map_err(Error::io("write the term table", path))?;
-            written += 1;
-        }
-        let file = file.into_inner().map_err(|error| error.into_error());
-        map(&file.map_err(Error::io("write the term table", path))?, path)
+            if ends {
+                begins.resize(ranges + 1 - first, (len as u64).to_le_bytes());
+            }
+            file.write_all_at(begins.as_flattened(), first as u64 * 8)
+        };
+        let written = by_stretches(len, pool, write).into_iter().collect::<std::io::Result<()>>();
+        written.map_err(Error::io("write the term table", path))?;
+        map(&file, path)
     }
 
     /// How many terms.
@@ -145,18 +172,28 @@ impl TermTable {
     }
 
     /// Puts the terms of the highest df into their slots, as many as make half of them at the most.
-    fn choose_common(&mut self) {
-        let mut by_width = [0usize; 65];
+    fn choose_common(&mut self, pool: Option<&ThreadPool>) {
         let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
-        (0..self.len()).for_each(|at| by_width[width(self.entry(at).1)] += 1);
+        let widths = by_stretches(self.len(), pool, |stretch| {
+            let mut by_width = [0usize; 65];
+            stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
+            by_width
+        });
         // All df of so many bits or more, or none: the exact number does not matter.
         let (mut least, mut count) = (65, 0);
-        while least > 1 && count + by_width[least - 1] <= COMMON / 2 {
+        while least > 1 {
+            count += widths.iter().map(|by_width| by_width[least - 1]).sum::<usize>();
+            if count > COMMON / 2 {
+                break;
+            }
             least -= 1;
-            count += by_width[least];
         }
+        let is_common = |entry: &(u64, u64, u64)| entry.1 > 0 && width(entry.1) >= least;
+        let entries = by_stretches(self.len(), pool, |stretch| {
+            stretch.map(|at| self.entry(at)).filter(is_common).collect::<Vec<_>>()
+        });
         let mut common = vec![(0, 0, 0); COMMON];
-        for entry in (0..self.len()).map(|at| self.entry(at)).filter(|entry| entry.1 > 0 && width(entry.1) >= least) {
+        for entry in entries.into_iter().flatten() {
             let mut slot = range_of(entry.0, COMMON);
             while common[slot].1 > 0 {
                 slot = (slot + 1) % COMMON;

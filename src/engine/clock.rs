@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 
+use super::thread_times::ThreadTimes;
+
 /// How often memory is sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
@@ -84,6 +86,8 @@ pub struct Running<'c> {
     name: String,
     started: Instant,
     cpu: f64,
+    /// Looked at where lines at DEBUG are wanted: of many threads it is many files.
+    threads: Option<ThreadTimes>,
 }
 
 impl Clock {
@@ -114,7 +118,8 @@ impl Clock {
         let name = name.into();
         *AT_HAND.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
         tracing::debug!(stage = %name, "stage begins");
-        Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds() }
+        let threads = tracing::enabled!(tracing::Level::DEBUG).then(ThreadTimes::now);
+        Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds(), threads }
     }
 
     /// When it was started.
@@ -150,6 +155,10 @@ impl Running<'_> {
     /// Ends the stage.
     pub fn end(self, rows_in: u64, rows_out: u64, spilled_bytes: u64) {
         self.clock.sampler.sample();
+        if let Some(before) = &self.threads {
+            let spent = ThreadTimes::now().since(before);
+            tracing::debug!(stage = %self.name, serial = spent.serial, busiest = spent.busiest, all = spent.all, "stage by threads");
+        }
         let report = StageReport {
             stage: self.name,
             rows_in,

@@ -15,6 +15,7 @@ pub(crate) mod resources;
 pub(crate) mod room;
 pub(crate) mod scratch;
 pub(crate) mod sketches;
+mod thread_times;
 pub(crate) mod threads;
 
 pub use clock::{StageReport, now, stage_at_hand, tell_stages};

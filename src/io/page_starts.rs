@@ -44,10 +44,10 @@ mod tests {
             let (source, _) = open(&[&path]).expect("opened");
             let starts = source.starts_within(0, 0);
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
-            let splits = source.splits_between_pages(70_000);
+            let splits = source.splits_between_pages(&|_| 70_000, u64::MAX);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
             // Where pieces would be smaller than pages, each page is a piece, for it is unpacked as a whole.
-            let splits = source.splits_between_pages(10);
+            let splits = source.splits_between_pages(&|_| 10, u64::MAX);
             assert!(splits.len() == 50 && splits.iter().all(|split| split.rows == 100), "{splits:?}");
             assert!(source.splits(4_000).iter().any(|split| split.first_doc % 100 != 0));
         }
@@ -70,7 +70,10 @@ mod tests {
             std::fs::write(&path, bytes).expect("written");
             let (source, _) = open(&[&path]).expect("the footer is whole");
             assert!(source.starts_within(0, 0).is_empty());
-            assert_eq!(source.splits_between_pages(1000).iter().map(|split| split.rows).sum::<u64>(), 3000);
+            assert_eq!(
+                source.splits_between_pages(&|_| 1000, u64::MAX).iter().map(|split| split.rows).sum::<u64>(),
+                3000
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::algorithm::{Features, Stats};
-use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableWriter};
+use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use crate::corpus::{encode_count, snapshot};
 use crate::engine::evidence;
 use crate::engine::products::{PortionReader, PortionWriter};
@@ -224,16 +224,21 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
 fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;
-    let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
-    for partition in 0..partial.partitions() {
+    let parts = TermTableParts::create(&engine.dir.join(format!("{name}.terms")))?;
+    let keeps = (engine.budget.a_thread / 8).clamp(1 << 20, 64 << 20) as usize;
+    let go_on = || engine.go_on();
+    let each = |(): &mut (), partition: usize| {
         let records = partial.load(partition, engine.budget.a_thread)?;
+        let mut part = parts.part(partition, keeps, &go_on);
         for group in records.groups() {
             let rows = &records.bytes()[group.start * COUNT_WIDTH..group.end * COUNT_WIDTH];
             if let Some((term, df, cf)) = sum(rows, least) {
-                writer.push(term, df, cf)?;
+                part.push(term, df, cf)?;
             }
         }
-        partial.remove(partition)?;
-    }
-    Ok((writer.finish()?, partial.spilled_bytes()))
+        part.end()?;
+        partial.remove(partition)
+    };
+    engine.work(partial.partitions(), || Ok(()), each, Ok)?;
+    Ok((parts.finish(engine.pool)?, partial.spilled_bytes()))
 }

@@ -365,7 +365,7 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(RESOURCES, RESUMING, "checkpoint", "TIME", Kind::Text(|typed| words::checkpoint(typed).map(drop)),
         "How much wall-clock time may be lost where the run is ended before its time: what is done is put down in the work folder \
-         after a stage, and within a reading, where so much has passed since the last time, such as 30s, 5m, 0s (after every stage) or never. The same \
+         after a stage, and within a reading, where so much has passed since the last time, such as 30s, 5m, 0s (always) or never. The same \
          command goes on from there")
         .default(is("30s"))
         .field(

@@ -18,10 +18,9 @@ use crate::error::{Error, Result};
 use crate::io::{LargePage, RowFilter, Segment, Split, Want};
 use crate::text::free_pooled_lists;
 
-/// Bounds for the bytes of text in one piece of work: a cut through a row group costs a page that is decompressed twice,
-/// a large piece leaves threads without work at the end.
-const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 8 << 20..=64 << 20;
-/// Pieces of work for each thread, at the least, where the corpus is large enough.
+/// Bounds for the bytes of text in one piece of work, from one or two pages on.
+const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
+/// What is left of the corpus would make so many pieces of this size for each thread.
 const SPLITS_A_THREAD: u64 = 4;
 
 /// The error of a page that is more than what may be read at a time.
@@ -184,16 +183,12 @@ impl Reader<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        let text_bytes: u64 = self.source.files.iter().map(|file| file.text_bytes).sum();
-        let pieces = SPLITS_A_THREAD * engine.pool.current_num_threads() as u64;
-        let target = (text_bytes / pieces).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // Fewer row groups than pieces are longer than a piece, unless pieces are of the largest size: then a page unpacked
-        // twice at each cut is next to nothing, and the headers of all pages may be many.
-        let splits = if target < *SPLIT_BYTES.end() {
-            self.source.splits_between_pages(target as usize)
-        } else {
-            self.source.splits(target as usize)
-        };
+        // Large pieces first, for a cut may cost a page of another column that is unpacked twice, and small ones last, so that no
+        // thread is left with a large one when the others are done.
+        let share = SPLITS_A_THREAD * engine.pool.current_num_threads() as u64;
+        let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
+        // Among pieces of the largest size a page that is unpacked twice is next to nothing, and the headers of all pages may be many.
+        let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
     }
 

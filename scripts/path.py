@@ -1,0 +1,72 @@
+"""How far many cores would help: the path of a run, by the CPU time of each of its threads.
+
+    python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]
+
+The path of a stage is the CPU time of the thread that leads it and of its busiest worker, one after the other: as many cores could not
+do it in less. The path of a run is the sum over its stages, with all that stands between them, which is one thread's. A run on one
+thread has all of its time on the path. Two figures are shown:
+
+    spread   CPU seconds of this run over its path: how evenly these threads share the work;
+    speed-up CPU seconds of the run with the fewest threads over the path of this one: what as many cores would gain at the most.
+
+Waiting for locks and for memory that all cores share is in neither of them. Of several runs the one with the middle path counts. The
+program writes the times of threads at --log-format json with RUST_LOG=debug; it takes Linux.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def measure(program, inputs, algorithms, threads):
+    """CPU seconds of all, seconds of the path, and the stages as (name, serial, busiest, all)."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [program, "run", *inputs, "--out", f"{folder}/out", "--threads", str(threads), "--log-format", "json"]
+        command += ["--algorithms", algorithms] if algorithms else []
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, "RUST_LOG": "debug"}, text=True)
+        lines = process.stderr.read().splitlines()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 3):
+        sys.exit(f"{' '.join(command)} ended with {process.returncode}:\n" + "\n".join(lines[-5:]))
+    lines = [json.loads(line) for line in lines]
+    stages = [(line["stage"], line["serial"], line["busiest"], line["all"]) for line in lines if line["message"] == "stage by threads"]
+    cpu = usage.ru_utime + usage.ru_stime
+    between = max(0.0, cpu - sum(stage[3] for stage in stages))
+    stages.append(("between stages", between, 0.0, between))
+    return cpu, sum(serial + busiest for _, serial, busiest, _ in stages), stages
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("inputs", nargs="+", metavar="CORPUS", help="a folder or file; several are read as one corpus")
+    parser.add_argument("--threads", default="1,16,64", help="how many threads, with commas between [default: 1,16,64]")
+    parser.add_argument("--algorithms", help="as of dupsift run [default: its own]")
+    parser.add_argument("--runs", type=int, default=3, help="runs of each [default: 3]")
+    parser.add_argument("--program", default="target/release/dupsift", help="[default: target/release/dupsift]")
+    parser.add_argument("--stages", action="store_true", help="the stages with the longest paths, too")
+    typed = parser.parse_args()
+    missing = [path for path in [typed.program, *typed.inputs] if not Path(path).exists()]
+    if missing:
+        parser.error(f"there is no {missing[0]}")
+    counts = [int(count) for count in typed.threads.split(",")]
+    if typed.runs < 1 or min(counts) < 1:
+        parser.error("expected at least one run and one thread")
+    first = None
+    print("| threads | CPU s | path s | spread | speed-up |\n| ---: | ---: | ---: | ---: | ---: |")
+    for threads in counts:
+        runs = sorted((measure(typed.program, typed.inputs, typed.algorithms, threads) for _ in range(typed.runs)), key=lambda run: run[1])
+        cpu, path, stages = runs[len(runs) // 2]
+        first = first or cpu
+        print(f"| {threads} | {cpu:.2f} | {path:.2f} | {cpu / path:.1f} x | {first / path:.1f} x |", flush=True)
+        if typed.stages:
+            for name, serial, busiest, all in sorted(stages, key=lambda stage: -stage[1] - stage[2])[:12]:
+                print(f"    {name}: path {serial + busiest:.3f} (leads {serial:.3f}, busiest {busiest:.3f}) of {all:.3f} CPU s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+//! CPU time of each thread of the process: how far the work of a stage could be spread over more processors.
+//!
+//! The time comes from the system's own files about the process; where it has none (other systems than Linux) it is 0.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+/// CPU nanoseconds of each thread so far, by its number.
+pub struct ThreadTimes {
+    of_all: BTreeMap<String, u64>,
+    caller: String,
+}
+
+/// CPU seconds between two looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Of the thread that looked: what no other thread did meanwhile.
+    pub serial: f64,
+    /// Of the busiest of the others.
+    pub busiest: f64,
+    /// Of all.
+    pub all: f64,
+}
+
+impl ThreadTimes {
+    /// A look at all of them.
+    pub fn now() -> ThreadTimes {
+        let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+        let times = tasks.filter_map(|task| {
+            let times = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            Some((task.file_name().into_string().ok()?, times.split_whitespace().next()?.parse().ok()?))
+        });
+        let caller = fs::read_link("/proc/thread-self").ok();
+        let caller = caller.and_then(|path| Some(path.file_name()?.to_str()?.to_string()));
+        ThreadTimes { of_all: times.collect(), caller: caller.unwrap_or_default() }
+    }
+
+    /// What was spent since an earlier look.
+    pub fn since(&self, earlier: &ThreadTimes) -> Spent {
+        let mut spent = Spent::default();
+        for (thread, time) in &self.of_all {
+            let seconds = time.saturating_sub(earlier.of_all.get(thread).copied().unwrap_or(0)) as f64 / 1e9;
+            spent.all += seconds;
+            if *thread == self.caller {
+                spent.serial = seconds;
+            } else {
+                spent.busiest = spent.busiest.max(seconds);
+            }
+        }
+        spent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_thread_that_looks_stands_apart_from_the_busiest_other() {
+        let times = |caller: &str, of: &[(&str, u64)]| ThreadTimes {
+            of_all: of.iter().map(|&(thread, time)| (thread.to_string(), time)).collect(),
+            caller: caller.to_string(),
+        };
+        let before = times("7", &[("7", 1_000_000_000), ("8", 0), ("9", 5_000_000_000)]);
+        // A thread that came meanwhile has spent all that it has.
+        let after =
+            times("7", &[("10", 250_000_000), ("7", 1_500_000_000), ("8", 2_000_000_000), ("9", 6_000_000_000)]);
+        assert_eq!(after.since(&before), Spent { serial: 0.5, busiest: 2.0, all: 3.75 });
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn work_is_seen_where_it_is_done() {
+        let before = ThreadTimes::now();
+        let work = || (0..20_000_000u64).fold(0u64, |sum, n| std::hint::black_box(sum ^ n.wrapping_mul(sum | 1)));
+        std::hint::black_box(work());
+        let spent = ThreadTimes::now().since(&before);
+        assert!(spent.serial > 0.0 && spent.all >= spent.serial, "{spent:?}");
+    }
+}
