@@ -10,7 +10,7 @@
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
 #   make room ROOM=job                                             the tests of one room, built in pieces: for use while you edit
 #   make lint                                                      format, clippy, documentation
-#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured side by side
+#   make bench [CORPUS=DIR] [RUNS=N]                               what each algorithm costs, goal and measured; how far threads help
 #   make bench-kernels [CORPUS=DIR]                                what the parts cost: words, signers, sort, union-find
 #   make bench-sort [ROWS=N]                                       a sort of more rows than memory, beside DuckDB
 #   make bench-peers CORPUS=DIR [ARGS="--peers daft --runs 3"]     other programs on the same files
@@ -126,6 +126,9 @@ doc:
 
 bench:
 	$(CARGO) bench --bench table -- "$${CORPUS:-data-samples/docs}" $(RUNS)
+	$(CARGO) build --release --bin dupsift
+	@echo; echo "the default, by the CPU time of its threads (scripts/path.py tells what spread and speed-up are):"
+	@$(PYTHON) scripts/path.py "$${CORPUS:-data-samples/docs}" --threads 1,16 --program "$(PROGRAM)"
 
 bench-kernels:
 	$(CARGO) bench --bench kernels -- "$${CORPUS:-data-samples/docs}"

@@ -53,6 +53,31 @@ mod tests {
         }
     }
 
+    /// What is left of the corpus makes four pieces for each thread, of at least two pages: many threads get small pieces early, one thread
+    /// only at the end, and no page is in two of them.
+    #[test]
+    fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.parquet");
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..100_000).map(|row| format!("{row:99}"))));
+        let properties = WriterProperties::builder().set_dictionary_enabled(false).set_data_page_row_count_limit(500);
+        write_parquet(&path, &batch(vec![("text", texts)]), properties.set_write_batch_size(500).build());
+        let (source, _) = open(&[&path]).expect("opened");
+        let page = source.files[0].text_bytes / 200;
+        let rows = |threads: u64| -> Vec<u64> {
+            let target = |left: u64| (left / (4 * threads)).clamp(2 * page, 64 << 20);
+            let splits = source.splits_between_pages(&target, 64 << 20);
+            assert!(splits.iter().all(|split| split.first_doc % 500 == 0), "{splits:?}");
+            splits.iter().map(|split| split.rows).collect()
+        };
+        let (one, eight) = (rows(1), rows(8));
+        assert_eq!((one.len(), eight.len()), (16, 85), "{one:?} {eight:?}");
+        for (rows, threads) in [(one, 1), (eight, 8)] {
+            assert_eq!(rows.iter().sum::<u64>(), 100_000);
+            assert!(rows[0] <= 100_000 / (4 * threads) + 500 && rows[rows.len() - 2] == 1_000, "{rows:?}");
+        }
+    }
+
     #[test]
     fn headers_that_cannot_be_read_or_never_end_tell_of_no_page() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -139,29 +139,45 @@ fn chinese_is_segmented_once_for_the_whole_job() {
     assert_eq!(segmented("exact,simhash,minhash"), 0);
 }
 
-/// Guards memory that is there against being left unused: rows that fit stay in it. What the first pass stores of the
-/// cut of Chinese, so that the second need not cut again, is always in a file; it takes less than a hundredth of the text.
+/// Guards memory that is there against being left unused: rows that fit stay in it, with one thread and with eight. What the first pass
+/// stores of the cut of Chinese, so that the second need not cut again, is always in a file; it takes less than a hundredth of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
-    let (_done, record) = run(ALL, &["--memory", "512MiB"]);
-    for stage in ["fold", "group"] {
-        assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
+    for threads in ["1", "8"] {
+        let (_done, record) = run(ALL, &["--memory", "512MiB", "--threads", threads]);
+        for stage in ["fold", "group"] {
+            assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
+        }
+        let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
+        // What signing writes is the evidence of one algorithm, two numbers a distinct word.
+        let evidence = of_stages(&record, "sign", "spilled_bytes");
+        assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
+        assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
+        assert!(list(&record, "algorithms").iter().all(|one| number(one, "spilled_bytes") == 0));
     }
-    let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-    // What signing writes is the evidence of one algorithm, two numbers a distinct word.
-    let evidence = of_stages(&record, "sign", "spilled_bytes");
-    assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
-    assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
-    assert!(list(&record, "algorithms").iter().all(|one| number(one, "spilled_bytes") == 0));
 }
 
 /// Guards the bytes of what is kept of the words while they are counted: about three for each distinct word of a document, and
 /// each word itself about once a thread.
 #[test]
 fn kept_words_take_few_bytes() {
-    let (_done, record) = run("tf_idf", &["--threads", "1"]);
-    let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-    assert!(stored > text / 20 && stored * 2 < text, "{stored} bytes are stored of a text of {text}");
+    for threads in ["1", "8"] {
+        let (_done, record) = run("tf_idf", &["--threads", threads]);
+        let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
+        assert!(stored > text / 20 && stored * 2 < text, "{threads}: {stored} bytes are stored of a text of {text}");
+    }
+}
+
+/// Guards what more threads may not make more of: rows, comparisons, candidates and documents read again.
+#[test]
+fn eight_threads_do_the_work_of_one() {
+    let work = |threads: &str| {
+        let (_done, record) = run("exact,minhash,cosine:preset=versions,simhash", &["--threads", threads]);
+        let again = of_stages(&record, "read candidates", "rows_in");
+        let counts = |one: &Value| ["rows", "compared", "candidates", "pairs"].map(|name| number(one, name));
+        (list(&record, "algorithms").iter().map(counts).collect::<Vec<_>>(), again)
+    };
+    assert_eq!(work("1"), work("8"));
 }
 
 /// Guards the bytes of a signature on the disk: 14 rows of 13 bytes a document are 182, and what else a run
