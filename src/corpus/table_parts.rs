@@ -64,6 +64,20 @@ impl TermTableParts {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until all parts before that one have their places.
+    fn wait(&self, at: usize, go_on: &dyn Fn() -> Result<()>) -> Result<MutexGuard<'_, Turn>> {
+        let mut turn = self.turn();
+        while turn.next < at {
+            go_on()?;
+            // Why is told by the thread that met it.
+            if turn.failed.is_some_and(|failed| failed < at) {
+                return Err(Error::Interrupted);
+            }
+            turn = self.moved.wait_timeout(turn, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(turn)
+    }
+
     fn disorder(&self) -> Error {
         Error::Damaged { path: self.path.clone(), why: "terms out of order".into() }
     }
@@ -97,7 +111,7 @@ impl TermTablePart<'_> {
         }
         let place = match self.place {
             Some(place) => place,
-            None => self.wait()?.end,
+            None => self.of.wait(self.at, self.go_on)?.end,
         };
         self.write(place)?;
         self.place = Some(place + self.bytes.len() as u64);
@@ -107,7 +121,7 @@ impl TermTablePart<'_> {
     /// Ends the part.
     pub fn end(mut self) -> Result<()> {
         let place = {
-            let mut turn = self.wait()?;
+            let mut turn = self.of.wait(self.at, self.go_on)?;
             if turn.last.zip(self.first).is_some_and(|(last, first)| last >= first) {
                 return Err(self.of.disorder());
             }
@@ -120,20 +134,6 @@ impl TermTablePart<'_> {
         };
         self.of.moved.notify_all();
         self.write(place)
-    }
-
-    /// Waits until all parts before this one have their places.
-    fn wait(&self) -> Result<MutexGuard<'_, Turn>> {
-        let mut turn = self.of.turn();
-        while turn.next < self.at {
-            (self.go_on)()?;
-            // Why is told by the thread that met it.
-            if turn.failed.is_some_and(|failed| failed < self.at) {
-                return Err(Error::Interrupted);
-            }
-            turn = self.of.moved.wait_timeout(turn, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        Ok(turn)
     }
 
     fn write(&self, place: u64) -> Result<()> {
