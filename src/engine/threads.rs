@@ -18,6 +18,8 @@ use crate::shuffle::{Memory, Order, Shuffle, Spec};
 pub const UNKNOWN: u64 = u64::MAX;
 /// An empty partition costs next to nothing; a hundred million rows in too few of them would be sorted on disk.
 const MANY: usize = 256;
+/// Partitions for each thread, at the least.
+const A_THREAD: usize = 4;
 
 /// What any work runs on.
 pub struct Engine<'e> {
@@ -96,9 +98,15 @@ impl Engine<'_> {
         number: usize,
     ) -> Result<Shuffle> {
         let expected = || self.budget.partitions(rows.saturating_mul(width as u64));
-        let partitions = if rows == UNKNOWN { MANY } else { expected().max(self.pool.current_num_threads()) };
+        let partitions = if rows == UNKNOWN { MANY } else { expected().max(self.least_partitions()) };
         let spec = Spec { name: name.to_string(), width, group_width, order, range_width: number, partitions };
         Shuffle::new(spec, self.dir, &self.memory)
+    }
+
+    /// Several partitions for each thread, for one of them is larger than another.
+    fn least_partitions(&self) -> usize {
+        let threads = self.pool.current_num_threads();
+        (A_THREAD * threads).min(MANY).max(threads)
     }
 
     /// Does `count` pieces of work on all threads: `init` makes a thread's state, `each` does one piece, `end` closes the
