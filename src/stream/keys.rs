@@ -112,7 +112,10 @@ mod tests {
     fn one_key_that_came_before_is_enough_and_all_go_together() {
         let filter = Sizing { each: 3, rate: 1e-6 }.filter(1_000, usize::MAX);
         insert(&filter, &[11, 12, 0]);
-        assert_eq!([seen(&filter, &[0; 3]), seen(&filter, &[1, 12, 2]), seen(&filter, &[1, 2, 0])], [None, Some(1), Some(0)]);
+        assert_eq!(
+            [seen(&filter, &[0; 3]), seen(&filter, &[1, 12, 2]), seen(&filter, &[1, 2, 0])],
+            [None, Some(1), Some(0)]
+        );
         assert!(!remove(&filter, &[11, 12, 13]) && remove(&filter, &[11, 12, 0]));
         assert_eq!(seen(&filter, &[11, 12, 0]), Some(0));
     }

@@ -249,9 +249,8 @@ fn an_accepted_night_is_in_its_index() {
         let mut place = place_of();
         place.same_night(&nights[1]).ends_with(4);
         let held = place.at("out/n1.held");
-        let accept = |step: &str| {
-            Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap())
-        };
+        let accept =
+            |step: &str| Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap());
         let told = || looked_after(&place.at("index"), &["info"]).ends_with(0).stdout;
         assert!(told().contains("1 night,"), "{}", told());
         match step {
