@@ -132,7 +132,9 @@ fn what_stays_over_nights_is_what_stays_of_one_run() {
         (MEMBERS, decides("checked")),
     ] {
         let place = law_with(algorithms, &more, dealt(made_docs(300), 3, 6));
-        let mut of_one = removed_ids(&in_order(&place));
+        let ordered = in_order(&place);
+        place.says_as(&ordered);
+        let mut of_one = removed_ids(&ordered);
         of_one.sort();
         let over_nights = removed_over_nights(&place);
         let (nights, one) = (over_nights.len(), of_one.len());
