@@ -49,9 +49,17 @@ published() {
   done | LC_ALL=C sort
 }
 
+# Rows of earlier nights are put together; first the index takes up a night whose run was ended when its result had its name.
+compact() {
+  [ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all nights, but its rows were not put together; the next night tries again" >&2
+}
+
 lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
 
 if [ -f "$out/$night/_SUCCESS" ]; then
+  # A run that was ended when its result had its name may have left the link and the index behind.
+  lead "$(published | tail -n 1)"
+  compact
   echo "nightly: $out/$night is done already" >&2
   exit 0
 fi
@@ -68,13 +76,11 @@ case $code in
   0) ;;
   3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
   4)
-    right="$program accept $out/$night.held"
-    [ -z "$index" ] || right="give the same command again, with --accept at its end; $index does not have this night yet"
-    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $right"
+    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held"
     ;;
   *) fail "$code" "dupsift ended with $code; $again" ;;
 esac
 lead "$night"
 published | head -n "-$keep" | while IFS= read -r old; do rm -rf -- "${out:?}/$old"; done
 echo "nightly: $out/$night is published" >&2
-[ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all nights, but its rows were not put together; the next night tries again" >&2
+compact

@@ -150,6 +150,10 @@ impl Match for MegashinglesSigner {
         false
     }
 
+    fn meets_by_any_key(&self) -> bool {
+        true
+    }
+
     fn rules(&self) -> &'static [&'static str] {
         &["megashingle"]
     }

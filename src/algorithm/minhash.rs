@@ -150,6 +150,10 @@ impl Match for MinHashSigner {
         false
     }
 
+    fn meets_by_any_key(&self) -> bool {
+        true
+    }
+
     /// Without a check: the estimate. A byte agrees by chance once in 256, which is taken off.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if self.sketch == 0 {

@@ -6,6 +6,7 @@ use super::args::AcceptArguments;
 use super::log::LogFormat;
 use super::{Exit, log, tell};
 use crate::engine;
+use crate::nights;
 use crate::report::accepted_page;
 use crate::study;
 
@@ -15,7 +16,7 @@ use crate::study;
 /// A folder that is no result held back, and what keeps it from its name.
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
-    let out = study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page)?;
+    let out = study::accept(&arguments.dir, engine::now(), arguments.reason, &accepted_page, &nights::accept)?;
     Ok(tell(
         &format!(
             "{}

@@ -60,17 +60,23 @@ pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     Ok(files)
 }
 
-/// Makes all files and folders below a folder durable.
-pub fn seal_below(dir: &Path) -> Result<()> {
+/// Makes all files and folders below a folder durable, and says what tells each file from others; by their paths below the folder, in
+/// order.
+pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
+    let mut files = Vec::new();
     for name in names(dir)? {
-        let path = dir.join(name);
+        let path = dir.join(&name);
         if path.is_dir() {
-            seal_below(&path)?;
+            let below = seal_below(&path)?.into_iter();
+            files.extend(below.map(|file| Named { name: format!("{name}/{}", file.name), ..file }));
         } else {
             File::open(&path).and_then(|file| file.sync_all()).map_err(Error::io("write", &path))?;
+            files.push(look(&path, name)?);
         }
     }
-    sync_folder(dir)
+    files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    sync_folder(dir)?;
+    Ok(files)
 }
 
 /// Compares a file with what was written.

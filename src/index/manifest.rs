@@ -21,6 +21,7 @@ pub const KEPT: usize = 8;
 
 const PREFIX: &str = "manifest-";
 const INTENT: &str = "intent-";
+const HELD: &str = "held";
 const ENDING: &str = ".json";
 
 /// All that an index consists of.
@@ -38,6 +39,9 @@ pub struct Manifest {
     pub documents_planned: u64,
     /// The folder of the statistics and models, below `statistics/`.
     pub statistics: String,
+    /// Its files; manifests of earlier versions do not name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statistics_files: Vec<Named>,
     /// The number of the next document.
     pub next_doc: u64,
     /// Different texts.
@@ -176,6 +180,43 @@ impl Manifest {
     pub fn come_true(&self, dir: &Path) -> Result<()> {
         let from = dir.join(format!("{INTENT}{:08}{ENDING}", self.generation));
         fs::rename(&from, dir.join(name(self.generation))).map_err(Error::io("rename", &from))?;
+        sync_folder(dir)
+    }
+
+    /// Writes down the generation that a night would make which a guard holds back, until it is accepted.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn hold(&self, dir: &Path) -> Result<()> {
+        write_durably(&dir.join(HELD.to_owned() + ENDING), &self.encode()?)?;
+        sync_folder(dir)
+    }
+
+    /// What is held back, where it follows this generation: none other can come after it any more.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn held_after(dir: &Path, generation: u64) -> Result<Option<Manifest>> {
+        let path = dir.join(HELD.to_owned() + ENDING);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        match read(&path) {
+            Ok(held) if held.generation == generation + 1 => Ok(Some(held)),
+            _ => Manifest::hold_none(dir).map(|()| None),
+        }
+    }
+
+    /// Holds nothing back any more.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn hold_none(dir: &Path) -> Result<()> {
+        let path = dir.join(HELD.to_owned() + ENDING);
+        if !path.is_file() {
+            return Ok(());
+        }
+        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         sync_folder(dir)
     }
 

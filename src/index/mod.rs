@@ -16,10 +16,12 @@ mod folder;
 mod manifest;
 mod open;
 mod part;
+mod report;
 mod rows;
 
 pub use folder::{Named, seal, seal_below};
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
 pub use open::{BATCHES, Index, ROWS, STATISTICS, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
+pub use report::IndexReport;
 pub use rows::{Groups, meet};

@@ -52,6 +52,7 @@ impl Index {
                 || FOLDERS.contains(&name.as_str())
                 || name.starts_with("manifest-")
                 || name.starts_with("intent-")
+                || name == "held.json"
         };
         if let Some(other) = there.iter().find(|name| !is_ours(name)) {
             return Err(Error::wrong(
@@ -127,6 +128,42 @@ impl Index {
         self.sweep()
     }
 
+    /// Keeps what a night would add that a guard holds back, under the names that it has, so that it can be accepted.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn hold(&self, next: &Manifest) -> Result<()> {
+        next.hold(&self.dir)?;
+        self.sweep()
+    }
+
+    /// The night that is held back, if this index is still the one that it was matched against.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn held(&self) -> Result<Option<Manifest>> {
+        Manifest::held_after(&self.dir, self.manifest.as_ref().map_or(0, |manifest| manifest.generation))
+    }
+
+    /// Forgets what is held back: another night takes its place.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn hold_none(&self) -> Result<()> {
+        Manifest::hold_none(&self.dir)?;
+        self.sweep()
+    }
+
+    /// Compares the statistics and models with what was written.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with the first file that is another one.
+    pub fn check_statistics(&self) -> Result<()> {
+        let Some(manifest) = &self.manifest else { return Ok(()) };
+        let folder = self.folder(STATISTICS, &manifest.statistics);
+        manifest.statistics_files.iter().try_for_each(|file| check(&folder, file))
+    }
+
     /// Compares every file that the newest generation names with what was written; gives how many there are and their bytes.
     ///
     /// # Errors
@@ -140,7 +177,9 @@ impl Index {
         });
         let rows =
             manifest.rows.iter().map(|rows| (self.folder(ROWS, &rows.folder), rows.files.iter().collect::<Vec<_>>()));
-        for (folder, named) in parts.chain(rows) {
+        let statistics = self.folder(STATISTICS, &manifest.statistics);
+        let statistics = (statistics, manifest.statistics_files.iter().collect());
+        for (folder, named) in parts.chain(rows).chain([statistics]) {
             for file in named {
                 go_on()?;
                 check(&folder, file)?;
@@ -157,8 +196,9 @@ impl Index {
     /// [`Error::Io`].
     pub fn sweep(&self) -> Result<()> {
         let kept = Manifest::forget_older(&self.dir)?;
+        let held = Manifest::held_after(&self.dir, kept.last().map_or(0, |newest| newest.generation))?;
         let mut named: BTreeSet<(&str, String)> = BTreeSet::new();
-        for manifest in kept {
+        for manifest in kept.into_iter().chain(held) {
             named.insert((STATISTICS, manifest.statistics));
             named.extend(manifest.batches.into_iter().map(|batch| (BATCHES, batch.folder)));
             named.extend(manifest.rows.into_iter().map(|rows| (ROWS, rows.folder)));

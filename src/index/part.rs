@@ -4,18 +4,22 @@
 //! Texts lie in small pages, each of which can be read by itself: who asks for a few documents reads little more than these.
 
 use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::{Error, Result};
 
@@ -29,7 +33,7 @@ pub const KEPT_DOC: &str = "kept_doc";
 /// Bytes of a page.
 const PAGE: usize = 8 << 10;
 /// Rows that are encoded before the size of a page is looked at.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 2;
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 17;
 
@@ -60,12 +64,23 @@ impl PartWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
+        let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
+        PartWriter::with(path, schema, small.set_compression(zstd))
+    }
+
+    /// A new file that is read once, as a whole, and goes then.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        PartWriter::with(path, schema, WriterProperties::builder())
+    }
+
+    fn with(path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<PartWriter> {
         let file = File::create_new(path).map_err(Error::io("create", path))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()))
+        let properties = properties
             .set_dictionary_enabled(false)
-            .set_data_page_size_limit(PAGE)
-            .set_write_batch_size(AT_ONCE)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by("dupsift index 1".to_owned())
             .build();
@@ -93,7 +108,43 @@ impl PartWriter {
     }
 }
 
-/// Reads rows of a file, ascending, all columns or some; `each` gets them batch by batch.
+/// A file of which is counted what is read.
+struct Counted {
+    file: File,
+    bytes: Arc<AtomicU64>,
+}
+
+/// Bytes of such a file in their order.
+struct Counting(BufReader<File>, Arc<AtomicU64>);
+
+impl Read for Counting {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.0.read(out)?;
+        self.1.fetch_add(count as u64, Relaxed);
+        Ok(count)
+    }
+}
+
+impl Length for Counted {
+    fn len(&self) -> u64 {
+        self.file.len()
+    }
+}
+
+impl ChunkReader for Counted {
+    type T = Counting;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Counting> {
+        Ok(Counting(self.file.get_read(start)?, self.bytes.clone()))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.bytes.fetch_add(length as u64, Relaxed);
+        self.file.get_bytes(start, length)
+    }
+}
+
+/// Reads rows of a file, ascending, all columns or some; `each` gets them batch by batch. Gives the bytes of the file that were read.
 ///
 /// # Errors
 /// [`Error::Damaged`] where the file is not what was written; what `each` returns.
@@ -102,9 +153,11 @@ pub fn read_rows(
     rows: &[u64],
     columns: Option<&[&str]>,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
-) -> Result<()> {
+) -> Result<u64> {
     let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
     let file = File::open(path).map_err(Error::reading("open", path))?;
+    let bytes = Arc::new(AtomicU64::new(0));
+    let file = Counted { file, bytes: bytes.clone() };
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let opened = crate::guard::guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));
     let builder = opened.map_err(damaged)?.map_err(|error| damaged(error.to_string()))?;
@@ -124,7 +177,10 @@ pub fn read_rows(
         found += batch.num_rows();
         each(batch)?;
     }
-    if found == rows.len() { Ok(()) } else { Err(damaged(format!("{found} of {} rows are there", rows.len()))) }
+    if found == rows.len() {
+        return Ok(bytes.load(Relaxed));
+    }
+    Err(damaged(format!("{found} of {} rows are there", rows.len())))
 }
 
 fn selection(rows: &[u64]) -> RowSelection {

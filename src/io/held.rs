@@ -84,7 +84,7 @@ impl Held {
     ///
     /// # Errors
     /// [`Error::Usage`] where something else than an output of ours stands there; [`Error::Io`].
-    pub fn publish(self) -> Result<PathBuf> {
+    pub fn publish(&self) -> Result<PathBuf> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));

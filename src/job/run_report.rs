@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::StageReport;
+pub use crate::index::IndexReport;
 use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
 use crate::stage::parts::PartsReport;
 
@@ -252,29 +253,6 @@ pub struct FrozenReport {
     pub from: String,
     /// The number of documents that table schemes are chosen by.
     pub documents_planned: u64,
-}
-
-/// A night and the index that it was matched against.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct IndexReport {
-    /// Where it stands.
-    pub folder: String,
-    /// The name of the night.
-    pub batch: String,
-    /// The generation that has this night.
-    pub generation: u64,
-    /// The one that it was matched against; 0 for none.
-    pub read_generation: u64,
-    /// The number of the first row of the night: `doc` in all tables counts on from night to night.
-    pub first_doc: u64,
-    /// Documents of the index that take part.
-    pub guests: u64,
-    /// New texts of the night.
-    pub texts: u64,
-    /// Exact copies of earlier documents that are removed.
-    pub seen: u64,
-    /// Bytes of rows of the index that were read.
-    pub bytes_scanned: u64,
 }
 
 /// What one algorithm found.

@@ -65,6 +65,7 @@ pub fn append(
     if !job.appends {
         return Ok(next);
     }
+    job.index.hold_none()?;
     let running = engine.clock.stage("append to the index");
     // A generation whose number was used before by a night that is made again is not used again.
     let newest = Manifest::newest(job.index.dir())?.map_or(0, |manifest| manifest.generation);
@@ -117,13 +118,31 @@ pub fn append(
 ///
 /// # Errors
 /// A full disk.
-pub fn intend(index: &Index, stage: &Stage, next: &Manifest) -> Result<()> {
+pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
+    place(index, stage.path(), next)?;
+    next.intend(index.dir())?;
+    stop_at("intent");
+    Ok(())
+}
+
+/// Names the folders of a night whose result a guard holds back in `folder`, and writes down what the next generation will be if it is
+/// accepted.
+///
+/// # Errors
+/// A full disk.
+pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
+    place(index, folder, &mut next)?;
+    index.hold(&next)
+}
+
+/// Gives the folders their names; those of the statistics are copied out of the first result.
+fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
     if !index.folder(STATISTICS, &next.statistics).exists() {
         let dir = index.begin(STATISTICS, &next.statistics)?;
-        copy_below(&stage.path().join("stats"), &dir.join("stats"))?;
-        copy(&stage.path().join("run.json"), &dir.join("run.json"))?;
+        copy_below(&result.join("stats"), &dir.join("stats"))?;
+        copy(&result.join("run.json"), &dir.join("run.json"))?;
         std::fs::write(dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
-        seal_below(&dir)?;
+        next.statistics_files = seal_below(&dir)?;
         index.place(STATISTICS, &next.statistics)?;
     }
     stop_at("statistics named");
@@ -133,8 +152,6 @@ pub fn intend(index: &Index, stage: &Stage, next: &Manifest) -> Result<()> {
         index.place(ROWS, &rows.folder)?;
     }
     stop_at("rows named");
-    next.intend(index.dir())?;
-    stop_at("intent");
     Ok(())
 }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::hash::hash128;
-use crate::index::{Batch, Index, Manifest, State};
+use crate::index::{Batch, Index, Manifest, State, stop_at};
 use crate::io::{InputFile, SUCCESS};
 use crate::job::products::of_file;
-use crate::job::run_report::RunReport;
+use crate::job::run_report::{IndexReport, RunReport};
 use crate::options::RunOptions;
 use crate::spelling::opt;
 
@@ -98,9 +98,49 @@ pub fn state(index: &Path, out: &Path, generation: u64) -> State {
     }
 }
 
-/// The path from the root, as the index keeps it.
+/// The path from the root, as the index keeps it: the same before there is something and afterwards.
 pub fn absolute(path: &Path) -> PathBuf {
-    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_path_buf())
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let below = |whole: &Path| Some(whole.parent()?.canonicalize().ok()?.join(whole.file_name()?));
+    whole.canonicalize().ok().or_else(|| below(&whole)).unwrap_or(whole)
+}
+
+/// Publishes a result that a guard held back, and in the index the night that it is: `publish` gives the result its name.
+///
+/// # Errors
+/// [`Error::Usage`] where the index is another one than that which the night was matched against; what `publish` returns.
+pub fn accept(of: &IndexReport, publish: &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> {
+    if of.generation == of.read_generation {
+        // It was matched against a reference, to which nothing is added.
+        return publish();
+    }
+    let dir = Path::new(&of.folder);
+    if !dir.is_dir() {
+        return Err(Error::usage(format!(
+            "{} was matched against the index {}, which is not there; expected to be called where the run was",
+            of.batch,
+            dir.display()
+        )));
+    }
+    let mut index = Index::open(dir, |out, generation| state(dir, out, generation))?;
+    let is_it = |next: &Manifest| {
+        next.generation == of.generation && next.batches.last().is_some_and(|batch| batch.name == of.batch)
+    };
+    let Some(next) = index.held()?.filter(is_it) else {
+        return Err(Error::usage(format!(
+            "{} was matched against generation {} of the index {}, which does not stand so any more; run it again with {}",
+            of.batch,
+            of.read_generation,
+            dir.display(),
+            opt("accept")
+        )));
+    };
+    next.intend(dir)?;
+    stop_at("intent");
+    let out = publish()?;
+    stop_at("output");
+    index.publish(next)?;
+    Ok(out)
 }
 
 fn record(out: &Path) -> Result<RunReport> {

@@ -38,6 +38,8 @@ pub struct Joining<'i> {
     pub beyond: AtomicU64,
     /// Bytes of the index's rows that were read.
     pub scanned: AtomicU64,
+    /// Bytes of its files of documents that were read.
+    pub looked_up: AtomicU64,
 }
 
 /// The guests, while they are read.
@@ -66,6 +68,7 @@ impl<'i> Joining<'i> {
             met: OnceLock::new(),
             beyond: AtomicU64::new(0),
             scanned: AtomicU64::new(0),
+            looked_up: AtomicU64::new(0),
         }
     }
 
@@ -127,12 +130,14 @@ impl<'i> Joining<'i> {
             || Ok(()),
             |(), at| {
                 let rows = wanted[at].rows(&numbers);
-                read_rows(&wanted[at].path, &rows, Some(&[KEPT_DOC]), &mut |batch| {
+                let bytes = read_rows(&wanted[at].path, &rows, Some(&[KEPT_DOC]), &mut |batch| {
                     kept_docs(&batch).for_each(|kept| {
                         _ = kept.filter(|&kept| !manifest.is_forgotten(kept as u64)).map(|kept| met.set(kept as usize))
                     });
                     Ok(())
-                })
+                })?;
+                self.looked_up.fetch_add(bytes, Relaxed);
+                Ok(())
             },
             Ok,
         )?;
@@ -176,16 +181,17 @@ impl<'i> Joining<'i> {
                 if path.exists() {
                     std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
                 }
-                read_rows(&one.path, &one.rows(&numbers), None, &mut |batch| {
+                let bytes = read_rows(&one.path, &one.rows(&numbers), None, &mut |batch| {
                     note(&batch, guest, &fates, &hashes);
                     guest += batch.num_rows();
                     let batch = self.as_input(&batch)?;
                     let writer = match &mut writer {
                         Some(writer) => writer,
-                        None => writer.insert(PartWriter::create(&path, batch.schema())?),
+                        None => writer.insert(PartWriter::create_passing(&path, batch.schema())?),
                     };
                     writer.write(&batch)
                 })?;
+                self.looked_up.fetch_add(bytes, Relaxed);
                 writer.map_or(Ok(()), |writer| writer.close().map(|_| ()))
             },
             Ok,

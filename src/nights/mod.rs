@@ -24,6 +24,7 @@ pub mod upkeep;
 
 use std::sync::atomic::AtomicBool;
 
+pub use batch::accept;
 use night::matched;
 use reference::Reference;
 

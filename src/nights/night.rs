@@ -26,7 +26,7 @@ use crate::job::read_back::Frozen;
 use crate::job::relate::{self, relate};
 use crate::job::run::{Finish, carry_out_and};
 use crate::job::run_report::{FrozenReport, IndexReport, RunReport};
-use crate::job::{Guarded, corpus_files, learn, output};
+use crate::job::{Guarded, corpus_files, learn, output, stands_in};
 use crate::number::{counted, counted_as};
 use crate::options::RunOptions;
 use crate::reading::classes::Classes;
@@ -61,6 +61,7 @@ pub fn matched(
     let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
     let documents_planned = recipe::compare(&index, &options, rows)?;
     if let Some(manifest) = &index.manifest {
+        index.check_statistics()?;
         options.stats = Some(index.folder(STATISTICS, &manifest.statistics));
     }
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
@@ -77,7 +78,8 @@ pub fn matched(
                 }
                 Ok(report)
             };
-        let before = |stage: &Stage| next.borrow().as_ref().map_or(Ok(()), |next| append::intend(&index, stage, next));
+        let before =
+            |stage: &Stage| next.borrow_mut().as_mut().map_or(Ok(()), |next| append::intend(&index, stage, next));
         carry_out_and(&options, inputs, progress, cancel, attempt, &before)?
     };
     match next.into_inner() {
@@ -85,7 +87,8 @@ pub fn matched(
             stop_at("output");
             index.publish(next)?;
         }
-        _ => index.sweep()?,
+        Some(next) => append::hold(&index, &stands_in(&report, &options.out), next)?,
+        None => index.sweep()?,
     }
     Ok(report)
 }
@@ -246,5 +249,6 @@ fn of_night(
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
         seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
         bytes_scanned: joining.scanned.load(Relaxed),
+        bytes_looked_up: joining.looked_up.load(Relaxed),
     }
 }

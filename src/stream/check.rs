@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::StreamOptions;
 use super::filter;
+use super::keys::Sizing;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::engine::budget::Budget;
@@ -17,28 +18,35 @@ use crate::stage::bound::Bound;
 use crate::stage::recipe::Recipe;
 use crate::text::Pipeline;
 
-/// The algorithm whose signature is the key.
+/// The algorithm whose signatures are the keys.
 ///
 /// # Errors
 /// None or several of them, and those that have no one key or need statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::usage(format!(
-            "stream takes one algorithm, whose signature is the key; expected {}",
+            "stream takes one algorithm, whose signatures are the keys; expected {}",
             opt("algorithms").with("NAME")
         )));
     };
     let corpus = Corpus::new(1, none);
     let needs = recipe.needs_stats().any() || !recipe.learners(&corpus)?.is_empty();
     let bound = recipe.bind(&corpus, &[])?.pop();
-    match bound.filter(|bound| !needs && bound.signer.is_equivalence() && bound.verify().is_none()) {
+    let is_one = |bound: &Bound<'_>| bound.signer.is_equivalence() && bound.verify().is_none();
+    match bound.filter(|bound| !needs && (is_one(bound) || bound.signer.meets_by_any_key())) {
         Some(bound) => Ok(bound),
         None => Err(Error::usage(format!(
             "stream: {} cannot be a key; expected an algorithm whose equal signatures alone make duplicates, without \
-             statistics of the corpus and without verify: exact, tf or long_sent, for example",
+             statistics of the corpus and without verify: exact, tf or long_sent, for example; or one by whose bands documents meet: \
+             minhash, megashingles",
             chosen.label
         ))),
     }
+}
+
+/// How many keys a document has under this algorithm, and how often a new one may be flagged by chance.
+pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
+    Sizing { each: bound.signer.shape().positions.into(), rate }
 }
 
 /// What keys are made of: the algorithm with its parameters, and a hash of that and of all that words depend on.
@@ -74,10 +82,10 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
 /// The algorithm, and the size of a new filter.
 pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     let none = CorpusStats::none();
-    key(&options.run.recipe, &none)?;
+    let bound = key(&options.run.recipe, &none)?;
     let Some(keys) = options.keys.filter(|_| options.filter.is_none()) else { return Ok(()) };
     let budget = Budget::new(options.run.memory, options.run.threads)?;
-    filter::has_room(keys, options.rate, options.run.memory, budget.rows)
+    filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
 /// Checks what can be known before documents are read: that the filter is one for such keys.

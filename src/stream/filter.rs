@@ -10,6 +10,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 use serde::{Deserialize, Serialize};
 
+use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
 use crate::hash::combine;
@@ -73,8 +74,8 @@ impl<R: Read> ExactSizeIterator for Numbers<R> {}
 ///
 /// # Errors
 /// [`Error::Usage`] with the number of keys that would do.
-pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<()> {
-    let bytes = CountingBloom::bytes_for(keys, rate);
+pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Result<()> {
+    let bytes = sizing.bytes_for(keys);
     if bytes <= most_bytes as u64 {
         return Ok(());
     }
@@ -83,18 +84,18 @@ pub fn has_room(keys: u64, rate: f64, memory: u64, most_bytes: usize) -> Result<
         "the filter would take {}, and may take half of {}; expected at most {}, or {option} of {}",
         ByteSize(bytes),
         option.with(ByteSize(memory)),
-        counted(CountingBloom::keys_within(most_bytes as u64, rate), "key"),
+        counted(sizing.documents_within(most_bytes as u64), if sizing.each == 1 { "key" } else { "document" }),
         ByteSize(bytes.saturating_mul(2))
     );
     Err(Error::wrong_value(opt("keys"), keys, why))
 }
 
 /// What is said of a new filter that is smaller than so many keys would have it.
-pub fn cut(keys: u64, rate: f64, filter: &CountingBloom) -> Option<String> {
-    (CountingBloom::bytes_for(keys, rate) > filter.bytes()).then(|| {
+pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
+    (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
             "the filter is made for {}, not for {}, ten times the documents: {memory} has no room for more",
-            counted(CountingBloom::keys_within(filter.bytes(), rate), "key"),
+            counted(sizing.documents_within(filter.bytes()), if sizing.each == 1 { "key" } else { "document" }),
             thousands(keys),
             memory = opt("memory")
         )
@@ -196,12 +197,15 @@ mod tests {
 
     #[test]
     fn more_keys_than_there_is_room_for_are_refused_with_the_number_that_would_do() {
-        assert!(has_room(72_000, 1e-3, 1 << 20, 1 << 19).is_ok());
-        let message = has_room(1_000_000_000_000_000, 1e-3, 1 << 20, 1 << 19).unwrap_err().to_string();
+        let one = Sizing { each: 1, rate: 1e-3 };
+        assert!(has_room(72_000, one, 1 << 20, 1 << 19).is_ok());
+        let message = has_room(1_000_000_000_000_000, one, 1 << 20, 1 << 19).unwrap_err().to_string();
         assert!(message.contains("expected at most 72,931 keys, or memory= of 12.8 PiB"), "{message}");
         let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
-        assert!(cut(1_000_000, 1e-3, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
-        assert_eq!(cut(1_000, 1e-3, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
+        assert!(cut(1_000_000, one, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
+        assert_eq!(cut(1_000, one, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
+        let several = has_room(1_000_000, Sizing { each: 14, ..one }, 1 << 20, 1 << 19).unwrap_err().to_string();
+        assert!(several.contains("expected at most 3,7") && several.contains("documents"), "{several}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod check;
 mod filter;
+mod keys;
 mod run;
 mod seen;
 
@@ -16,7 +17,7 @@ pub use seen::Seen;
 /// What a stream is asked to do besides what every run is.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// Columns, words, resources, and the one algorithm whose signature is the key.
+    /// Columns, words, resources, and the one algorithm whose signatures are the keys.
     pub run: RunOptions,
     /// The filter that an earlier stream left; none: an empty one.
     pub filter: Option<PathBuf>,

@@ -14,9 +14,9 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::check::{check_key, key, named};
+use super::check::{check_key, key, named, sizing};
 use super::filter::{self, FilterFacts};
-use super::seen::key_of;
+use super::keys::{Sizing, insert, keys_of, remove, seen};
 use crate::batch::{FlagBuilder, IdsSeen, flag_schema};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
@@ -128,7 +128,7 @@ fn filter_of(
     options: &StreamOptions,
     reader: &Reader<'_>,
     (recipe, identity): (&str, &str),
-    most_bytes: usize,
+    (sizing, most_bytes): (Sizing, usize),
 ) -> Result<(CountingBloom, FilterFacts)> {
     match &options.filter {
         Some(path) => filter::read(path, recipe, identity, most_bytes),
@@ -136,7 +136,7 @@ fn filter_of(
             let keys = wanted_keys(options, reader);
             let (recipe, identity, rate) = (recipe.to_string(), identity.to_string(), options.rate);
             let held = FilterFacts { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
-            Ok((CountingBloom::new(keys, options.rate, most_bytes), held))
+            Ok((sizing.filter(keys, most_bytes), held))
         }
     }
 }
@@ -181,11 +181,11 @@ fn take_out(
         ));
     }
     for doc in 0..old.documents() {
-        match keys.of(doc) {
-            Some(key) if filter.remove(key) => report.forgotten += 1,
-            Some(_) => report.unknown += 1,
-            None => {}
+        let own = keys.of(doc);
+        if own.iter().all(|&key| key == 0) {
+            continue;
         }
+        *if remove(filter, &own) { &mut report.forgotten } else { &mut report.unknown } += 1;
     }
     Ok(())
 }
@@ -220,8 +220,8 @@ fn attempt(
     forget: Option<&Inputs>,
 ) -> Result<StreamReport> {
     let (recipe, identity) = named(options, reader.pipeline, reader.has_pages());
-    let most_bytes = engine.budget.rows;
-    let (filter, mut held) = filter_of(options, reader, (&recipe, &identity), most_bytes)?;
+    let sizing = sizing(bound, options.rate);
+    let (filter, mut held) = filter_of(options, reader, (&recipe, &identity), (sizing, engine.budget.rows))?;
     let mut report = StreamReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
@@ -251,9 +251,9 @@ fn attempt(
     report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
-    report.false_positives = filter.false_positives(held.keys);
+    report.false_positives = sizing.false_positives(&filter, held.keys);
     if options.filter.is_none() {
-        report.warnings.extend(filter::cut(wanted_keys(options, reader), options.rate, &filter));
+        report.warnings.extend(filter::cut(wanted_keys(options, reader), sizing, &filter));
     }
     report.warnings.extend(doubts(&report, held.rate));
     report.warnings.extend(notes(reader, bad));
@@ -263,12 +263,17 @@ fn attempt(
     Ok(report)
 }
 
-/// The key of each document; 0 stands for none.
-struct Keys(AtomicCells<u64>);
+/// The keys of each document, so many one by one; 0 stands for none.
+struct Keys(AtomicCells<u64>, usize);
 
 impl Keys {
-    fn of(&self, doc: u64) -> Option<u64> {
-        Some(self.0.load(doc as usize)).filter(|&key| key > 0)
+    fn of(&self, doc: u64) -> Vec<u64> {
+        let first = doc as usize * self.1;
+        (first..first + self.1).map(|at| self.0.load(at)).collect()
+    }
+
+    fn put(&self, doc: u64, own: &[u64]) {
+        own.iter().enumerate().for_each(|(at, &key)| self.0.store(doc as usize * self.1 + at, key));
     }
 }
 
@@ -283,7 +288,9 @@ struct Read {
 /// Signs all documents, on all threads.
 fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
     let running = engine.clock.stage(name);
-    let keys = Keys(AtomicCells::new(engine.dir, &format!("{name}-keys"), reader.documents() as usize)?);
+    let each = bound.signer.shape().positions as usize;
+    let cells = AtomicCells::new(engine.dir, &format!("{name}-keys"), reader.documents() as usize * each)?;
+    let keys = Keys(cells, each);
     let rejecter = Rejecter::new(engine, reader)?;
     let view = View::first(engine, reader);
     let want = Want { id: true, ..view.want() };
@@ -291,8 +298,8 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
         engine,
         name,
         &want,
-        || Ok((Signatures::default(), rejecter.writer(), BTreeMap::new(), 0u64, IdsSeen::default())),
-        |(scratch, rejected, unsigned, signed, ids_seen), batch| {
+        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, IdsSeen::default())),
+        |((scratch, own), rejected, unsigned, signed, ids_seen), batch| {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let doc = batch.doc(row);
@@ -307,9 +314,9 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
                 let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
                 bound.signer.sign(&document, scratch);
-                match key_of(&document, scratch) {
-                    Ok(key) => {
-                        keys.0.store(doc as usize, key);
+                match keys_of(&document, scratch, own) {
+                    Ok(()) => {
+                        keys.put(doc, own);
                         *signed += 1;
                     }
                     Err(reason) => *unsigned.entry(reason).or_insert(0) += 1,
@@ -345,11 +352,9 @@ fn flag(
     let mut builder = FlagBuilder::new(ids.kind());
     let mut duplicates = 0;
     for doc in 0..reader.documents() {
-        let seen = keys.of(doc).map(|key| {
-            let seen = filter.count(key);
-            filter.insert(key);
-            seen
-        });
+        let own = keys.of(doc);
+        let seen = seen(filter, &own);
+        insert(filter, &own);
         duplicates += u64::from(seen.is_some_and(|seen| seen > 0));
         builder.push(ids.of(doc).as_ref(), seen, doc)?;
         if builder.is_full() {

@@ -2,24 +2,27 @@
 
 use std::sync::OnceLock;
 
-use super::check::key;
+use super::check::{key, sizing};
+use super::keys::{Sizing, insert, keys_of, seen};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::hash::combine;
 use crate::number::{counted, thousands};
-use crate::row::{Reason, Signatures};
+use crate::row::Signatures;
 use crate::spelling::opt;
 use crate::stage::bound::Bound;
 use crate::stage::recipe::Recipe;
-use crate::text::{Analysis, Pipeline};
+use crate::text::Pipeline;
 
 /// What came before.
 pub struct Seen {
     bound: Bound<'static>,
     pipeline: Pipeline,
     filter: CountingBloom,
+    sizing: Sizing,
     signatures: Signatures,
+    /// The keys of a document.
+    own: Vec<u64>,
     keys: u64,
 }
 
@@ -34,7 +37,8 @@ impl Seen {
         if !(rate > 0.0 && rate < 1.0) {
             return Err(Error::wrong(opt("rate"), format!("expected a number between 0 and 1, got {rate}")));
         }
-        let bytes = CountingBloom::bytes_for(keys, rate);
+        let sizing = sizing(&bound, rate);
+        let bytes = sizing.bytes_for(keys);
         if bytes > most_bytes as u64 {
             return Err(Error::wrong(
                 opt("keys"),
@@ -46,8 +50,9 @@ impl Seen {
                 ),
             ));
         }
-        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, CountingBloom::new(keys, rate, most_bytes));
-        Ok(Seen { bound, pipeline, filter, signatures: Signatures::default(), keys: 0 })
+        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes));
+        let own = vec![0; sizing.each as usize];
+        Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
     /// Whether the like of the text came before; from now on it has come. None for a text without a key, such as white space.
@@ -55,11 +60,11 @@ impl Seen {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();
         self.bound.signer.sign(&document, &mut self.signatures);
-        let key = key_of(&document, &self.signatures).ok()?;
-        let before = self.filter.count(key) > 0;
-        self.filter.insert(key);
+        keys_of(&document, &self.signatures, &mut self.own).ok()?;
+        let before = seen(&self.filter, &self.own)?;
+        insert(&self.filter, &self.own);
         self.keys += 1;
-        Some(before)
+        Some(before > 0)
     }
 
     /// Texts with a key that came.
@@ -69,20 +74,8 @@ impl Seen {
 
     /// The share of new texts that are flagged by chance by now.
     pub fn false_positives(&self) -> f64 {
-        self.filter.false_positives(self.keys)
+        self.sizing.false_positives(&self.filter, self.keys)
     }
-}
-
-/// The key of a document: its signature, never 0. A text without one, such as one that is too short, is known by its bytes: its
-/// copies are duplicates to every algorithm. White space alone has no key.
-pub(super) fn key_of(document: &Analysis<'_>, signatures: &Signatures) -> std::result::Result<u64, Reason> {
-    let both = |key: u64, halves: u128| combine(combine(key, (halves >> 64) as u64), halves as u64);
-    let key = match signatures.reason() {
-        None => signatures.rows(0).fold(1, |key, row| both(key, row.key)),
-        Some(reason) if document.raw().trim_start().is_empty() => return Err(reason),
-        Some(_) => both(2, document.copy_hash()),
-    };
-    Ok(key.max(1))
 }
 
 #[cfg(test)]
@@ -113,8 +106,17 @@ mod tests {
     }
 
     #[test]
+    fn one_band_that_came_before_is_enough() {
+        let mut seen = seen("minhash:bands=20,rows=3,ngram=1", 1_000).unwrap();
+        let text = |from: usize| (from..from + 40).map(|n| format!("word{n}")).collect::<Vec<_>>().join(" ");
+        let told = [text(0), text(4), text(1_000), text(0), " ".into()].map(|text| seen.add(&text));
+        assert_eq!(told, [Some(false), Some(true), Some(false), Some(true), None]);
+        assert_eq!(seen.keys(), 4);
+    }
+
+    #[test]
     fn what_cannot_be_is_told() {
-        assert!(seen("minhash", 10).err().unwrap().to_string().contains("cannot be a key"));
+        assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));
         assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("expected fewer keys"));
     }

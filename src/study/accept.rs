@@ -5,45 +5,50 @@ use std::path::{Path, PathBuf};
 use super::page::PAGE;
 use crate::error::{Error, Result};
 use crate::io::Held;
-use crate::job::run_report::{AcceptedReport, RunReport};
-use crate::spelling::opt;
+use crate::job::run_report::{AcceptedReport, IndexReport, RunReport};
 
 /// From the text of a page and the record of an accepted result to the text of its page; none where the page is of another version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME; what stands there is removed last.
-/// `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
+/// Publishes a result that belongs to an index, there too; what it is given makes the result the output.
+pub type IntoIndex<'i> = dyn Fn(&IndexReport, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
+
+/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and by `into_index` in its index, if it was
+/// matched against one; what stands there is removed last. `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
 /// Gives the place where it stands now.
 ///
 /// It may be ended at any moment: until the result has its name, the earlier output stands, and the same call goes on.
 ///
 /// # Errors
 /// [`Error::Usage`] where the folder holds no such result, or something else than an output stands under the name.
-pub fn accept(folder: &Path, time: String, reason: Option<String>, page: &AcceptedPage<'_>) -> Result<PathBuf> {
+pub fn accept(
+    folder: &Path,
+    time: String,
+    reason: Option<String>,
+    page: &AcceptedPage<'_>,
+    into_index: &IntoIndex<'_>,
+) -> Result<PathBuf> {
     let held = Held::open(folder)?;
-    if !held.is_accepted() {
-        let path = held.path().join("run.json");
-        let json = std::fs::read_to_string(&path).map_err(Error::reading("read", &path))?;
-        not_of_an_index(folder, &json)?;
-        let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
-        let record = with_accepted(&json, &accepted).map_err(|why| Error::BadFile { path, why })?;
-        held.replace("run.json", record.as_bytes())?;
-        write_page(&held, &record, page)?;
+    let path = held.path().join("run.json");
+    let json = std::fs::read_to_string(&path).map_err(Error::reading("read", &path))?;
+    let record: Option<RunReport> = serde_json::from_str(&json).ok();
+    let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
+    let mut publish = || publish(&held, &json, &accepted, page);
+    match record.and_then(|record| record.index) {
+        Some(index) => into_index(&index, &mut publish),
+        None => publish(),
     }
-    held.publish()
 }
 
-/// A result that was held back is not in its index, and would be missing there.
-fn not_of_an_index(folder: &Path, json: &str) -> Result<()> {
-    let record: Option<RunReport> = serde_json::from_str(json).ok();
-    record.and_then(|record| record.index).map_or(Ok(()), |index| {
-        Err(Error::usage(format!(
-            "{} was matched against the index {}, which does not have it; run it again with {}",
-            folder.display(),
-            index.folder,
-            opt("accept")
-        )))
-    })
+/// Says in the record and on the page who accepted it, and gives it its name.
+fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPage<'_>) -> Result<PathBuf> {
+    if !held.is_accepted() {
+        let path = held.path().join("run.json");
+        let record = with_accepted(json, accepted).map_err(|why| Error::BadFile { path, why })?;
+        held.replace("run.json", record.as_bytes())?;
+        write_page(held, &record, page)?;
+    }
+    held.publish()
 }
 
 /// Lets the page say what the record says, where there is one.

@@ -30,6 +30,8 @@ mod held;
 mod hot_key;
 mod imports;
 mod index;
+mod index_files;
+mod index_place;
 mod invariants;
 mod kit;
 mod links;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::kit::{Ran, Table, numbered, program, record, write_docs};
+use crate::kit::{Ran, Table, doc_pairs, done, made_docs, numbered, program, record, sample_docs, write_docs};
 
 /// Runs the verb over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
@@ -98,10 +98,10 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     let input = path("a.parquet");
     write_docs(&input, &numbered(texts(0, 9)), 100);
     let refused = |more: &[&str]| stream(&input, &path("out"), more).ends_with(2);
-    refused(&["--algorithms", "minhash"]).says(&["minhash cannot be a key", "exact"]);
+    refused(&["--algorithms", "simhash"]).says(&["simhash cannot be a key", "exact", "minhash"]);
     refused(&["--algorithms", "tf_idf"]).says(&["without statistics"]);
     refused(&["--algorithms", "exact,tf"]).says(&["one algorithm"]);
-    refused(&["--algorithms", "minhash", "--dry-run"]).says(&["minhash cannot be a key"]);
+    refused(&["--algorithms", "simhash", "--dry-run"]).says(&["simhash cannot be a key"]);
     stream(&input, &path("out"), &["--dry-run"]).ends_with(0);
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
@@ -132,4 +132,56 @@ fn copies_of_texts_without_a_signature_came_before() {
             .map(String::from);
     stream(&path("a.parquet"), &path("next"), &more.each_ref().map(String::as_str)).ends_with(0);
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
+}
+
+/// Every document that a run calls a pair of an earlier one by a band is flagged; one that is flagged without such a pair is so by the
+/// chance of the filter.
+#[test]
+fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, algorithm, docs) in [
+        ("samples", "minhash:verify=none", sample_docs()),
+        ("made", "minhash:bands=20,rows=5,verify=none", made_docs(2_000)),
+        ("mega", "megashingles", sample_docs()),
+    ] {
+        let input = path(&format!("{name}.parquet"));
+        write_docs(&input, &docs, 500);
+        let run = done(&input, &["--algorithms", algorithm, "--no-report"]);
+        let label = algorithm.split(':').next().unwrap();
+        let mut came = vec![false; docs.len()];
+        doc_pairs(&run.out(), label).into_iter().for_each(|(_, later)| came[later] = true);
+        let out = path(name);
+        stream(&input, &out, &["--algorithms", algorithm, "--rate", "0.01"]).ends_with(0);
+        let flags = flags(&out);
+        let missed = came.iter().zip(&flags).filter(|(came, flag)| **came && **flag != Some(true)).count();
+        let by_chance = came.iter().zip(&flags).filter(|(came, flag)| !**came && **flag == Some(true)).count();
+        let of_pairs = came.iter().filter(|came| **came).count();
+        assert!(of_pairs > 100 && missed == 0, "{name}: {missed} of {of_pairs} are not flagged");
+        // The filter is a tenth full.
+        assert!(by_chance * 500 < docs.len(), "{name}: {by_chance} of {} by chance", docs.len());
+        // The two halves one after the other give the same flags.
+        let middle = docs.len() / 2;
+        for (half, docs) in [("1", &docs[..middle]), ("2", &docs[middle..])] {
+            write_docs(&path(&format!("{name}-{half}.parquet")), docs, 500);
+        }
+        let (one, two) = (path(&format!("{name}-1")), path(&format!("{name}-2")));
+        let keys = (10 * docs.len()).to_string();
+        let same = ["--algorithms", algorithm, "--rate", "0.01"];
+        stream(&one.with_extension("parquet"), &one, &[&same[..], &["--keys", &keys]].concat()).ends_with(0);
+        let filter = one.join("filter.bloom");
+        let more = [&same[..], &["--filter", filter.to_str().unwrap()]].concat();
+        stream(&two.with_extension("parquet"), &two, &more).ends_with(0);
+        assert!(flags_of(&one).chain(flags_of(&two)).eq(flags.into_iter()), "{name}");
+        // What is forgotten is new again.
+        let input = one.with_extension("parquet");
+        let forget = [&more[..], &["--forget", input.to_str().unwrap(), "--overwrite"]].concat();
+        stream(&input, &two, &forget).ends_with(0);
+        let again = flags_of(&two).collect::<Vec<_>>();
+        assert!(again == flags_of(&one).collect::<Vec<_>>(), "{name}: the filter is empty again");
+    }
+}
+
+fn flags_of(out: &Path) -> impl Iterator<Item = Option<bool>> {
+    flags(out).into_iter()
 }

@@ -48,6 +48,12 @@ pub trait Match: Send + Sync {
     /// Whether equal keys at one position alone make a duplicate, so that a group stands for all its pairs and costs n.
     fn is_equivalence(&self) -> bool;
 
+    /// Whether documents that share one key of several, at one position each, are candidates whatever else their rows say, as those are
+    /// that meet in a band.
+    fn meets_by_any_key(&self) -> bool {
+        false
+    }
+
     /// Whether two rows of one window are a pair, and how alike they are.
     fn judge(&self, _a: &Row<'_>, _b: &Row<'_>) -> Option<Score> {
         Some(Score::EQUAL)

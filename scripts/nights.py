@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["numpy", "pyarrow"]
+# ///
+"""Nights with an index, really run by scripts/nightly.sh, beside plain runs over the same files: what they find, and what they cost.
+
+The documents of CORPUS are dealt to nights (scripts/nights_dealt.py): each repeats some of what came before, one is empty, one has
+three documents, one is killed twice, one is the night before once more, and one has a source that became a page of one template,
+which a guard has to hold back. Then the tables of all nights are held against one run over all of them, under the statistics of the
+index. Prints a section of Markdown with goals beside what was measured; with --write FILE the part of FILE between the markers of
+nights is replaced.
+
+    scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write docs/measurements.md
+
+--short 100000,1000000 measures a night of 10,000 short documents against an index of so many; --versions CORPORA what frozen
+statistics cost in F1 on versions-zh, versions-ru and versions-en, halves of which are two nights.
+"""
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import nights_dealt
+from measured import commit, write_section
+from nights_laws import laws, versions
+from nights_short import short
+
+MARKERS = ("<!-- nights -->", "<!-- /nights -->")
+NIGHTLY = Path(__file__).parent / "nightly.sh"
+FAMILY = "exact,minhash,three_plus_five:chain=pairwise,simhash"
+PRESET = "exact,cosine:preset=versions"
+# Rows from which on a source is guarded: a night of these is small.
+GUARDED = 60
+
+
+class Place:
+    """A folder with the nights of one recipe: in/, out/ and the index."""
+
+    def __init__(self, arguments, folder, algorithms):
+        self.dupsift, self.runs, self.folder, self.algorithms = str(arguments.dupsift), arguments.runs, folder, algorithms
+        self.options = ["--algorithms", algorithms, "--threads", str(arguments.threads), "--memory", "2GiB", "--no-report"]
+        self.index = folder / "index"
+        self.said = []
+
+    def corpus(self, night):
+        return self.folder / "in" / f"night={night:02}"
+
+    def out(self, night):
+        return self.folder / "out" / f"{night:02}"
+
+    def command(self, night):
+        guards = ["--source-column", "source", "--guard-rows", str(GUARDED)]
+        first = ["sh", NIGHTLY, "--index", self.index, self.corpus(night), self.folder / "out", f"{night:02}", "--"]
+        return [str(part) for part in [*first, *self.options, *guards]]
+
+    def environment(self, **more):
+        return os.environ | {"DUPSIFT": self.dupsift, "KEEP": "1000"} | more
+
+    def night(self, night, codes=(0,), **more):
+        """The night, which has to end with one of these codes; wall seconds."""
+        began = time.monotonic()
+        done = subprocess.run(self.command(night), capture_output=True, text=True, env=self.environment(**more))
+        if done.returncode not in codes:
+            sys.exit(f"night {night} of {self.algorithms} ended with {done.returncode}, and not {codes}:\n{done.stderr}")
+        return time.monotonic() - began, done.returncode
+
+    def killed(self, night, after):
+        """The night, killed by a signal after so many seconds; whether it was still at work."""
+        process = subprocess.Popen(self.command(night), env=self.environment(), stderr=subprocess.DEVNULL, start_new_session=True)
+        time.sleep(after)
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait() == -signal.SIGKILL
+
+    def plain(self, night):
+        """CPU seconds of a run over the night alone, the median of some."""
+        out, seconds = self.folder / "plain", []
+        for _ in range(self.runs):
+            command = [self.dupsift, "run", self.corpus(night), "--out", out, "--overwrite", "--no-progress", *self.options]
+            done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+            if done.returncode not in (0, 3):
+                sys.exit(f"night {night} alone ended with {done.returncode}:\n{done.stderr}")
+            seconds.append(record(out)["cpu_seconds"])
+        return statistics.median(seconds)
+
+    def held(self):
+        """The newest generation of the index."""
+        shown = subprocess.run([self.dupsift, "index", "info", "--json", str(self.index)], capture_output=True, text=True, check=True)
+        return json.loads(shown.stdout)
+
+
+def record(out):
+    return json.loads((out / "run.json").read_text())
+
+
+def stage(report, name):
+    return sum(one["cpu_seconds"] for one in report["stages"] if one["stage"] == name)
+
+
+def row_bytes(folders):
+    return sum(file["bytes"] for rows in folders for file in rows["files"])
+
+
+def run_nights(place, dealt, odd):
+    """All nights in order; by night what was measured, and the bytes that compaction wrote."""
+    figures, rewritten, before, wall = {}, 0, [], 1.0
+    for night, rows in enumerate(dealt, 1):
+        nights_dealt.write(place.corpus(night), rows)
+        if night == odd["empty"]:
+            # Nothing was read, and an earlier result stands: a person should look.
+            _, code = place.night(night, (4,))
+            place.said.append(f"night {night}, empty: exit code {code}, held back")
+            continue
+        if night == odd["killed"]:
+            was = place.killed(night, 0.4 * wall)
+            _, code = place.night(night, (134,), DUPSIFT_STOP_AT="intent")
+            place.said.append(f"night {night}: killed {'while it was at work' if was else 'too late'}, killed again before it was published, then run")
+        if night == odd["template"]:
+            place.said.append(held_back(place, night, rows))
+        spent, _ = place.night(night)
+        wall = spent if len(rows) > 100 else wall
+        # What was read is what stood before the night.
+        stood, now = row_bytes(before), place.held()
+        after = {rows["folder"] for rows in before}
+        merged = [rows for rows in now["rows"] if rows["folder"] not in after and rows["first_doc"] < now["batches"][-1]["first_doc"]]
+        rewritten, before = rewritten + row_bytes(merged), now["rows"]
+        figures[night] = one_night(place, night, rows, stood, now)
+    return figures, rewritten
+
+
+def held_back(place, night, rows):
+    """The night with a source that became one page: it is held back, and changes nothing else; then its corpus is mended."""
+    wrong, source = nights_dealt.with_template(rows)
+    nights_dealt.write(place.corpus(night), wrong)
+    before, latest = place.held(), os.readlink(place.folder / "out" / "latest")
+    _, code = place.night(night, (4,))
+    if place.held() != before or os.readlink(place.folder / "out" / "latest") != latest:
+        sys.exit(f"night {night} was held back, and yet the index or latest is another one")
+    names = {guard["name"] for guard in record(place.folder / "out" / f"{night:02}.held")["guards"]}
+    nights_dealt.write(place.corpus(night), rows)
+    return f"night {night}, {source} a page of one template: exit code {code}, held back by {', '.join(sorted(names))}; index and latest as before; mended, it was published"
+
+
+def one_night(place, night, rows, stood, now):
+    report = record(place.out(night))
+    index = report["index"]
+    return {
+        "documents": len(rows),
+        "cpu": report["cpu_seconds"],
+        "plain": place.plain(night),
+        "append": stage(report, "append to the index"),
+        "guests": index["guests"],
+        "seen": index["seen"],
+        "scanned": index["bytes_scanned"],
+        "looked": index["bytes_looked_up"],
+        "stood": stood,
+        "peak": report["peak_memory_bytes"],
+        "rows": row_bytes(now["rows"]),
+        "texts": sum(part["file"]["bytes"] for batch in now["batches"] for part in batch["parts"]),
+        "folders": len(now["rows"]),
+        "indexed": now["texts"],
+        "text_bytes": sum(len(row[1].encode()) for row in rows),
+    }
+
+
+def table(figures, odd):
+    """Lines of a table: each fifth night, and the odd ones."""
+    lines = ["| night | documents | seen | guests | MB read of the index: rows, texts | CPU s: plain | with the index | of it appending | ratio | rows, texts of the index MB |"]
+    lines.append("| ---: |" + " ---: |" * 9)
+    last = max(figures)
+    for night, one in figures.items():
+        if night == 1 or night == last or night % 5 == 0 or night in odd.values():
+            scanned, looked, rows, texts = (f"{one[name] / 1e6:.1f}" for name in ("scanned", "looked", "rows", "texts"))
+            seconds = " | ".join(f"{one[name]:.2f}" for name in ("plain", "cpu", "append"))
+            lines.append(f"| {night} | {one['documents']:,} | {one['seen']:,} | {one['guests']:,} | {scanned}, {looked} | {seconds} | {one['cpu'] / one['plain']:.2f} | {rows}, {texts} |")
+    return lines
+
+
+def ordinary(figures, odd):
+    """Nights whose cost says something: not the first, which makes the index, nor the odd ones."""
+    return {night: one for night, one in figures.items() if night > 1 and night not in odd.values()}
+
+
+def demands(figures, rewritten, odd):
+    """Of one recipe: by demand, what was measured."""
+    nights, last = ordinary(figures, odd), figures[max(figures)]
+    cpu = [one["cpu"] for one in nights.values()]
+    allowed = [1.15 * one["plain"] + 0.3 * one["scanned"] / 1e9 + 60e-6 * one["guests"] for one in nights.values()]
+    ratios = [one["cpu"] / one["plain"] for one in nights.values()]
+    indexed = [sum(one["documents"] for number, one in figures.items() if number < night) for night in nights]
+    slope, at_first = np.polyfit(indexed, ratios, 1)
+    residual = np.sqrt(np.mean((np.polyval((slope, at_first), indexed) - ratios) ** 2)) / np.mean(ratios)
+    room = [(one["scanned"] + one["looked"]) / (1.02 * one["stood"] + 24 * 1024 * one["guests"]) for one in nights.values()]
+    append = [one["append"] / one["cpu"] for one in nights.values()]
+    text = sum(one["text_bytes"] for one in figures.values())
+    texts, documents = last["rows"] + last["texts"], sum(one["documents"] for one in figures.values())
+    return {
+        "cpu": f"{statistics.median(c / a for c, a in zip(cpu, allowed)):.2f} of what is allowed; {statistics.median(ratios):.2f} x plain",
+        "line": f"{at_first:.2f} + {1e4 * slope:.2f} x (documents of the index / 10,000); {100 * residual:.0f} %",
+        "bytes": f"{statistics.median(room):.2f} of what is allowed, at most {max(room):.2f}",
+        "append": f"{100 * statistics.median(append):.0f} %",
+        "index": f"{(texts - 0.5 * text) / documents:.0f} bytes a document above half of the text",
+        "compaction": f"{rewritten / last['rows']:.2f} x; {last['folders']} folders",
+    }
+
+
+GOALS = [
+    ("cpu", "CPU of a night", "1.15 x plain + .3 s a GB read + 60 us a guest"),
+    ("line", "CPU of a night over plain, as a line; what is left over", "15 %"),
+    ("bytes", "bytes read of the index", "1.02 x its rows + 24 KiB a guest"),
+    ("append", "appending, of the night's CPU", "8 %"),
+    ("index", "the index", "500 bytes a document above half of the text"),
+    ("compaction", "compaction: bytes written anew over the final rows; folders of rows", "1 x; 10"),
+]
+
+
+def thirty(arguments, folder, say):
+    rows = nights_dealt.read(arguments.corpus)
+    dealt, repeated, odd = nights_dealt.deal(rows, arguments.nights, arguments.repeat, arguments.seed)
+    say(f"### {arguments.nights} nights", "")
+    say(
+        f"{arguments.corpus.name}: {len(rows):,} documents, with what comes again {sum(map(len, dealt)):,} ({sum(repeated):,} from earlier nights: "
+        "half of them as they were, a quarter with an edit, a quarter twice). Each night by `scripts/nightly.sh --index`, "
+        f"{arguments.threads} threads; plain is a run over the night's files alone, the median of {arguments.runs}. Medians are over nights that are not odd.",
+        "",
+    )
+    measured, found = {}, {}
+    for algorithms in arguments.algorithms:
+        place = Place(arguments, folder / str(len(measured)), algorithms)
+        figures, rewritten = run_nights(place, dealt, odd)
+        say(f"`{algorithms}`:", "", *[f"* {said}" for said in place.said], "", *table(figures, odd), "")
+        measured[algorithms] = demands(figures, rewritten, odd)
+        found[algorithms] = laws(place, dealt)
+    say("| demand | goal | " + " | ".join(f"`{algorithms}`" for algorithms in measured) + " |")
+    say("| --- | --- |" + " --- |" * len(measured))
+    for law in next(iter(found.values())):
+        say(f"| {law} | all, none | " + " | ".join(one[law] for one in found.values()) + " |")
+    for name, what, goal in GOALS:
+        say(f"| {what} | {goal} | " + " | ".join(one[name] for one in measured.values()) + " |")
+    say("")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path, help="folder of Parquet files with id, text, lang and source, or one with docs/")
+    parser.add_argument("--dupsift", type=Path, default=Path("target/release/dupsift"), help="the program [target/release/dupsift]")
+    parser.add_argument("--nights", type=int, default=30, help=f"how many nights, at least {nights_dealt.FEWEST} [30]")
+    parser.add_argument("--repeat", type=float, default=0.33, help="so many documents of earlier nights for each new one [0.33]")
+    parser.add_argument("--seed", type=int, default=1, help="of all choices [1]")
+    parser.add_argument("--runs", type=int, default=3, help="plain runs of each night [3]")
+    parser.add_argument("--threads", type=int, default=2, help="threads of each run [2]")
+    parser.add_argument("--algorithms", action="append", help=f"a recipe; may be given several times [{FAMILY} and {PRESET}]")
+    parser.add_argument("--short", help="sizes of indexes of short documents, with commas between; instead of the nights")
+    parser.add_argument("--versions", type=Path, metavar="CORPORA", help="folder of versions-zh, versions-ru and versions-en: F1 over two nights, too")
+    parser.add_argument("--out", type=Path, help="a new folder for all that is made; else one that goes afterwards")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of nights in this file")
+    arguments = parser.parse_args()
+    if arguments.nights < nights_dealt.FEWEST:
+        parser.error(f"--nights {arguments.nights} is too few: the odd ones need {nights_dealt.FEWEST}")
+    if not arguments.corpus.is_dir():
+        parser.error(f"{arguments.corpus} is no folder; expected one of Parquet files, such as data-samples")
+    arguments.dupsift, arguments.corpus = arguments.dupsift.resolve(), arguments.corpus.resolve()
+    arguments.algorithms = arguments.algorithms or [FAMILY, PRESET]
+    lines = []
+
+    def say(*more):
+        lines.extend(more)
+        print("\n".join(more), flush=True)
+
+    with tempfile.TemporaryDirectory(dir=arguments.out and arguments.out.parent) as temporary:
+        folder = arguments.out or Path(temporary)
+        say(f"Measured at commit {commit()}.", "")
+        if arguments.short:
+            short(arguments, folder, say)
+        else:
+            thirty(arguments, folder, say)
+        if arguments.versions:
+            versions(arguments, folder, say, PRESET)
+        if arguments.write:
+            write_section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"), lines)
+
+
+if __name__ == "__main__":
+    main()

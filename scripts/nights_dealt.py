@@ -1,0 +1,101 @@
+"""Deals the documents of a corpus to nights as a crawl brings them: each night repeats some of what came before, and some nights are odd.
+
+Which nights are odd is in proportion to thirty: the ninth is empty, the tenth has three documents, the twelfth is killed twice, the
+seventeenth is the sixteenth once more, and in the twenty-first a source has become a page of one template.
+"""
+
+import random
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import edits
+
+COLUMNS = ["id", "text", "lang", "source"]
+SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
+TEMPLATE = "Please enable scripts in your browser and read this page again. The service is not available in your region."
+FEWEST = 10
+
+
+def odd_nights(nights):
+    """By kind: which night it is, counted from 1."""
+    places, last = {}, 1
+    for kind, of_thirty in [("empty", 9), ("three", 10), ("killed", 12), ("whole again", 17), ("template", 21)]:
+        last = max(last + 1, round(of_thirty * nights / 30))
+        places[kind] = last
+    return places
+
+
+def edited(text, language, others, draw):
+    """The text with one edit, where that changes it."""
+    kinds = [edits.sentence_added, edits.typo, edits.truncated, edits.template]
+    for kind in draw.sample(kinds, len(kinds)):
+        try:
+            new = kind(text, language if language in edits.LANGUAGES else "en", others, draw)
+        except (IndexError, ValueError):
+            # There is no word to change in it.
+            continue
+        if new != text:
+            return new
+    return text + " And more."
+
+
+def deal(rows, nights, repeat, seed):
+    """A list of rows (id, text, language, source) a night; how many of them come from earlier nights; the odd nights."""
+    draw, odd = random.Random(seed), odd_nights(nights)
+    rows = draw.sample(rows, len(rows))
+    without = {odd["empty"], odd["three"], odd["whole again"]}
+    ordinary = [night for night in range(1, nights + 1) if night not in without]
+    dealt, repeated, known = [], [], []
+    for night in range(1, nights + 1):
+        if night == odd["whole again"]:
+            tonight, old = [(f"{row[0]}@{night}", *row[1:]) for row in dealt[-1]], len(dealt[-1])
+        elif night == odd["empty"]:
+            tonight, old = [], 0
+        elif night == odd["three"]:
+            tonight, old = [rows.pop() for _ in range(3)], 0
+        else:
+            share = len(rows) // (len(ordinary) - ordinary.index(night))
+            tonight = [rows.pop() for _ in range(share)]
+            from_before = []
+            for number in range(round(repeat * share) if known else 0):
+                row, chance = draw.choice(known), draw.random()
+                new = f"{row[0]}@{night}.{number}"
+                if 0.5 <= chance < 0.75:
+                    from_before.append((new, edited(row[1], row[2], [draw.choice(known)[1] for _ in range(5)], draw), *row[2:]))
+                else:
+                    from_before += [(f"{new}{which}", *row[1:]) for which in ("ab" if chance >= 0.75 else "a")]
+            old = len(from_before)
+            known += tonight
+            tonight = draw.sample(tonight + from_before, share + old)
+        dealt.append(tonight)
+        repeated.append(old)
+    return dealt, repeated, odd
+
+
+def with_template(rows):
+    """The rows, of whose largest source each has become a page of one template; and that source."""
+    sources = [row[3] for row in rows]
+    largest = max(sorted(set(sources)), key=sources.count)
+    return [(row[0], TEMPLATE if row[3] == largest else row[1], *row[2:]) for row in rows], largest
+
+
+def read(folder):
+    """The rows of a corpus: of its docs/, where there are some."""
+    folder = folder / "docs" if (folder / "docs").is_dir() else folder
+    rows = []
+    for path in sorted(folder.glob("*.parquet")):
+        there = pq.read_schema(path).names
+        table = pq.read_table(path, columns=[name for name in COLUMNS if name in there]).to_pydict()
+        count = len(table["text"])
+        columns = [table.get(name) or [""] * count for name in COLUMNS]
+        rows += [row for row in zip(*columns) if row[1]]
+    return rows
+
+
+def write(path, rows):
+    """The rows as the one file of a folder."""
+    path.mkdir(parents=True, exist_ok=True)
+    columns = list(zip(*rows)) or [[] for _ in COLUMNS]
+    arrays = [pa.array(map(str, column), pa.string()) for column in columns]
+    pq.write_table(pa.table(arrays, schema=SCHEMA), path / "docs.parquet", row_group_size=500)

@@ -1,0 +1,161 @@
+"""Nights held against one run over all of them, under the statistics of the index: pairs, clusters and what is removed."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+import nights_dealt
+import outputs
+
+
+def one_run(place):
+    """One run over all nights, in which earlier nights are preferred."""
+    out = place.folder / "together"
+    command = [place.dupsift, "run", place.folder / "in", "--out", out, "--stats", place.index, "--keep", "night asc, length desc"]
+    done = subprocess.run(list(map(str, [*command, "--no-progress", *place.options])), capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        sys.exit(f"one run over all nights ended with {done.returncode}:\n{done.stderr}")
+    return out
+
+
+def surplus(dealt):
+    """By document of all nights: whether its text stood in an earlier one."""
+    known, flags = set(), []
+    for rows in dealt:
+        for row in rows:
+            flags.append(row[1] in known)
+            known.add(row[1])
+    return np.array(flags, bool)
+
+
+def pairs(out, label):
+    return pq.read_table(outputs.part(out, "pairs", label), partitioning=None)
+
+
+def components(edges, count):
+    """By document the least document that it is connected with."""
+    parents = list(range(count))
+
+    def root(doc):
+        while parents[doc] != doc:
+            parents[doc] = parents[parents[doc]]
+            doc = parents[doc]
+        return doc
+
+    for table in edges:
+        for a, b in zip(table["doc_a"].to_pylist(), table["doc_b"].to_pylist()):
+            low, high = sorted((root(a), root(b)))
+            parents[high] = low
+    return [root(doc) for doc in range(count)]
+
+
+def duplicates(table):
+    return table.filter(pc.or_kleene(pc.is_null(table["relation"]), pc.not_equal(table["relation"], "form")))
+
+
+def clusters_of(out, label, count):
+    """By document the least document of its cluster."""
+    table = pq.read_table(outputs.part(out, "clusters", label), columns=["cluster_id", "doc"], partitioning=None)
+    least, own = {}, list(range(count))
+    ids, docs = table["cluster_id"].to_pylist(), table["doc"].to_pylist()
+    for cluster, doc in zip(ids, docs):
+        least[cluster] = min(doc, least.get(cluster, doc))
+    for cluster, doc in zip(ids, docs):
+        own[doc] = least[cluster]
+    return own
+
+
+def laws(place, dealt):
+    """By law what was found: how many rows, and how many differ."""
+    together = one_run(place)
+    begins = np.cumsum([0, *map(len, dealt)])
+    nights = [night for night in range(1, len(dealt) + 1) if (place.out(night) / "_SUCCESS").is_file()]
+    again, met, other, apart = surplus(dealt), 0, 0, 0
+    labels = sorted(path.name.removeprefix("algorithm=") for path in (together / "pairs").iterdir())
+    for label in labels:
+        whole, tables = pairs(together, label), []
+        for night in nights:
+            found = pairs(place.out(night), label)
+            tables.append(duplicates(found))
+            doc_a, doc_b = whole["doc_a"].to_numpy(), whole["doc_b"].to_numpy()
+            begin, end = begins[night - 1], begins[night]
+            asked = (doc_b >= begin) & (doc_b < end) & ((doc_a >= begin) | ~again[doc_a])
+            expected = whole.filter(pa.array(asked))
+            met += int((found["doc_a"].to_numpy() < begin).sum())
+            other += differing(found, expected)
+        apart += sum(a != b for a, b in zip(components(tables, begins[-1]), clusters_of(together, label, begins[-1])))
+    removed = lambda outs: {id for out in outs for id in pq.read_table(outputs.part(out, "removed"), columns=["id"])["id"].to_pylist()}
+    over_nights, of_one = removed(map(place.out, nights)), removed([together])
+    return {
+        "L1: pairs of each night with earlier ones, and rows of pairs that one run has otherwise": f"{met:,}, {other:,}",
+        "L2: documents that go in one run, and those that go in one alone": f"{len(of_one):,}, {len(over_nights ^ of_one):,}",
+        "L3: documents, and those in another component of all nights' pairs than their cluster": f"{begins[-1]:,}, {apart:,}",
+    }
+
+
+def differing(found, expected):
+    """Rows that only one of two tables has."""
+    if found.equals(expected):
+        return 0
+    rows = lambda table: set(map(str, table.to_pylist()))
+    return len(rows(found) ^ rows(expected))
+
+
+def f1(found, truth):
+    right = len(found & truth)
+    return 2 * right / max(1, len(found) + len(truth))
+
+
+def found_in(outs, labels):
+    pairs_of = lambda out, label: outputs.duplicates(out, label, ["id_a", "id_b"])
+    tables = [pairs_of(out, label) for out in outs for label in labels]
+    return {frozenset(pair) for table in tables for pair in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())}
+
+
+def first_copies(halves):
+    """Which pairs two nights do not list: those of the second night with a document whose text an earlier one had."""
+    known, surplus = set(), set()
+    for row in halves[0]:
+        surplus |= {row[0]} if row[1] in known else set()
+        known.add(row[1])
+    second = {row[0] for row in halves[1]}
+    return lambda pair: bool(pair & second) and bool(pair & surplus)
+
+
+def versions(arguments, folder, say, algorithms):
+    """F1 of one run under the statistics of a night that is a half of the corpus, beside its own; and that of the two nights."""
+    say(
+        "### Statistics of the first night",
+        "",
+        f"`{algorithms}`, two nights that are halves at random. F1 of the pairs against the labels: one run under its own counts, and one under the "
+        "statistics of the first night; of the two nights the labelled pairs whose older text no earlier document has, for a text is met by its first "
+        "document alone.",
+        "",
+    )
+    say("| corpus | own counts | those of the first night | difference (goal: .01 at most) | labelled pairs for nights | one run, own counts | two nights |", "| --- |" + " ---: |" * 6)
+    for name in ["versions-zh", "versions-ru", "versions-en"]:
+        corpus, place = arguments.versions / name, folder / name
+        rows = nights_dealt.read(corpus)
+        rows = nights_dealt.random.Random(arguments.seed).sample(rows, len(rows))
+        halves = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
+        for night, half in enumerate(halves, 1):
+            nights_dealt.write(place / "in" / f"night={night}", half)
+        program = lambda *words: [str(word) for word in [arguments.dupsift, "run", *words, "--algorithms", algorithms, "--no-report", "--no-progress"]]
+        subprocess.run(program(place / "in", "--out", place / "own"), check=True, capture_output=True)
+        for night in (1, 2):
+            subprocess.run(program(place / "in" / f"night={night}", "--out", place / f"{night}", "--index", place / "index"), check=True, capture_output=True)
+        table = pq.read_table(corpus / "truth" / "pairs.parquet", columns=["id_a", "id_b"])
+        truth = {frozenset(pair) for pair in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())}
+        labels = ["exact", "cosine"]
+        subprocess.run(program(place / "in", "--out", place / "frozen", "--stats", place / "index"), check=True, capture_output=True)
+        own, frozen, nights = (found_in([place / out for out in outs], labels) for outs in (["own"], ["frozen"], ["1", "2"]))
+        hidden = first_copies(halves)
+        asked = lambda pairs: {pair for pair in pairs if not hidden(pair)}
+        both = [f1(own, truth), f1(frozen, truth)]
+        met = [f1(asked(found), asked(truth)) for found in (own, nights)]
+        say(f"| {name} | {both[0]:.4f} | {both[1]:.4f} | {both[0] - both[1]:+.4f} | {len(asked(truth)):,} | {met[0]:.4f} | {met[1]:.4f} |")
+    say("")

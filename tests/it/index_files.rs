@@ -1,0 +1,299 @@
+//! The files of an index: nights that come again, are killed, held back, merged, forgotten or damaged, and recipes that differ.
+
+use std::path::PathBuf;
+
+use crate::index_place::{Nights, dealt, law, looked_after, same};
+use crate::kit::{Doc, Ran, Table, files_below, made_docs, names_in, pairs, program, record, result_bytes, write_docs};
+
+#[test]
+fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
+    let mut place = Nights::new("exact,minhash");
+    for docs in dealt(made_docs(200), 2, 5) {
+        place.night(docs).ends_with(0);
+    }
+    let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
+    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
+    // Made again, it takes its own place.
+    place.again(1, &["--overwrite"]).ends_with(0);
+    assert!(result_bytes(&place.out(1)) == before.0, "the same night, other bytes");
+    let together = place.together(&[]);
+    assert!(place.agrees(&together) > 0);
+    place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "n1 came after it"]);
+    write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
+    place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with other files", "--batch"]);
+    place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
+}
+
+/// The steps of publication, in their order; from `output` on the night is published.
+const STEPS: [&str; 9] =
+    ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
+
+/// Killed at a step of publication: the next night, without that one again, removes nothing for a document of a night that is not
+/// published; and that night again gives what it would have given.
+#[test]
+fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
+    let nights = dealt(made_docs(240), 3, 7);
+    let whole = law("exact,minhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
+    for step in STEPS {
+        let mut place = Nights::new("exact,minhash");
+        place.same_night(&nights[0]).ends_with(0);
+        write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+        place.docs.push(nights[1].iter().map(same).collect());
+        assert_ne!(place.killed_at(1, step).code, 0, "{step}: it was not killed");
+        let published = STEPS.iter().position(|known| *known == step) >= Some(6);
+        assert_eq!(place.out(1).exists(), published, "{step}");
+        // The next night goes on without it.
+        write_docs(&place.at("in/2.parquet"), &nights[2], 300);
+        let out = place.at("out/next");
+        let index = place.at("index");
+        place.with(&[place.at("in/2.parquet")], &out, &["--index", index.to_str().unwrap()]).ends_with(0);
+        let ids: Vec<&str> = nights[1].iter().map(|doc| &*doc.id).collect();
+        let removed = Table::read(&out.join("removed")).texts("kept_id");
+        let met = removed.iter().any(|kept| ids.contains(&&**kept));
+        assert_eq!(met, published, "{step}: whom documents go for");
+        assert_eq!(record(&out)["index"]["generation"].as_u64(), Some(if published { 3 } else { 2 }), "{step}");
+        if !published {
+            place.again(1, &["--batch", "late"]).ends_with(0);
+        } else {
+            assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
+        }
+    }
+}
+
+/// A night that was killed before it was published gives the same bytes when it is run again.
+#[test]
+fn a_killed_night_again_is_the_night() {
+    let nights = dealt(made_docs(240), 2, 8);
+    let whole = law("exact,minhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
+    for step in ["documents", "rows named", "intent"] {
+        let mut place = Nights::new("exact,minhash");
+        place.same_night(&nights[0]).ends_with(0);
+        write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+        assert_ne!(place.killed_at(1, step).code, 0);
+        place.again(1, &[]).ends_with(0);
+        assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
+        assert_eq!(names_in(&place.at("index/rows")), names_in(&whole.at("index/rows")));
+    }
+}
+
+/// A bit in each kind of file: it is found by the run that reads it, or by `verify`, and nothing is published.
+#[test]
+fn damage_is_found_and_named() {
+    let nights = dealt(made_docs(240), 2, 9);
+    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5,cosine:preset=versions");
+    place.same_night(&nights[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    let folder = |kind: &str| place.at("index").join(kind).join(&names_in(&place.at("index").join(kind))[0]);
+    let verify = || looked_after(&place.at("index"), &["verify"]);
+    verify().ends_with(0);
+    for file in [
+        folder("rows").join("minhash.run"),
+        folder("rows").join("+copies.run"),
+        folder("rows").join("+pairs-cosine.run"),
+        folder("rows").join("+lines.run"),
+        folder("batches").join("part-000000.parquet"),
+        folder("statistics").join("stats/words.parquet"),
+        folder("statistics").join("run.json"),
+    ] {
+        let whole = std::fs::read(&file).unwrap();
+        let at = whole.len() - 600;
+        let mut torn = whole.clone();
+        torn[at] ^= 1;
+        std::fs::write(&file, &torn).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        verify().ends_with(1).says(&[name, "checksum"]);
+        // Of the texts those of guests alone are read.
+        if !name.starts_with("part-") {
+            place.again(1, &[]).ends_with(1).says(&[name]);
+            assert!(!place.out(1).exists() && names_in(&place.at("index/batches")).len() == 1, "{name}");
+        }
+        std::fs::write(&file, &whole).unwrap();
+    }
+    let words = folder("statistics").join("stats/words.parquet");
+    let whole = std::fs::read(&words).unwrap();
+    std::fs::remove_file(&words).unwrap();
+    place.again(1, &[]).ends_with(1).says(&["words.parquet", "it is not there"]);
+    std::fs::write(&words, &whole).unwrap();
+    place.again(1, &[]).ends_with(0);
+}
+
+/// Fewer files of rows: the same bytes.
+#[test]
+fn merged_rows_are_the_same_rows() {
+    let nights = dealt(made_docs(600), 11, 10);
+    let algorithms = "exact,minhash,simhash,cosine:preset=versions";
+    let (mut plain, mut merged) = (Nights::new(algorithms), Nights::new(algorithms));
+    for (night, docs) in nights.iter().enumerate() {
+        plain.same_night(docs).ends_with(0);
+        merged.same_night(docs).ends_with(0);
+        assert!(result_bytes(&plain.out(night)) == result_bytes(&merged.out(night)), "night {night}");
+        looked_after(&merged.at("index"), &["compact"]).ends_with(0);
+    }
+    let folders = |place: &Nights| names_in(&place.at("index/rows")).len();
+    looked_after(&merged.at("index"), &["verify"]).ends_with(0);
+    assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 nights"));
+    let manifest = looked_after(&merged.at("index"), &["info", "--json"]).ends_with(0).stdout;
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
+}
+
+/// A document that is forgotten was never there, to members without counts.
+#[test]
+fn what_is_forgotten_is_met_no_more() {
+    let nights = dealt(made_docs(200), 3, 11);
+    // The counts are those of the first night, with the second and without it.
+    let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,cosine:preset=versions";
+    let mut place = Nights::new(algorithms);
+    place.same_night(&nights[0]).ends_with(0);
+    place.same_night(&nights[1]).ends_with(0);
+    looked_after(&place.at("index"), &["forget", "--batch", "n1"]).ends_with(0);
+    looked_after(&place.at("index"), &["forget", "--batch", "n7"]).ends_with(2).says(&["there is no night \"n7\""]);
+    looked_after(&place.at("index"), &["forget", "--id", "nothing"]).ends_with(2).says(&["no document with the id"]);
+    place.same_night(&nights[2]).ends_with(0);
+    let mut without = Nights::new(algorithms);
+    without.same_night(&nights[0]).ends_with(0);
+    without.same_night(&nights[2]).ends_with(0);
+    let ids = |out: PathBuf, label: &str| -> Vec<(String, String)> {
+        let mut ids: Vec<_> = pairs(&out, label).into_iter().map(|pair| (pair.id_a, pair.id_b)).collect();
+        ids.sort();
+        ids
+    };
+    for label in ["exact", "minhash", "best", "cosine"] {
+        assert_eq!(ids(place.out(2), label), ids(without.out(1), label), "{label}");
+    }
+    // One document of the first night: the pairs with it are missing, and no other.
+    let all = ids(without.out(1), "minhash");
+    let old: Vec<&str> = nights[0].iter().map(|doc| &*doc.id).collect();
+    let gone = all.iter().find(|(a, _)| old.contains(&&**a)).unwrap().0.clone();
+    looked_after(&without.at("index"), &["forget", "--id", &gone]).ends_with(0);
+    without.again(1, &["--overwrite"]).ends_with(0);
+    let left: Vec<_> = all.into_iter().filter(|(a, b)| *a != gone && *b != gone).collect();
+    assert_eq!(ids(without.out(1), "minhash"), left);
+}
+
+#[test]
+fn what_was_made_otherwise_is_refused_line_by_line() {
+    let mut place = Nights::new("exact,minhash");
+    place.night(made_docs(50)).ends_with(0);
+    let refused = |algorithms: &str, more: &[&str], says: &[&str]| {
+        let other = Nights::new(algorithms);
+        let index = place.at("index");
+        let more = [&["--index", index.to_str().unwrap(), "--batch", "other"], more].concat();
+        other.with(&[place.at("in/0.parquet")], &other.at("out/x"), &more).ends_with(2).says(says);
+        assert_eq!(names_in(&place.at("index/batches")).len(), 1);
+    };
+    refused("exact,minhash:rows=7", &[], &["was made with another recipe", "minhash: rows=8 there, rows=7 here"]);
+    refused("exact", &[], &["minhash there, and not here"]);
+    refused("exact,minhash,tf", &[], &["tf here, and not there"]);
+    refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
+    refused("exact,minhash", &["--planned-documents", "5"], &["--planned-documents: 100000000 there, 5 here"]);
+    refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "leave :D out"]);
+    refused("repeats", &[], &["repeats: "]);
+    refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
+    refused("exact,minhash", &["--sift"], &["--sift leaves out rows"]);
+    // A folder of other things is no index.
+    let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
+    place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is no part of an index"]);
+}
+
+/// On other threads and within other memory: the same results, and the same files.
+#[test]
+fn threads_and_memory_change_no_byte() {
+    let nights = dealt(made_docs(500), 3, 15);
+    let algorithms = "exact,minhash:verify=jaccard:0.5,simhash,cosine:preset=versions";
+    let places = [["1", "256MiB"], ["5", "2GiB"]].map(|[threads, memory]| {
+        let mut place = Nights::new(algorithms);
+        place.more = ["--threads", threads, "--memory", memory].map(String::from).to_vec();
+        nights.iter().for_each(|docs| _ = place.same_night(docs).ends_with(0));
+        place
+    });
+    let files = |place: &Nights, kind: &str| -> Vec<(String, Vec<u8>)> {
+        let below = files_below(&place.at("index").join(kind)).into_iter();
+        below
+            .map(|path| {
+                let name = path.strip_prefix(place.at("index")).unwrap().display().to_string();
+                (name, std::fs::read(&path).unwrap())
+            })
+            .collect()
+    };
+    for night in 0..3 {
+        assert!(result_bytes(&places[0].out(night)) == result_bytes(&places[1].out(night)), "night {night}");
+    }
+    for kind in ["rows", "batches"] {
+        let (one, other) = (files(&places[0], kind), files(&places[1], kind));
+        assert!(one.len() >= 3 && one == other, "{kind}");
+    }
+}
+
+/// What a guard holds back is in the index once it is accepted, as if it had been published at once; also where that is killed.
+#[test]
+fn an_accepted_night_is_in_its_index() {
+    let mut nights = dealt(made_docs(300), 3, 16);
+    nights[1].extend((0..60).map(|at| Doc { id: format!("t{at}"), text: "One page of all.".into(), title: None }));
+    let place_of = || {
+        let mut place = Nights::new("exact,minhash,cosine:preset=versions");
+        let previous = place.out(0).display().to_string();
+        place.same_night(&nights[0]).ends_with(0);
+        place.more =
+            ["--guard-rows", "50", "--max-removed-share", "0.15", "--previous", &previous].map(String::from).to_vec();
+        place
+    };
+    let mut at_once = place_of();
+    write_docs(&at_once.at("in/1.parquet"), &nights[1], 300);
+    at_once.docs.push(nights[1].iter().map(same).collect());
+    at_once.again(1, &["--accept"]).ends_with(3);
+    at_once.more.clear();
+    at_once.same_night(&nights[2]).ends_with(0);
+    for step in ["", "intent", "output", "manifest"] {
+        let mut place = place_of();
+        place.same_night(&nights[1]).ends_with(4);
+        let (held, index) = (place.at("out/n1.held"), place.at("index"));
+        let accept =
+            |step: &str| Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap());
+        let told = || looked_after(&index, &["info"]).ends_with(0).stdout;
+        assert!(told().contains("1 night,"), "{}", told());
+        assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
+        if step == "intent" {
+            // Nothing came of it.
+            assert!(held.exists() && told().contains("1 night,"), "{}", told());
+            accept("").ends_with(0);
+        }
+        place.more.clear();
+        assert!(told().contains("2 nights,"), "{step}: {}", told());
+        looked_after(&index, &["verify"]).ends_with(0);
+        place.same_night(&nights[2]).ends_with(0);
+        for night in [1, 2] {
+            assert!(result_bytes(&place.out(night)) == result_bytes(&at_once.out(night)), "{step}: night {night}");
+        }
+        assert_eq!(names_in(&index.join("rows")).len(), 3);
+    }
+    // Once the index is another one it is too late.
+    let mut place = place_of();
+    place.same_night(&nights[1]).ends_with(4);
+    let held = place.at("out/n1.held");
+    looked_after(&place.at("index"), &["forget", "--id", &nights[0][0].id]).ends_with(0);
+    let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
+    accept().ends_with(2).says(&["generation 1", "run it again with --accept"]);
+    assert!(held.exists() && record(&held)["accepted"].is_null());
+    place.again(1, &["--accept"]).ends_with(3);
+    assert_eq!(names_in(&place.at("index/rows")).len(), 2);
+    accept().ends_with(2);
+}
+
+/// A result with old documents in its tables cannot be looked at with the corpus of its night alone, and says so.
+#[test]
+fn what_looks_at_a_corpus_refuses_a_later_night() {
+    let place = law("exact,minhash", dealt(made_docs(200), 2, 17));
+    let out = place.out(1);
+    let id = &place.docs[1][0].id;
+    let refused = |command: &[&str]| {
+        let ran = Ran::of(program().args(command).output().unwrap()).ends_with(2);
+        ran.says(&["was matched against the index", "of the first one with it"]);
+    };
+    refused(&["report", out.to_str().unwrap()]);
+    refused(&["explain", out.to_str().unwrap(), id, id]);
+    let first = place.out(0);
+    Ran::of(program().args(["report", first.to_str().unwrap()]).output().unwrap()).ends_with(0);
+    assert!(first.join("report.html").is_file() && !out.join("report.html").exists());
+}

@@ -1,0 +1,229 @@
+//! Nights with an index in a folder, and one run over all of them: what the tests of the index share.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
+
+/// A folder with an index, the files of its nights and their outputs.
+pub struct Nights {
+    folder: tempfile::TempDir,
+    algorithms: String,
+    /// What is said beside, every night.
+    pub more: Vec<String>,
+    pub docs: Vec<Vec<Doc>>,
+    /// Pairs with documents of earlier nights, once they were compared.
+    pub met: usize,
+}
+
+impl Nights {
+    pub fn new(algorithms: &str) -> Nights {
+        let folder = tempfile::tempdir().unwrap();
+        Nights { folder, algorithms: algorithms.into(), more: Vec::new(), docs: Vec::new(), met: 0 }
+    }
+
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn out(&self, night: usize) -> PathBuf {
+        self.at(&format!("out/n{night}"))
+    }
+
+    pub fn with(&self, inputs: &[PathBuf], out: &Path, more: &[&str]) -> Ran {
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+        std::fs::create_dir_all(self.at("out")).unwrap();
+        let always: Vec<&str> = self.more.iter().map(String::as_str).collect();
+        run(&inputs, out, &[&["--algorithms", &self.algorithms, "--no-report"], &always[..], more].concat())
+    }
+
+    pub fn files(&self) -> Vec<PathBuf> {
+        (0..self.docs.len()).map(|night| self.at(&format!("in/{night}.parquet"))).collect()
+    }
+
+    /// The night once more, or for the first time.
+    pub fn again(&self, night: usize, more: &[&str]) -> Ran {
+        let index = self.at("index");
+        self.with(
+            &[self.at(&format!("in/{night}.parquet"))],
+            &self.out(night),
+            &[&["--index", index.to_str().unwrap()], more].concat(),
+        )
+    }
+
+    /// A night that is killed at a step of publication.
+    pub fn killed_at(&self, night: usize, step: &str) -> Ran {
+        let mut command = crate::kit::program();
+        command.arg("run").arg(self.at(&format!("in/{night}.parquet"))).arg("--out").arg(self.out(night));
+        command.arg("--index").arg(self.at("index")).args(["--algorithms", &self.algorithms, "--no-report"]);
+        command.args(["--no-progress", "--threads", "2", "--memory", "512MiB"]).env("DUPSIFT_STOP_AT", step);
+        Ran::of(command.output().unwrap())
+    }
+
+    pub fn night(&mut self, docs: Vec<Doc>) -> Ran {
+        let night = self.docs.len();
+        write_docs(&self.at(&format!("in/{night}.parquet")), &docs, 300);
+        self.docs.push(docs);
+        self.again(night, &[])
+    }
+
+    /// A night of the same documents as those of another place.
+    pub fn same_night(&mut self, docs: &[Doc]) -> Ran {
+        self.night(docs.iter().map(same).collect())
+    }
+
+    /// One run over all nights with the counts of the index.
+    pub fn together(&self, more: &[&str]) -> PathBuf {
+        let (out, index) = (self.at("out/together"), self.at("index"));
+        let more = [&["--stats", index.to_str().unwrap(), "--overwrite"], more].concat();
+        self.with(&self.files(), &out, &more).ends_with(0);
+        out
+    }
+
+    /// Where the documents of a night begin.
+    pub fn begins(&self, night: usize) -> i64 {
+        self.docs[..night].iter().map(|docs| docs.len() as i64).sum()
+    }
+
+    /// By document of all nights: the night, and whether its text stood in an earlier document of the nights before the last.
+    pub fn surplus(&self) -> Vec<bool> {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let texts =
+            self.docs.iter().enumerate().flat_map(|(night, docs)| docs.iter().map(move |doc| (night, &*doc.text)));
+        // A copy within the night of the first one is a copy of the first one.
+        texts.map(|(night, text)| seen.insert(text, night).is_some()).collect()
+    }
+
+    /// How much the documents of a pair say of each other is what one run in the order of nights tells: what was looked at is the same.
+    pub fn says_as(&self, ordered: &Path) {
+        let surplus = self.surplus();
+        for label in labels(ordered) {
+            let all = shares(ordered, &label);
+            for night in 0..self.docs.len() {
+                let (begins, ends) = (self.begins(night), self.begins(night + 1));
+                let is_asked = |a: i64, b: i64| (begins..ends).contains(&b) && (a >= begins || !surplus[a as usize]);
+                let expected: Vec<_> = all.iter().filter(|(a, b, _)| is_asked(*a, *b)).collect();
+                let found = shares(&self.out(night), &label);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_eq!(found, *expected, "{label}, night {night}");
+                }
+                assert_eq!(found.len(), expected.len(), "{label}, night {night}");
+            }
+        }
+    }
+
+    /// By label: the documents that pairs of all nights connect are those of one cluster of one run.
+    pub fn connects(&self, together: &Path) {
+        let count = self.begins(self.docs.len()) as usize;
+        for label in labels(together) {
+            let of_nights = (0..self.docs.len()).flat_map(|night| pairs(&self.out(night), &label));
+            let links = of_nights.filter(|pair| pair.told.0 != "form").map(|pair| (pair.doc_a, pair.doc_b));
+            let clusters = Table::read(&together.join(format!("clusters/algorithm={label}")));
+            let mut firsts: BTreeMap<String, i64> = BTreeMap::new();
+            let members = clusters.texts("cluster_id").into_iter().zip(clusters.numbers("doc"));
+            let of_one: Vec<(i64, i64)> =
+                members.map(|(cluster, doc)| (*firsts.entry(cluster).or_insert(doc), doc)).collect();
+            assert!(components(links, count) == components(of_one.into_iter(), count), "{label}");
+        }
+    }
+
+    /// The pairs of all nights are those of one run, but that an old text is met by its first document alone. Gives how many pairs have
+    /// documents of two nights.
+    pub fn agrees(&self, together: &Path) -> usize {
+        (0..self.docs.len()).map(|night| self.agrees_in(together, night)).sum()
+    }
+
+    /// The same of one night.
+    pub fn agrees_in(&self, together: &Path, night: usize) -> usize {
+        let surplus = self.surplus();
+        let mut met = 0;
+        for label in labels(together) {
+            let (begins, ends) = (self.begins(night), self.begins(night + 1));
+            let is_asked = |pair: &PairLine| {
+                let is_first = pair.doc_a >= begins || !surplus[pair.doc_a as usize];
+                (begins..ends).contains(&pair.doc_b) && is_first
+            };
+            let expected: Vec<PairLine> = pairs(together, &label).into_iter().filter(is_asked).collect();
+            let found = pairs(&self.out(night), &label);
+            met += found.iter().filter(|pair| pair.doc_a < begins).count();
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found, expected, "{label}, night {night}");
+            }
+            assert_eq!(found.len(), expected.len(), "{label}, night {night}: {:?} {:?}", found.last(), expected.last());
+        }
+        met
+    }
+}
+
+/// Documents dealt to nights, some of which come again as they were or with a change.
+pub fn dealt(docs: Vec<Doc>, nights: usize, seed: u64) -> Vec<Vec<Doc>> {
+    let mut numbers = Numbers(seed);
+    let mut dealt: Vec<Vec<Doc>> = (0..nights).map(|_| Vec::new()).collect();
+    for doc in docs {
+        let night = numbers.below(nights);
+        for (later, docs) in dealt.iter_mut().enumerate().skip(night + 1) {
+            let (id, text) = match numbers.below(8) {
+                0 => (format!("{}-{later}", doc.id), doc.text.clone()),
+                1 => (format!("{}-{later}x", doc.id), format!("{} And {later} more words.", doc.text)),
+                _ => continue,
+            };
+            docs.push(Doc { id, text, title: None });
+        }
+        dealt[night].push(doc);
+    }
+    dealt
+}
+
+pub fn law(algorithms: &str, nights: Vec<Vec<Doc>>) -> Nights {
+    law_with(algorithms, &[], nights)
+}
+
+/// The same of nights with more options.
+pub fn law_with(algorithms: &str, more: &[&str], nights: Vec<Vec<Doc>>) -> Nights {
+    let mut place = Nights::new(algorithms);
+    place.more = more.iter().map(|&word| word.to_owned()).collect();
+    for docs in nights {
+        // Where there is nothing to read the user is told so.
+        let code = if docs.is_empty() { 3 } else { 0 };
+        place.night(docs).ends_with(code);
+    }
+    let together = place.together(&[]);
+    place.met = place.agrees(&together);
+    place.connects(&together);
+    place
+}
+
+pub fn same(doc: &Doc) -> Doc {
+    Doc { id: doc.id.clone(), text: doc.text.clone(), title: None }
+}
+
+/// A verb of `dupsift index`.
+pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
+    let (verb, more) = more.split_first().unwrap();
+    Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
+}
+
+/// The documents of each pair, and how much of either stands in the other: words, then numbers.
+fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
+    let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
+    let columns = ["contained_a", "contained_b", "numbers_a", "numbers_b"].map(|name| table.floats(name));
+    let docs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).enumerate();
+    docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
+}
+
+/// By document: the least one that links connect it with.
+pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
+    fn root(parents: &mut [usize], mut doc: usize) -> usize {
+        while parents[doc] != doc {
+            parents[doc] = parents[parents[doc]];
+            doc = parents[doc];
+        }
+        doc
+    }
+    let mut parents: Vec<usize> = (0..count).collect();
+    for (a, b) in links {
+        let (a, b) = (root(&mut parents, a as usize), root(&mut parents, b as usize));
+        parents[a.max(b)] = a.min(b);
+    }
+    (0..count).map(|doc| root(&mut parents, doc)).collect()
+}
