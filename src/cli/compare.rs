@@ -44,7 +44,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let cancel = cancel_on_signal()?;
     study::check_compare(options)?;
     job::check(&options.run)?;
-    let inputs = reading::look(&options.run, &cancel)?;
+    let inputs = reading::take_in(&options.run, &cancel, !dry_run)?;
     let passes = tell_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;

@@ -35,7 +35,7 @@ fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogForm
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     job::check(options)?;
-    let inputs = reading::look(options, &cancel)?;
+    let inputs = reading::take_in(options, &cancel, !dry_run)?;
     let passes = tell_plan(called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;

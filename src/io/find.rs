@@ -9,6 +9,7 @@ use super::coding::Coding;
 use super::format::Format;
 use super::formats;
 use super::hive;
+use super::standard_input;
 use super::unread::{Unread, special};
 use crate::error::{Error, Result};
 use crate::spelling::opt;
@@ -92,6 +93,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
+    standard_input::refuse(inputs)?;
     // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
     // links to one content remain two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();

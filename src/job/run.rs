@@ -87,13 +87,18 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
 ) -> Result<R> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let stage = Stage::begin(&options.out, options.overwrite, options.work.as_deref())?;
-    let Inputs { mut source, mut bad } = inputs;
+    let Inputs { mut source, mut bad, work } = inputs;
+    // What came by standard input comes once, so no run can go on from what this one would put down.
+    let (checkpoint, resumes) = if work.is_some() { (None, false) } else { (options.checkpoint, options.resumes) };
+    let stage = match work {
+        Some(work) => Stage::begin_in(work, options.overwrite)?,
+        None => Stage::begin(&options.out, options.overwrite, options.work.as_deref())?,
+    };
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
     if !options.accept {
         stage.can_hold()?;
     }
-    let products = Products::open(stage.work(), options.checkpoint, options.resumes)?;
+    let products = Products::open(stage.work(), checkpoint, resumes)?;
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {

@@ -9,6 +9,9 @@ use super::format::Format;
 use super::packing::Packing;
 use std::path::Path;
 
+/// What standard input is read as.
+pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
+
 /// All formats, in the order in which messages name them.
 const FORMATS: [&dyn Format; 5] =
     [&parquet::Parquet, &json_lines::JsonLines, &web_archive::WebArchive, &whole_file::TextFile, &whole_file::PageFile];
