@@ -297,6 +297,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(words::read_dictionary, |run| run.dictionary_file.clone().map(Value::from)),
     OptionSpec::new(WORDS, MAKING, "yo-to-e", "", Kind::Switch, "Read Russian ё as е")
         .field(|run, given| Ok(run.recipe.text.yo_to_e = given.switch()), |run| Some(run.recipe.text.yo_to_e.into())),
+    OptionSpec::new(WORDS, MAKING, "traditional", "", Kind::Switch,
+        "Read traditional Chinese characters as simplified ones, for comparison only")
+        .field(|run, given| Ok(run.recipe.text.traditional = given.switch()), |run| Some(run.recipe.text.traditional.into())),
     OptionSpec::new(WORDS, MAKING, "stem", "", Kind::Switch, "Reduce Russian and English words to their stems")
         .field(|run, given| Ok(run.recipe.text.stem = given.switch()), |run| Some(run.recipe.text.stem.into())),
 

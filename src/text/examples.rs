@@ -137,6 +137,20 @@ fn yo_becomes_e_only_when_asked() {
 }
 
 #[test]
+fn traditional_characters_are_simplified_ones_only_when_asked() {
+    let plain = pipeline(|_| {});
+    let read = pipeline(|options| {
+        options.traditional = true;
+        options.dictionary = Some("電腦學習".to_owned());
+    });
+    let (traditional, simplified) = ("我們學習電腦。\n\n後來寫書", "我们学习电脑。\n\n后来写书");
+    assert_eq!(plain.analyse(traditional).text(), "我們學習電腦。 後來寫書");
+    assert_eq!(read.analyse(traditional).text(), "我们学习电脑。 后来写书");
+    assert_eq!(read.analyse(traditional).canonical(), read.analyse(simplified).canonical());
+    assert_eq!(read.analyse(traditional).sentences().len(), 2);
+}
+
+#[test]
 fn a_text_above_the_bound_has_no_words_and_says_so() {
     let pipeline = pipeline(|_| {});
     let raw = "a ".repeat(super::MAX_TEXT_BYTES / 2 + 1);
