@@ -1,7 +1,8 @@
 //! Worked examples of whole analyses.
 
 use super::analysis::Analysis;
-use super::pipeline::{Pipeline, TextOptions, TokenizerKind};
+use super::choices::{TextOptions, TokenizerKind};
+use super::pipeline::Pipeline;
 use crate::hash::{crc32, hash64};
 
 const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";

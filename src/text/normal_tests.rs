@@ -116,10 +116,11 @@ fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     if yo {
         expected = expected.replace('ё', "е");
     }
+    let letters = Letters { yo_to_e: yo, ..Letters::default() };
     let ends = |normal: &Normal| normal.ends.clone();
-    let plain = Normal::of_by(Level::Plain, text, yo).expect("short");
+    let plain = Normal::of_by(Level::Plain, text, letters).expect("short");
     for level in Level::all() {
-        let normal = Normal::of_by(level, text, yo).expect("short");
+        let normal = Normal::of_by(level, text, letters).expect("short");
         prop_assert_eq!(&normal.text, &expected, "{:?}", level);
         prop_assert_eq!(ends(&normal), ends(&plain), "{:?}", level);
     }
