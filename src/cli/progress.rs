@@ -57,7 +57,10 @@ impl Sink for Bars {
 fn said(event: &Event<'_>) -> (String, String) {
     let Some(Whole { leg, legs, seconds_left }) = event.whole else { return (event.stage.to_owned(), String::new()) };
     let left = seconds_left.map(|seconds| HumanDuration(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))));
-    (format!("stage {leg} of {legs}: {}", event.stage), left.map_or_else(String::new, |left| format!(", {left:#} of all")))
+    (
+        format!("stage {leg} of {legs}: {}", event.stage),
+        left.map_or_else(String::new, |left| format!(", {left:#} of all")),
+    )
 }
 
 fn style(unit: Unit) -> ProgressStyle {
@@ -151,7 +154,8 @@ mod tests {
 
     #[test]
     fn a_bar_says_which_stage_of_the_job_it_is_and_what_is_left_of_all() {
-        let whole = |seconds_left| Event { whole: Some(Whole { leg: 2, legs: 7, seconds_left }), ..event(1, 0, 0.0, false) };
+        let whole =
+            |seconds_left| Event { whole: Some(Whole { leg: 2, legs: 7, seconds_left }), ..event(1, 0, 0.0, false) };
         assert_eq!(said(&event(1, 0, 0.0, false)), ("sign".to_owned(), String::new()));
         assert_eq!(said(&whole(None)), ("stage 2 of 7: sign".to_owned(), String::new()));
         assert_eq!(said(&whole(Some(40.2))).1, ", 40s of all");

@@ -65,7 +65,9 @@ impl Course {
     fn enter(&mut self, stage: &str) {
         stage.clone_into(&mut self.stage);
         let is_of = |leg: &Leg| {
-            leg.stages.iter().any(|known| stage.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+            leg.stages
+                .iter()
+                .any(|known| stage.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
         };
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {

@@ -146,7 +146,16 @@ impl Shown {
     fn tell(&self, done: u64, elapsed: Duration, ends: bool) {
         let Shown { id, total, unit, .. } = *self;
         let whole = self.whole(done);
-        self.sink.tell(&Event { id, stage: &self.name, done, total, unit, seconds: elapsed.as_secs_f64(), ends, whole });
+        self.sink.tell(&Event {
+            id,
+            stage: &self.name,
+            done,
+            total,
+            unit,
+            seconds: elapsed.as_secs_f64(),
+            ends,
+            whole,
+        });
     }
 }
 

@@ -57,7 +57,8 @@ impl Layout {
     /// Why it cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        guard::guarded(|| Layout::walk(file, size)).unwrap_or_else(|said| Err(format!("the decoder gave up on it ({said})")))
+        guard::guarded(|| Layout::walk(file, size))
+            .unwrap_or_else(|said| Err(format!("the decoder gave up on it ({said})")))
     }
 
     fn walk(file: &File, size: u64) -> Result<Layout, String> {
@@ -93,7 +94,8 @@ impl Layout {
         if late || layout.head.end - layout.head.start > MAX_HEAD {
             let sum = |of: fn(&Piece) -> u64| layout.pieces.iter().map(of).sum();
             let held = layout.pieces.iter().map(|piece| piece.held).max().unwrap_or(0);
-            layout.pieces = vec![Piece { start: 0, rows: sum(|piece| piece.rows), bytes: sum(|piece| piece.bytes), held }];
+            layout.pieces =
+                vec![Piece { start: 0, rows: sum(|piece| piece.rows), bytes: sum(|piece| piece.bytes), held }];
         }
         Ok(layout)
     }
@@ -170,7 +172,8 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     }
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     if let Some(batch) = message.header_as_record_batch().or(dictionary) {
-        header.rows = u64::try_from(batch.length()).map_err(|_| format!("the batch at byte {at} has less than no rows"))?;
+        header.rows =
+            u64::try_from(batch.length()).map_err(|_| format!("the batch at byte {at} has less than no rows"))?;
         if batch.compression().is_some() {
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 header.unpacked += unpacked(file, body, bytes, buffer.offset())?;
@@ -203,7 +206,8 @@ pub(super) fn batches<E>(
 ) -> Result<(), E> {
     let from = from.max(layout.head.end);
     let joined = Joined { file, head: layout.head.clone(), at: layout.head.start, from, to };
-    let mut reader = guarded(|| StreamReader::try_new(BufReader::with_capacity(BUFFER_BYTES, joined), Some(columns))).map_err(bad)?;
+    let mut reader = guarded(|| StreamReader::try_new(BufReader::with_capacity(BUFFER_BYTES, joined), Some(columns)))
+        .map_err(bad)?;
     while let Some(batch) = guarded(|| reader.next().transpose()).map_err(bad)? {
         each(batch)?;
     }
@@ -242,7 +246,6 @@ impl Read for Joined {
         Ok(read)
     }
 }
-
 
 #[cfg(test)]
 #[path = "ipc_tests.rs"]

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn rows(from: i64, to: i64) -> RecordBatch {
-    let texts: ArrayRef = Arc::new(LargeStringArray::from_iter((from..to).map(|n| (n % 5 != 3).then(|| format!("кот {n} ").repeat(40)))));
+    let texts: ArrayRef =
+        Arc::new(LargeStringArray::from_iter((from..to).map(|n| (n % 5 != 3).then(|| format!("кот {n} ").repeat(40)))));
     let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(from..to));
     let other: ArrayRef = Arc::new(StringArray::from_iter_values((from..to).map(|n| format!("not asked for {n}"))));
     batch(vec![("other", other), ("text", texts), ("id", ids)])
@@ -109,7 +110,9 @@ fn damage_is_told_and_never_a_panic() {
     let outcome = |bytes: &[u8]| {
         std::fs::write(&path, bytes).expect("written");
         match open(&[&path]) {
-            Ok((source, bad)) if bad.is_empty() => read(&source, &whole(), 1).map(|rows| rows.len()).map_err(|error| error.to_string()),
+            Ok((source, bad)) if bad.is_empty() => {
+                read(&source, &whole(), 1).map(|rows| rows.len()).map_err(|error| error.to_string())
+            }
             Ok((_, bad)) => Err(bad[0].why.clone()),
             Err(error) => Err(error.to_string()),
         }
@@ -131,5 +134,9 @@ fn damage_is_told_and_never_a_panic() {
     assert!(outcome(b"").expect_err("nothing").contains("there is no schema"));
     assert!(outcome(b"id,text\n1,a\n").expect_err("text").contains("not a whole Arrow file"));
     let no_text = batch(vec![("words", Arc::new(StringArray::from(vec!["a"])) as ArrayRef)]);
-    assert!(outcome(&bytes(&[no_text], true, None)).expect_err("no text").contains("no column \"text\"; there are words (Utf8)"));
+    assert!(
+        outcome(&bytes(&[no_text], true, None))
+            .expect_err("no text")
+            .contains("no column \"text\"; there are words (Utf8)")
+    );
 }

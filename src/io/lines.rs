@@ -64,7 +64,20 @@ impl<R: BufRead> Lines<R> {
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
         let (line, encoding, quotes, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
-        Lines { reader, line, encoding, quotes, takes_turns, turn, limit, decoded_limit, decoded, offset, length, number }
+        Lines {
+            reader,
+            line,
+            encoding,
+            quotes,
+            takes_turns,
+            turn,
+            limit,
+            decoded_limit,
+            decoded,
+            offset,
+            length,
+            number,
+        }
     }
 
     /// Records of separated values in place of lines: all that stands in one is its own, white space too.

@@ -46,9 +46,12 @@ impl Names {
                 let line = std::str::from_utf8(line).map_err(|error| {
                     format!("the names of the columns are not UTF-8 from byte {} on", error.valid_up_to())
                 })?;
-                let is_whole = fields(line, delimiter, &mut |field| all.push(field.text().unwrap_or_default().into_owned()));
+                let is_whole =
+                    fields(line, delimiter, &mut |field| all.push(field.text().unwrap_or_default().into_owned()));
                 if !is_whole {
-                    return Err("a quote is open at the end of the first line; expected the names of the columns".to_owned());
+                    return Err(
+                        "a quote is open at the end of the first line; expected the names of the columns".to_owned()
+                    );
                 }
             }
         }
@@ -107,7 +110,9 @@ pub(super) fn scan(
     marks.end(&mut scan, lines.offset);
     scan.behind = lines.reader().behind();
     let lost = lines.is_open().then(|| Lost {
-        why: format!("a quote that is opened in the last row, from byte {last} on, is not closed: what stands behind it is lost"),
+        why: format!(
+            "a quote that is opened in the last row, from byte {last} on, is not closed: what stands behind it is lost"
+        ),
         bytes: lines.offset - last,
     });
     Ok((scan, has, lost))
@@ -172,7 +177,8 @@ impl Places {
                 row.id = field.text().filter(|id| !id.is_empty()).map_or(JsonId::None, JsonId::Text);
             }
             let asked = row.others.iter_mut().zip(&self.others).zip(takes);
-            for ((value, _), _) in asked.filter(|((_, place), take)| **place == Some(count) && **take != Take::Nothing) {
+            for ((value, _), _) in asked.filter(|((_, place), take)| **place == Some(count) && **take != Take::Nothing)
+            {
                 *value = self.value(field);
             }
             count += 1;

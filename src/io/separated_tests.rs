@@ -94,13 +94,26 @@ fn values_are_numbers_where_they_are_written_so() {
         let part = super::super::format::Part { from: 0, to: u64::MAX, skip: 0 };
         let (path, coding) = (Path::new("a.csv"), Coding::default());
         let reading = Reading {
-            path, coding, longest: 9, label: "a.csv", part, first_doc: 0, rows: 1, chosen: None, has_id: false,
-            columns: &columns, want: &want, shared: &shared,
+            path,
+            coding,
+            longest: 9,
+            label: "a.csv",
+            part,
+            first_doc: 0,
+            rows: 1,
+            chosen: None,
+            has_id: false,
+            columns: &columns,
+            want: &want,
+            shared: &shared,
         };
         Places::new(&names, &reading).parse(text.as_bytes(), &[Take::All]).expect("a row").others.remove(0)
     };
     let text = |text: &str| JsonValue::Text(text.to_owned());
-    assert_eq!(["7", "-3", "0.5"].map(|text| value(text, false)), [JsonValue::Int(7), JsonValue::Int(-3), JsonValue::Float(0.5)]);
+    assert_eq!(
+        ["7", "-3", "0.5"].map(|text| value(text, false)),
+        [JsonValue::Int(7), JsonValue::Int(-3), JsonValue::Float(0.5)]
+    );
     for kept in ["007", "1.50", "NaN", "+1", "2026-11-24", "a"] {
         assert_eq!(value(kept, false), text(kept));
     }

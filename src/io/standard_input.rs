@@ -79,7 +79,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let out = folder.path().join("out");
         let line = b"{\"text\": \"a\"}\n".repeat(30_000);
-        for (bytes, packing) in [(line.clone(), Packing::Plain), (gz(&line), Packing::Gzip), (Vec::new(), Packing::Plain)] {
+        for (bytes, packing) in
+            [(line.clone(), Packing::Plain), (gz(&line), Packing::Gzip), (Vec::new(), Packing::Plain)]
+        {
             let taken = take_down(bytes.as_slice(), &out, None, Taking::default()).expect("taken");
             assert_eq!((taken.file.coding.packing, taken.file.bytes), (packing, bytes.len() as u64));
             assert_eq!(std::fs::read(&taken.file.path).expect("the file"), bytes);

@@ -18,7 +18,8 @@ const ENDINGS: [&str; 7] = [".product", ".run", ".half", ".work", ".terms", ".in
 
 /// Whether a file of that name in a work folder is ours.
 pub fn is_work_file(name: &str) -> bool {
-    [LOCK, LEDGER, STANDARD_INPUT].contains(&name) || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
+    [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
+        || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
 /// Removes the files of ours whose names are asked for.

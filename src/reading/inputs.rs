@@ -13,7 +13,8 @@ use crate::engine::heard::heard;
 use crate::error::{Error, Result};
 use crate::io::several_texts::several;
 use crate::io::{
-    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, TakenDown, WorkFolder, check_asked, find_all, open, take_down,
+    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, TakenDown, WorkFolder, check_asked, find_all, open,
+    take_down,
 };
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
@@ -64,7 +65,8 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Resul
         let mut others = options.inputs.clone();
         others.retain(|input| !is_dash(input));
         let mut found = if others.is_empty() { Found::default() } else { find_all(&others, options.taking())? };
-        let TakenDown { file, work } = take_down(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
+        let TakenDown { file, work } =
+            take_down(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
         tracing::info!(
             "standard input: {} in the work folder; this run keeps nothing for another one to go on from",
             ByteSize(file.bytes)

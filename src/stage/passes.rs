@@ -61,7 +61,8 @@ impl Passes<'_> {
     /// The passes over the documents.
     fn readings(&self) -> Vec<Pass> {
         let text = self.size.text_bytes;
-        let reading = |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes, ..Pass::default() };
+        let reading =
+            |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes, ..Pass::default() };
         let mut passes = Vec::new();
         if self.plan.copies_first {
             passes.push(reading("copies", "exact copies are found, so that each text counts once".into(), 0));

@@ -72,7 +72,9 @@ impl Format for Arrow {
         let layout = reading.shared.of::<Kept>().layout(&file, reading.path).map_err(|why| reading.bad(why))?;
         let (columns, want) = (reading.columns, reading.want);
         let asked = |name: &str| {
-            (want.text && name == columns.text) || (want.id && name == columns.id) || want.others.iter().any(|other| other == name)
+            (want.text && name == columns.text)
+                || (want.id && name == columns.id)
+                || want.others.iter().any(|other| other == name)
         };
         let names = columns.names().into_iter().filter(|name| asked(name));
         let places = places(&layout, names);
@@ -89,7 +91,9 @@ impl Format for Arrow {
                 each(Documents::new(reading.first_doc + from, some, text, id)?.with_html(columns.html))
             };
             if reading.chosen.is_none() {
-                return (first..row).step_by(MAX_BATCH_ROWS).try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
+                return (first..row)
+                    .step_by(MAX_BATCH_ROWS)
+                    .try_for_each(|from| hand_on(from, MAX_BATCH_ROWS.min((row - from) as usize)));
             }
             // Neighbours go together.
             while let Some(&from) = chosen.first().filter(|from| **from < row) {
@@ -101,7 +105,9 @@ impl Format for Arrow {
             Ok(())
         })?;
         if row != reading.rows {
-            return Err(reading.bad(format!("the file changed while it was being read: {} rows then, {row} now", reading.rows)));
+            return Err(
+                reading.bad(format!("the file changed while it was being read: {} rows then, {row} now", reading.rows))
+            );
         }
         Ok(())
     }
@@ -116,7 +122,8 @@ impl Format for Arrow {
     }
 
     fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("Arrow files are not copied without some of their rows; write Parquet in their place, or go by removed/".to_owned())
+        Err("Arrow files are not copied without some of their rows; write Parquet in their place, or go by removed/"
+            .to_owned())
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {
@@ -135,7 +142,9 @@ impl Format for Arrow {
         let mut goes_on = true;
         let mut texts = [String::new(), String::new()];
         batches(file, &layout, (0, u64::MAX), places, &Failed::Bad, &mut |batch| {
-            let of = |name: &str| Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string());
+            let of = |name: &str| {
+                Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string())
+            };
             let columns = [of(names[0])?, of(names[1])?];
             for row in (0..batch.num_rows()).take_while(|_| goes_on) {
                 let mut values = [None, None];

@@ -116,7 +116,8 @@ impl Format for Separated {
             if record.len() as u64 > small.max(longest) {
                 let (mut at, mut bytes) = (0, 0);
                 fields(record, self.delimiter, &mut |field| {
-                    bytes += if all.get(at).is_some_and(|name| names.contains(name)) { field.bytes() as u64 } else { 0 };
+                    bytes +=
+                        if all.get(at).is_some_and(|name| names.contains(name)) { field.bytes() as u64 } else { 0 };
                     at += 1;
                 });
                 longest = longest.max(bytes);

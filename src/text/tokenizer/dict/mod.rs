@@ -241,7 +241,8 @@ mod tests {
         assert_eq!(cut(&plain, "我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
         assert_eq!(cut(&plain, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
         assert!(plain.is_loaded());
-        let own = Dict::new(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), Letters::default()).expect("a good dictionary");
+        let own = Dict::new(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), Letters::default())
+            .expect("a good dictionary");
         assert_eq!(cut(&own, "我来到北京清华大学"), ["我", "来到北京", "清华大学"]);
         assert_eq!(cut(&own, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易杭研", "大厦"]);
     }
