@@ -30,6 +30,7 @@ mod held;
 mod hot_key;
 mod imports;
 mod index;
+mod inputs;
 mod invariants;
 mod kit;
 mod links;
