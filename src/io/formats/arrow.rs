@@ -146,7 +146,10 @@ impl Format for Arrow {
                 Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
-            for row in (0..batch.num_rows()).take_while(|_| goes_on) {
+            for row in 0..batch.num_rows() {
+                if !goes_on {
+                    break;
+                }
                 let mut values = [None, None];
                 for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
                     *value = column.id(row).map(|id| spelled(id, text));
