@@ -1,23 +1,24 @@
-//! Arrow IPC: messages one after the other, a schema, dictionaries, batches. The form of files (`.feather` too) is that of streams
-//! between a sign at either end, and a footer that is not needed here.
+//! Arrow IPC: messages, which are a schema, dictionaries and batches. A file (`.feather` too) has a sign at either end and a footer that
+//! says where they stand, and only that: what lies before it need not be in order. A stream is the messages one after the other.
 //!
-//! A batch is read as a whole, its other columns too, so it is what a reading holds in memory. Where all dictionaries stand before
-//! the first batch a reading can begin at any of them.
+//! A batch is read as a whole, its other columns too, so it is what a reading holds in memory. A reading can begin at any batch of a
+//! file, and of a stream where all dictionaries stand before the first one.
 
 use super::format::Piece;
 use super::schema::Shown;
 use crate::guard;
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::{MessageHeader, root_as_message};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
+use arrow_ipc::{Block, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, DataType, Schema};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
 
 /// What a file begins and ends with; a stream does not.
 const SIGN: &[u8] = b"ARROW1";
-/// Where the messages of a file begin.
-const BEHIND_SIGN: u64 = 8;
+/// The sign at the end of a file, and the length of its footer before that.
+const END_BYTES: usize = 10;
 /// Stands before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
 /// The longest description of a message that is read; what is longer is damage.
@@ -31,10 +32,11 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// What stands where in a file.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    /// The bytes of the schema and the dictionaries before the first batch.
-    pub head: std::ops::Range<u64>,
+    is_file: bool,
+    /// Of a stream: the bytes of the schema and the dictionaries before the first batch.
+    head: std::ops::Range<u64>,
     pub schema: Option<Schema>,
-    /// A batch each; all of them together where dictionaries come late.
+    /// A batch each, of a file by its number, of a stream by its first byte; all of them together where dictionaries come late.
     pub pieces: Vec<Piece>,
 }
 
@@ -50,6 +52,14 @@ struct Header {
     unpacked: u64,
 }
 
+impl Header {
+    /// The batch, whose body is held so many times while it is read.
+    fn piece(&self, start: u64, times: u64) -> Piece {
+        let held = self.bytes * times + self.unpacked;
+        Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held }
+    }
+}
+
 impl Layout {
     /// Goes over the messages of a file.
     ///
@@ -57,16 +67,51 @@ impl Layout {
     /// Why it cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        guard::guarded(|| Layout::walk(file, size))
-            .unwrap_or_else(|said| Err(format!("the decoder gave up on it ({said})")))
+        let whole = |why: String| format!("not a whole Arrow file ({size} bytes): {why}");
+        let begins = bytes_at(file, 0, SIGN.len().min(usize::try_from(size).unwrap_or(usize::MAX)))?;
+        let of = if begins == SIGN { Layout::of_file } else { Layout::of_stream };
+        match guard::guarded(|| of(file, size)) {
+            Ok(layout) => layout.map_err(whole),
+            Err(said) => Err(whole(format!("the decoder gave up on it ({said})"))),
+        }
     }
 
-    fn walk(file: &File, size: u64) -> Result<Layout, String> {
-        let whole = |why: String| format!("not a whole Arrow file ({size} bytes): {why}");
-        let start = begin(file, size).map_err(whole)?;
-        let mut layout = Layout { head: start..start, ..Layout::default() };
-        let (mut at, mut late, mut dictionaries) = (start, false, 0);
-        while let Some(header) = header(file, at, size).map_err(whole)? {
+    /// By the footer.
+    fn of_file(file: &File, size: u64) -> Result<Layout, String> {
+        let end = size.checked_sub(END_BYTES as u64).ok_or("it has no footer")?;
+        let tail: [u8; END_BYTES] = bytes_at(file, end, END_BYTES)?.try_into().map_err(|_| "it has no footer")?;
+        let length = read_footer_length(tail).map_err(|error| error.to_string())? as u64;
+        let start = end.checked_sub(length).ok_or("its footer is longer than it")?;
+        let footer = bytes_at(file, start, (end - start) as usize)?;
+        let footer = root_as_footer(&footer).map_err(|error| format!("its footer: {error}"))?;
+        let schema = footer.schema().ok_or("there is no schema")?;
+        let schema = try_fb_to_schema(schema).map_err(|error| error.to_string())?;
+        let mut layout = Layout { is_file: true, schema: Some(schema), ..Layout::default() };
+        let at = |block: &Block| {
+            let lengths = u64::try_from(block.metaDataLength()).ok().zip(u64::try_from(block.bodyLength()).ok());
+            let all = lengths.and_then(|(description, body)| description.checked_add(body));
+            let offset = u64::try_from(block.offset()).ok();
+            let fits = |(at, all): &(u64, u64)| at.checked_add(*all).is_some_and(|end| end <= size);
+            offset.zip(all).filter(fits).map(|(at, _)| at).ok_or("its footer names what lies beyond its end")
+        };
+        let mut dictionaries = 0;
+        for block in footer.dictionaries().iter().flatten() {
+            let header = header(file, at(block)?, size)?.ok_or("a dictionary is not there")?;
+            dictionaries += header.bytes + header.unpacked;
+        }
+        for (number, block) in footer.recordBatches().iter().flatten().enumerate() {
+            let header = header(file, at(block)?, size)?.filter(|header| header.kind == MessageHeader::RecordBatch);
+            layout.pieces.push(header.ok_or("a batch is not there")?.piece(number as u64, 1));
+        }
+        layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
+        Ok(layout)
+    }
+
+    /// By the messages in their order.
+    fn of_stream(file: &File, size: u64) -> Result<Layout, String> {
+        let mut layout = Layout::default();
+        let (mut at, mut late, mut dictionaries) = (0, false, 0);
+        while let Some(header) = header(file, at, size)? {
             let (from, end) = (at, header.body + header.bytes);
             at = end;
             match header.kind {
@@ -76,19 +121,17 @@ impl Layout {
                     dictionaries += header.bytes + header.unpacked;
                 }
                 MessageHeader::RecordBatch => {
-                    let doubled = if header.bytes > DOUBLES_FROM { 2 } else { 1 };
-                    let held = header.bytes * doubled + header.unpacked;
-                    let bytes = header.bytes.max(header.unpacked);
-                    layout.pieces.push(Piece { start: from, rows: header.rows, bytes, held });
+                    let times = if header.bytes > DOUBLES_FROM { 2 } else { 1 };
+                    layout.pieces.push(header.piece(from, times));
                 }
-                other => return Err(whole(format!("a message of a kind that has no place there ({other:?})"))),
+                other => return Err(format!("a message of a kind that has no place there ({other:?})")),
             }
             if layout.pieces.is_empty() {
                 layout.head.end = end;
             }
         }
         if layout.schema.is_none() {
-            return Err(whole("there is no schema".to_owned()));
+            return Err("there is no schema".to_owned());
         }
         layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
         if late || layout.head.end - layout.head.start > MAX_HEAD {
@@ -123,19 +166,6 @@ fn plain(data_type: &DataType) -> Option<DataType> {
     })
 }
 
-/// Where the first message begins.
-fn begin(file: &File, size: u64) -> Result<u64, String> {
-    let sign = bytes_at(file, 0, SIGN.len().min(usize::try_from(size).unwrap_or(usize::MAX)))?;
-    if sign != SIGN {
-        return Ok(0);
-    }
-    let end = size.checked_sub(SIGN.len() as u64).filter(|end| *end >= BEHIND_SIGN);
-    match end.map(|end| bytes_at(file, end, SIGN.len())).transpose()? {
-        Some(sign) if sign == SIGN => Ok(BEHIND_SIGN),
-        _ => Err("it does not end as it should".to_owned()),
-    }
-}
-
 fn bytes_at(mut file: &File, at: u64, length: usize) -> Result<Vec<u8>, String> {
     let mut bytes = vec![0; length];
     let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(&mut bytes));
@@ -168,7 +198,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     let bytes = bytes.ok_or_else(|| format!("the message at byte {at} goes beyond the end"))?;
     let mut header = Header { kind: message.header_type(), schema: None, rows: 0, body, bytes, unpacked: 0 };
     if let Some(schema) = message.header_as_schema() {
-        header.schema = Some(arrow_ipc::convert::try_fb_to_schema(schema).map_err(|error| error.to_string())?);
+        header.schema = Some(try_fb_to_schema(schema).map_err(|error| error.to_string())?);
     }
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     if let Some(batch) = message.header_as_record_batch().or(dictionary) {
@@ -204,10 +234,22 @@ pub(super) fn batches<E>(
     bad: &dyn Fn(String) -> E,
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
+    if layout.is_file {
+        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(layout.pieces.len());
+        let mut reader = guarded(|| FileReader::try_new(&file, Some(columns))).map_err(bad)?;
+        if index(from) < index(to) {
+            guarded(|| reader.set_index(index(from))).map_err(bad)?;
+        }
+        for _ in index(from)..index(to) {
+            let batch = guarded(|| reader.next().transpose()).map_err(bad)?;
+            each(batch.ok_or_else(|| bad("a batch is not there any more".to_owned()))?)?;
+        }
+        return Ok(());
+    }
     let from = from.max(layout.head.end);
     let joined = Joined { file, head: layout.head.clone(), at: layout.head.start, from, to };
-    let mut reader = guarded(|| StreamReader::try_new(BufReader::with_capacity(BUFFER_BYTES, joined), Some(columns)))
-        .map_err(bad)?;
+    let joined = BufReader::with_capacity(BUFFER_BYTES, joined);
+    let mut reader = guarded(|| StreamReader::try_new(joined, Some(columns))).map_err(bad)?;
     while let Some(batch) = guarded(|| reader.next().transpose()).map_err(bad)? {
         each(batch)?;
     }

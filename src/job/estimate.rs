@@ -35,21 +35,21 @@ pub struct Estimate {
     pub legs: Vec<Leg>,
 }
 
-/// How much work a pass is, where a reading that counts is 1: about what the default, `minhash` and all algorithms took.
+/// How much work a pass is, where a reading that counts is 1: about what the CPU seconds of the default were over 100 MB of mixed text.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("sift", 0.6),
     ("first reading", 1.0),
     ("learn", 1.0),
-    ("kept words", 0.3),
+    ("kept words", 0.5),
     ("second reading", 0.7),
-    ("group", 0.2),
-    ("verify", 0.3),
+    ("group", 0.1),
+    ("verify", 0.1),
     ("margin", 0.02),
-    ("relate", 0.3),
-    ("verify last", 0.2),
-    ("decide", 0.2),
-    ("tables", 0.1),
+    ("relate", 0.15),
+    ("verify last", 0.1),
+    ("decide", 0.03),
+    ("tables", 0.03),
 ];
 
 /// The legs of a run.
@@ -57,7 +57,7 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
     let work = |name: &str| WORK.iter().find(|(known, _)| *known == name).map_or(0.1, |(_, work)| *work);
     let leg = |pass: &Pass| Leg { stages: pass.stages.clone(), count: pass.count, work: work(pass.name) };
     let corpus = Leg { stages: vec!["write attributes/", "write deduped/", "write dropped/"], count: 1, work: 0.3 };
-    let page = Leg { stages: vec!["report"], count: 1, work: 0.05 };
+    let page = Leg { stages: vec!["report"], count: 1, work: 0.07 };
     let behind = [(!options.corpus.is_none(), corpus), (options.report, page)];
     passes.iter().map(leg).chain(behind.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, leg)| leg)).collect()
 }
