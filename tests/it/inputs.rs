@@ -65,7 +65,7 @@ fn standard_input_is_a_file_of_json_lines() {
     assert_eq!(doc_pairs(&of_packed, "cosine"), doc_pairs(&out, "cosine"));
     // Its texts are gone for verbs that look at them again.
     let mut explain = program();
-    explain.arg("explain").arg(&out).args(["-#0", "-#2"]);
+    explain.arg("explain").arg(&out).args(["--", "-#0", "-#2"]);
     let said = "is of a run over standard input, whose texts are gone";
     Ran::of(explain.output().unwrap()).ends_with(2).says(&[said]);
 }
@@ -93,7 +93,7 @@ fn standard_input_stands_beside_files_and_feeds_other_verbs() {
     .ends_with(0);
     // What is no row, and nothing at all.
     fed("run", b"no JSON\n", &folder.path().join("none"), &[]).ends_with(2).says(&["line 1 is not JSON"]);
-    fed("run", b"", &folder.path().join("empty"), &[]).ends_with(0);
+    fed("run", b"", &folder.path().join("empty"), &[]).ends_with(3);
 }
 
 #[test]
