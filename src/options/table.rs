@@ -132,7 +132,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "Read each .txt and .html file as one page, whose id is its path", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(FILES, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
-        "Encoding of JSON lines and of .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
+        "Encoding of JSON lines, separated values and .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
          windows-1251")
         .default(is("utf-8"))
         .field(
