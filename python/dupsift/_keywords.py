@@ -21,6 +21,7 @@ class _Files(TypedDict, total=False):
     stop_words: str | os.PathLike[str]
     dictionary: str | os.PathLike[str]
     yo_to_e: bool
+    traditional: bool
     stem: bool
     purify: str
     threads: int

@@ -129,12 +129,18 @@ pub struct Making<const VERB: usize> {
     #[arg(
         required_unless_present = CONFIG,
         value_name = "INPUT",
-        help = format!("Files, folders or globs: {}", input_endings())
+        help = said_of_inputs(VERB)
     )]
     inputs: Vec<String>,
     /// The options of the table.
     #[command(flatten)]
     pub options: Options<VERB>,
+}
+
+/// What may stand as an input of a verb.
+fn said_of_inputs(verb: usize) -> String {
+    let dash = if verb == Of::Purify as usize { "" } else { "; - is JSON lines from standard input" };
+    format!("Files, folders or globs: {}{dash}", input_endings())
 }
 
 impl<const VERB: usize> Making<VERB> {

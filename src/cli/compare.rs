@@ -8,7 +8,7 @@ use super::log::LogFormat;
 use super::run::{MOST_NAMED, tell_end, tell_plan};
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::engine::Progress;
+use crate::engine::{Leg, Progress};
 use crate::job;
 use crate::number::counted;
 use crate::options::{RunOptions, resolve};
@@ -44,12 +44,15 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let cancel = cancel_on_signal()?;
     study::check_compare(options)?;
     job::check(&options.run)?;
-    let inputs = reading::look(&options.run, &cancel)?;
-    let passes = tell_plan(&called(options), &options.run, &inputs, format)?;
+    let inputs = reading::take_in(&options.run, &cancel, !dry_run)?;
+    let (passes, mut legs) = tell_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
+    // Behind the tables their pairs are judged.
+    legs.push(Leg { stages: vec!["pool", "read judged", "judge", "oracle"], count: 4, work: 0.5 });
+    progress.follow(legs);
     let compared = study::compare(options, inputs, progress, &cancel, &page)?;
     let exit = Exit::of_report(&compared.run);
     ends_with(exit);

@@ -1,16 +1,16 @@
 //! Who shows progress: a bar a stage where a person watches, a log line now and then where a machine does.
 //!
 //! ```text
-//! sign        [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left
+//! stage 1 of 6: sign [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left, 40s of all
 //! ```
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::engine::{Event, Sink, Unit};
+use crate::engine::{Event, Sink, Unit, Whole};
 
 /// Seconds between two log lines about one stage.
 const BETWEEN_LINES: f64 = 10.0;
@@ -31,7 +31,6 @@ impl Bars {
     fn begin(&self, event: &Event<'_>) -> ProgressBar {
         let bar = self.all.add(ProgressBar::new(event.total));
         bar.set_style(style(event.unit));
-        bar.set_prefix(event.stage.to_string());
         // The clock of a stage that does few large things should be seen to go.
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
@@ -41,13 +40,27 @@ impl Bars {
 impl Sink for Bars {
     fn tell(&self, event: &Event<'_>) {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.entry(event.id).or_insert_with(|| self.begin(event)).set_position(event.done);
+        let bar = running.entry(event.id).or_insert_with(|| self.begin(event));
+        bar.set_position(event.done);
+        let (prefix, of_all) = said(event);
+        bar.set_prefix(prefix);
+        bar.set_message(of_all);
         let ended = if event.ends { running.remove(&event.id) } else { None };
         drop(running);
         if let Some(bar) = ended {
             bar.finish_and_clear();
         }
     }
+}
+
+/// What stands before a bar, and behind it: which stage of the job it is, and what is left of all of them.
+fn said(event: &Event<'_>) -> (String, String) {
+    let Some(Whole { leg, legs, seconds_left }) = event.whole else { return (event.stage.to_owned(), String::new()) };
+    let left = seconds_left.map(|seconds| HumanDuration(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))));
+    (
+        format!("stage {leg} of {legs}: {}", event.stage),
+        left.map_or_else(String::new, |left| format!(", {left:#} of all")),
+    )
 }
 
 fn style(unit: Unit) -> ProgressStyle {
@@ -62,8 +75,8 @@ fn style(unit: Unit) -> ProgressStyle {
 
 const fn template(unit: Unit) -> &'static str {
     match unit {
-        Unit::Documents => "{prefix:<16} [{wide_bar}] {human_pos}/{human_len} documents, {rate}/s, {eta} left",
-        Unit::Items => "{prefix:<16} [{wide_bar}] {human_pos}/{human_len}, {elapsed}, {eta} left",
+        Unit::Documents => "{prefix} [{wide_bar}] {human_pos}/{human_len} documents, {rate}/s, {eta} left{msg}",
+        Unit::Items => "{prefix} [{wide_bar}] {human_pos}/{human_len}, {elapsed}, {eta} left{msg}",
     }
 }
 
@@ -108,6 +121,9 @@ impl Sink for Lines {
             percent,
             per_second = rate as u64,
             seconds_left = left as u64,
+            job_stage = event.whole.map(|whole| whole.leg),
+            job_stages = event.whole.map(|whole| whole.legs),
+            job_seconds_left = event.whole.and_then(|whole| whole.seconds_left).map(|seconds| seconds.round() as u64),
             "progress"
         );
     }
@@ -118,7 +134,7 @@ mod tests {
     use super::*;
 
     fn event(id: u64, done: u64, seconds: f64, ends: bool) -> Event<'static> {
-        Event { id, stage: "sign", done, total: 300, unit: Unit::Documents, seconds, ends }
+        Event { id, stage: "sign", done, total: 300, unit: Unit::Documents, seconds, ends, whole: None }
     }
 
     #[test]
@@ -134,6 +150,15 @@ mod tests {
         let due = [0, 9, 10, 11, 19, 20, 45, 46, 56].map(|second| lines.is_due(&event(1, 0, f64::from(second), false)));
         assert_eq!(due, [false, false, true, false, false, true, true, false, true]);
         assert!(!lines.is_due(&event(1, 0, 99.0, true)) && lines.next.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_bar_says_which_stage_of_the_job_it_is_and_what_is_left_of_all() {
+        let whole =
+            |seconds_left| Event { whole: Some(Whole { leg: 2, legs: 7, seconds_left }), ..event(1, 0, 0.0, false) };
+        assert_eq!(said(&event(1, 0, 0.0, false)), ("sign".to_owned(), String::new()));
+        assert_eq!(said(&whole(None)), ("stage 2 of 7: sign".to_owned(), String::new()));
+        assert_eq!(said(&whole(Some(40.2))).1, ", 40s of all");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, say, tell};
-use crate::engine::Progress;
+use crate::engine::{Leg, Progress};
 use crate::job::{self, Estimate, Guarded, Pass, RunReport};
 use crate::nights;
 use crate::number::counted;
@@ -35,12 +35,13 @@ fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogForm
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     job::check(options)?;
-    let inputs = reading::look(options, &cancel)?;
-    let passes = tell_plan(called, options, &inputs, format)?;
+    let inputs = reading::take_in(options, &cancel, !dry_run)?;
+    let (passes, legs) = tell_plan(called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
+    progress.follow(legs);
     let report = nights::run(options, inputs, progress, &cancel, &with_page(&page))?;
     let exit = Exit::of_report(&report);
     ends_with(exit);
@@ -64,11 +65,17 @@ fn called(settings: &Settings, options: &RunOptions) -> String {
 }
 
 /// Tells what is to be done with how many documents, and what that will take; with -v also the algorithms with all their parameters, as
-/// they could be typed. Returns the passes.
-pub(super) fn tell_plan(called: &str, options: &RunOptions, inputs: &Inputs, format: LogFormat) -> Result<Vec<Pass>> {
+/// they could be typed. Returns the passes, and the legs of the job.
+pub(super) fn tell_plan(
+    called: &str,
+    options: &RunOptions,
+    inputs: &Inputs,
+    format: LogFormat,
+) -> Result<(Vec<Pass>, Vec<Leg>)> {
     let algorithms: Vec<String> = options.recipe.algorithms.iter().map(ToString::to_string).collect();
     tracing::debug!("--algorithms {}", algorithms.join(","));
-    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes } = job::estimate(options, inputs)?;
+    let Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs } =
+        job::estimate(options, inputs)?;
     for (at, line) in lines.iter().enumerate() {
         let before = if at == 0 { format!("{called}: ") } else { String::new() };
         tracing::info!("{before}{line}");
@@ -76,7 +83,7 @@ pub(super) fn tell_plan(called: &str, options: &RunOptions, inputs: &Inputs, for
     if format == LogFormat::Json {
         tracing::info!(documents, input_bytes, disk_bytes, memory_bytes, "estimate");
     }
-    Ok(passes)
+    Ok((passes, legs))
 }
 
 pub(super) fn tell_end(report: &RunReport, exit: Exit) {

@@ -36,7 +36,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     let cancel = cancel_on_signal()?;
     stream::check(options, &forget, &cancel)?;
     job::check(&options.run)?;
-    let inputs = reading::look(&options.run, &cancel)?;
+    let inputs = reading::take_in(&options.run, &cancel, !dry_run)?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
     let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
     if dry_run {

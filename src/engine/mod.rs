@@ -4,6 +4,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod clock;
+mod course;
 pub(crate) mod evidence;
 pub(crate) mod full_disk;
 mod gate;
@@ -19,6 +20,7 @@ mod thread_times;
 pub(crate) mod threads;
 
 pub use clock::{StageReport, now, stage_at_hand, tell_stages};
+pub use course::{Leg, Whole};
 pub use products::{Kept, goes_on, kept};
 pub use progress::{Bar, Event, Progress, Sink, Unit};
 pub use threads::Engine;

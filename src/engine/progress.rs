@@ -3,9 +3,12 @@
 //! Who shows it is a [`Sink`]: bars for a person, log lines for a machine, a function of another language. Nothing here decides
 //! anything: a run that is shown and one that is not write the same bytes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::clock::stage_at_hand;
+use super::course::{Course, Leg, Whole};
 
 /// The least time between two events of one stage, but for its first and its last one.
 const BETWEEN: Duration = Duration::from_millis(100);
@@ -46,6 +49,8 @@ pub struct Event<'e> {
     pub seconds: f64,
     /// Whether it is the last event of the stage.
     pub ends: bool,
+    /// How far the whole job is, where that is known.
+    pub whole: Option<Whole>,
 }
 
 /// Who is told.
@@ -59,6 +64,8 @@ pub trait Sink: Send + Sync {
 #[derive(Clone, Default)]
 pub struct Progress {
     sink: Option<Arc<dyn Sink>>,
+    /// The legs of the job.
+    course: Arc<Mutex<Option<Course>>>,
 }
 
 impl Progress {
@@ -69,12 +76,17 @@ impl Progress {
 
     /// To a sink.
     pub fn to(sink: Arc<dyn Sink>) -> Progress {
-        Progress { sink: Some(sink) }
+        Progress { sink: Some(sink), ..Progress::default() }
+    }
+
+    /// From now on events tell how far a job of these legs is.
+    pub fn follow(&self, legs: Vec<Leg>) {
+        *self.course.lock().unwrap_or_else(PoisonError::into_inner) = Some(Course::new(legs));
     }
 
     /// A counter for a stage that will do `total` units.
     pub fn stage(&self, name: &str, total: u64, unit: Unit) -> Bar {
-        Bar { shown: self.sink.clone().map(|sink| Shown::new(sink, name, total, unit)) }
+        Bar { shown: self.sink.clone().map(|sink| Shown::new(sink, self.course.clone(), name, total, unit)) }
     }
 }
 
@@ -95,6 +107,7 @@ impl Bar {
 struct Shown {
     sink: Arc<dyn Sink>,
     id: u64,
+    course: Arc<Mutex<Option<Course>>>,
     name: String,
     total: u64,
     unit: Unit,
@@ -107,11 +120,14 @@ struct Shown {
 /// Stages that the process has begun.
 static STAGES: AtomicU64 = AtomicU64::new(0);
 
+/// What all times are counted from.
+static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
+
 impl Shown {
-    fn new(sink: Arc<dyn Sink>, name: &str, total: u64, unit: Unit) -> Shown {
+    fn new(sink: Arc<dyn Sink>, course: Arc<Mutex<Option<Course>>>, name: &str, total: u64, unit: Unit) -> Shown {
         let (id, name) = (STAGES.fetch_add(1, Ordering::Relaxed), name.to_string());
         let (done, next) = (AtomicU64::new(0), AtomicU64::new(BETWEEN.as_millis() as u64));
-        let shown = Shown { sink, id, name, total, unit, start: Instant::now(), done, next };
+        let shown = Shown { sink, course, id, name, total, unit, start: Instant::now(), done, next };
         shown.tell(0, Duration::ZERO, false);
         shown
     }
@@ -129,7 +145,28 @@ impl Shown {
 
     fn tell(&self, done: u64, elapsed: Duration, ends: bool) {
         let Shown { id, total, unit, .. } = *self;
-        self.sink.tell(&Event { id, stage: &self.name, done, total, unit, seconds: elapsed.as_secs_f64(), ends });
+        let whole = self.whole(done);
+        self.sink.tell(&Event {
+            id,
+            stage: &self.name,
+            done,
+            total,
+            unit,
+            seconds: elapsed.as_secs_f64(),
+            ends,
+            whole,
+        });
+    }
+}
+
+impl Shown {
+    /// How far the job is when so much of the stage is done.
+    fn whole(&self, done: u64) -> Option<Whole> {
+        let mut course = self.course.lock().unwrap_or_else(PoisonError::into_inner);
+        let course = course.as_mut()?;
+        // A stage may show several bars one after the other, under names of their own.
+        let stage = stage_at_hand().unwrap_or_else(|| self.name.clone());
+        course.whole(&stage, done as f64 / self.total.max(1) as f64, CLOCK.elapsed())
     }
 }
 
@@ -141,8 +178,6 @@ impl Drop for Shown {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, PoisonError};
-
     use super::*;
 
     #[derive(Default)]

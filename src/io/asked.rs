@@ -71,7 +71,13 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
         }
     }
     match missing.first() {
-        Some(asked) if any => Err(Error::usage(said(asked, &there))),
+        Some(asked) if any => {
+            // A text never comes from a folder.
+            let is_text = ["text-column", "html-column"].contains(&asked.option.name());
+            let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
+            there.retain(|shown| !is_text || !of_folder(shown));
+            Err(Error::usage(said(asked, &there)))
+        }
         _ => Ok(()),
     }
 }

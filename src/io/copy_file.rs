@@ -2,8 +2,11 @@
 
 use super::copying::{Copying, Fits};
 use super::format::Stretch;
+use super::names::DASH;
 use super::segments::LargePage;
 use super::source::{InputFile, Source};
+use super::standard_input::is_standard_input;
+use super::work_files::STANDARD_INPUT;
 use crate::error::{Error, Result};
 use crate::spelling::opt;
 use std::collections::BTreeSet;
@@ -11,6 +14,16 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 impl InputFile {
+    /// Whether it is what came by standard input.
+    pub fn is_standard_input(&self) -> bool {
+        is_standard_input(&self.path, &self.label)
+    }
+
+    /// Where it is, for a record that stays: what came by standard input is nowhere any more.
+    pub fn recorded_path(&self) -> String {
+        if self.is_standard_input() { DASH.to_owned() } else { self.path.display().to_string() }
+    }
+
     /// Checks that rows can be left out of the file; gives the first page that does not fit, if there is one.
     ///
     /// # Errors
@@ -60,7 +73,10 @@ impl Source {
     /// [`Error::Usage`] where two files would have one place.
     pub fn places(&self) -> Result<Vec<String>> {
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
-        let labels = self.files.iter().map(|file| file.label.clone());
+        let labels = self.files.iter().map(|file| match file.is_standard_input() {
+            true => format!("{STANDARD_INPUT}.jsonl{}", file.coding.packing.ending()),
+            false => file.label.clone(),
+        });
         let places: Vec<String> =
             if self.files.iter().any(|file| leads_out(&file.label)) { self.below_all()? } else { labels.collect() };
         let mut known = BTreeSet::new();

@@ -1,5 +1,6 @@
 //! Copying lines as they stand in their file: bytes for bytes, in the same packing.
 
+use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
 use super::lines::Lines;
 use super::packing::Packing;
@@ -13,13 +14,33 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Rows between two looks at whether to go on.
 const ROWS: u64 = 4096;
 
-/// Copies the rows that are chosen. Blank lines before a row go its way, and those behind the last row stay.
-pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
+/// Whether lines of a file so coded can be copied.
+///
+/// # Errors
+/// Why not, with the way out.
+pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
+    if coding.has_lines_of_ascii() {
+        return Ok(());
+    }
+    let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
+    Err(format!(
+        "its lines are in {encoding}, and lines are copied in encodings with the line ends of ASCII alone; write the file again \
+         in UTF-8, or go by removed/"
+    ))
+}
+
+/// Copies the rows that are chosen. Blank lines before a row go its way, and those behind the last row stay. Rows are lines, or
+/// with a delimiter the records behind the first one, which is copied too.
+pub(super) fn copy(file: File, copying: &Copying<'_>, delimiter: Option<u8>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let out = Packed::new(out, copying.coding.packing)?;
         let mut lines = Lines::new(Tee { bytes, out, passes: true, failed: None }, 0, 0);
+        if let Some(delimiter) = delimiter {
+            lines = lines.quoted(delimiter);
+            lines.step()?;
+        }
         let mut row = 0;
         loop {
             if row % ROWS == 0

@@ -9,6 +9,7 @@ use super::coding::Coding;
 use super::format::Format;
 use super::formats;
 use super::hive;
+use super::names::refuse_standard_input;
 use super::unread::{Unread, special};
 use crate::error::{Error, Result};
 use crate::spelling::opt;
@@ -92,6 +93,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
+    refuse_standard_input(inputs)?;
     // One key a file: the real folder and the name in it, so that a file that two inputs name is read once, while two
     // links to one content remain two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
@@ -331,10 +333,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_says_what_was_expected() {
-        let folder = tree(&["a.csv", "d/readme.md", "[x].parquet"]);
+        let folder = tree(&["a.xls", "d/readme.md", "[x].parquet"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
-        assert!(message(at("a.csv")).contains("unknown ending; expected .parquet"));
+        assert!(message(at("a.xls")).contains("unknown ending; expected .parquet"));
         assert!(message(at("d")).contains("nothing to read"));
         assert!(message(at("none")).contains("is not there"));
         assert!(message(at("*.parquet.x")).contains("nothing to read"));
@@ -347,13 +349,13 @@ mod tests {
     #[test]
     fn files_that_are_not_read_are_counted_by_ending() {
         let folder =
-            tree(&["a.jsonl", "b.CSV", "d/c.csv", "d/e.csv.gz", "f.html", "README", ".g.csv", "_h/i.csv", "x.y z"]);
+            tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
         let input = folder.path().to_string_lossy().into_owned();
         // A folder that is named twice holds its files once.
         let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
-        assert_eq!(counts, [("(no ending)", 2), (".csv", 2), (".csv.gz", 1), (".html", 1)]);
+        assert_eq!(counts, [("(no ending)", 2), (".html", 1), (".xls", 2), (".xls.gz", 1)]);
         let taking = Taking { whole_files: true, ..Taking::default() };
         let found = find_all(&[input], taking).expect("found");
         assert_eq!((found.files.len(), found.unread.by_ending().get(".html")), (2, None));
@@ -361,12 +363,12 @@ mod tests {
 
     #[test]
     fn whole_files_are_named_where_nothing_else_is_there() {
-        let folder = tree(&["a.txt", "d/b.htm", "d/c.csv"]);
+        let folder = tree(&["a.txt", "d/b.htm", "d/c.xls"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
         assert!(message(at("a.txt")).contains("whole_files="), "{}", message(at("a.txt")));
         let said = message(at("d"));
-        assert!(said.contains(".csv 1, .htm 1") && said.contains("whole_files="), "{said}");
+        assert!(said.contains(".htm 1, .xls 1") && said.contains("whole_files="), "{said}");
     }
 
     #[cfg(unix)]

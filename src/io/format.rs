@@ -163,7 +163,7 @@ pub trait Format: Debug + Sync {
 
     /// What is said where such a file is to have ids.
     fn without_ids(&self) -> String {
-        format!("{} has no columns of ids; expected Parquet or JSON lines", self.name())
+        format!("{} has no columns of ids; expected Parquet, JSON lines or separated values", self.name())
     }
 }
 

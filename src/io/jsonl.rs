@@ -76,27 +76,52 @@ impl Scan {
 /// Counts the rows. Lines are looked into only until the fields asked for have been seen.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<Scan> {
     let mut lines = Lines::new(coding.text(file)?, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
-    let mut scan = Scan::default();
-    let (mut marked_row, mut marked_byte) = (0, 0);
-    let piece_bytes = if coding.can_be_cut() { MARK_BYTES } else { u64::MAX };
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding));
     loop {
         let looking = !scan.found_text || (columns.id_required && !scan.found_id);
         let start = if looking { look(&mut scan, &mut lines, columns)? } else { lines.step()? };
         let Some(start) = start else { break };
-        if start - marked_byte >= piece_bytes {
-            let (rows, bytes) = (scan.rows - marked_row, start - marked_byte);
-            scan.pieces.push(Piece { start: marked_byte, rows, bytes, held: 0 });
-            (marked_row, marked_byte) = (scan.rows, start);
-        }
-        scan.rows += 1;
+        marks.row(&mut scan, start);
         if lines.length <= MAX_LINE_BYTES {
             scan.longest = scan.longest.max(lines.length);
         }
     }
-    let (rows, bytes) = (scan.rows - marked_row, lines.offset - marked_byte);
-    scan.pieces.push(Piece { start: marked_byte, rows, bytes, held: 0 });
+    marks.end(&mut scan, lines.offset);
     scan.behind = lines.reader().behind();
     Ok(scan)
+}
+
+/// Remembers where some rows begin.
+pub(super) struct Marks {
+    /// Bytes from one to the next.
+    every: u64,
+    row: u64,
+    byte: u64,
+}
+
+impl Marks {
+    /// Those of a file so coded.
+    pub fn new(coding: Coding) -> Marks {
+        Marks { every: if coding.can_be_cut() { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
+    }
+
+    /// Counts a row that begins at that byte.
+    pub fn row(&mut self, scan: &mut Scan, start: u64) {
+        if start - self.byte >= self.every {
+            self.piece(scan, start);
+        }
+        scan.rows += 1;
+    }
+
+    /// Ends the last piece at the end of the file.
+    pub fn end(&mut self, scan: &mut Scan, end: u64) {
+        self.piece(scan, end);
+    }
+
+    fn piece(&mut self, scan: &mut Scan, end: u64) {
+        scan.pieces.push(Piece { start: self.byte, rows: scan.rows - self.row, bytes: end - self.byte, held: 0 });
+        (self.row, self.byte) = (scan.rows, end);
+    }
 }
 
 /// Looks into the next line, and says where it begins.
@@ -144,13 +169,28 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
-    let (part, want, coding) = (reading.part, reading.want, reading.coding);
+    let (part, coding) = (reading.part, reading.coding);
     // A file that cannot be cut has one part, which begins at its first byte.
     if part.from > 0 {
         file.seek(SeekFrom::Start(part.from)).map_err(failed)?;
     }
     let text = coding.text(file).map_err(failed)?.take(part.to - part.from);
-    let mut lines = Lines::new(text, part.from, reading.longest).decoded(coding.of_lines());
+    let lines = Lines::new(text, part.from, reading.longest).decoded(coding.of_lines());
+    rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
+}
+
+/// What makes a row of a line.
+pub(super) type Parse<'p> = dyn for<'l> Fn(&'l [u8], &[Take]) -> std::result::Result<Row<'l>, Rejection> + 'p;
+
+/// Calls `each` with batches of the rows that the lines of a part are, in order.
+pub(super) fn rows<R: io::BufRead>(
+    mut lines: Lines<R>,
+    reading: &Reading<'_>,
+    parse: &Parse<'_>,
+    each: &mut dyn FnMut(Documents) -> Result<()>,
+) -> Result<()> {
+    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let want = reading.want;
     let mut batch = Batch::new(reading.columns, want);
     let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());
     let mut row = 0;
@@ -161,7 +201,7 @@ pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(D
             break;
         }
         if chosen.as_mut().is_none_or(|chosen| chosen.next_if_eq(&row).is_some()) {
-            batch.push(reading.first_doc + row, &line);
+            batch.push(reading.first_doc + row, &line, parse);
             lines.let_go();
             if batch.docs.len() >= MAX_BATCH_ROWS || batch.bytes >= want.batch_bytes {
                 each(batch.finish()?)?;
@@ -215,9 +255,9 @@ impl<'b> Batch<'b> {
         }
     }
 
-    fn push(&mut self, doc: u64, line: &Line<'_>) {
+    fn push(&mut self, doc: u64, line: &Line<'_>, parse: &Parse<'_>) {
         let parsed = match line {
-            Line::Bytes(line) => json_row::parse(line, self.columns, &self.takes),
+            Line::Bytes(line) => parse(line, &self.takes),
             Line::TooLong(bytes) => {
                 let detail = format!("a line of {bytes} bytes; at most {MAX_LINE_BYTES} can be worked on");
                 Err(Rejection::new(RejectReason::TooLong, detail))

@@ -1,6 +1,7 @@
 //! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
 
 use super::coding::decode_on;
+use super::quotes::Quotes;
 use crate::batch::document::MAX_TEXT_BYTES;
 use encoding_rs::{Decoder, Encoding};
 use std::io::{self, BufRead};
@@ -41,6 +42,8 @@ pub(super) struct Lines<R> {
     /// The line without a byte order mark, decoded where it has to be.
     line: Vec<u8>,
     encoding: Option<&'static Encoding>,
+    /// Of separated values: a line feed within quotes ends no line.
+    quotes: Option<Quotes>,
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
     limit: u64,
@@ -59,9 +62,33 @@ pub(super) struct Lines<R> {
 impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
-        let (line, encoding, takes_turns, turn) = (Vec::new(), None, false, None);
+        let (line, encoding, quotes, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
-        Lines { reader, line, encoding, takes_turns, turn, limit, decoded_limit, decoded, offset, length, number }
+        Lines {
+            reader,
+            line,
+            encoding,
+            quotes,
+            takes_turns,
+            turn,
+            limit,
+            decoded_limit,
+            decoded,
+            offset,
+            length,
+            number,
+        }
+    }
+
+    /// Records of separated values in place of lines: all that stands in one is its own, white space too.
+    pub fn quoted(mut self, delimiter: u8) -> Lines<R> {
+        self.quotes = Some(Quotes::new(delimiter, true));
+        self
+    }
+
+    /// Whether the last record ended with the file, and a quote in it was open.
+    pub fn is_open(&self) -> bool {
+        self.quotes.as_ref().is_some_and(Quotes::is_open)
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
@@ -97,7 +124,11 @@ impl<R: BufRead> Lines<R> {
         let Some(start) = self.row(self.limit)? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
         let bytes = self.length.max(self.decoded);
-        Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(self.line.trim_ascii_end()) })))
+        let line = match self.quotes {
+            None => self.line.trim_ascii_end(),
+            Some(_) => self.line.strip_suffix(b"\r").unwrap_or(&self.line),
+        };
+        Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(line) })))
     }
 
     /// Gives back the memory of a long line, which nothing refers to any more.
@@ -118,8 +149,9 @@ impl<R: BufRead> Lines<R> {
         self.let_go();
         loop {
             let start = self.offset;
-            let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true };
-            let mut ended = false;
+            let white = if self.quotes.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
+            let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
+            let (mut quotes, mut ended) = (self.quotes.map(|quotes| quotes.again(start == 0)), false);
             self.length = 0;
             self.line.clear();
             // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
@@ -133,7 +165,10 @@ impl<R: BufRead> Lines<R> {
                 if there.is_empty() {
                     break;
                 }
-                let end = memchr::memchr(b'\n', there);
+                let end = match &mut quotes {
+                    None => memchr::memchr(b'\n', there),
+                    Some(quotes) => quotes.end(there),
+                };
                 let part = &there[..end.unwrap_or(there.len())];
                 let (no_mark, behind) = blank.goes_on(part);
                 held.push(no_mark);
@@ -150,7 +185,7 @@ impl<R: BufRead> Lines<R> {
             if self.offset == start {
                 return Ok(None);
             }
-            self.number += 1;
+            (self.quotes, self.number) = (quotes, self.number + 1);
             held.push(blank.ends());
             held.end();
             self.decoded = held.passed + held.line.len() as u64;
@@ -204,6 +239,8 @@ struct Blank {
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,
+    /// What a blank line may hold.
+    white: fn(&u8) -> bool,
 }
 
 impl Blank {
@@ -220,7 +257,7 @@ impl Blank {
                 no_mark = &MARK[..self.marked];
             }
         }
-        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(u8::is_ascii_whitespace);
+        self.is_blank = self.is_blank && no_mark.is_empty() && part.iter().all(self.white);
         (no_mark, part)
     }
 

@@ -27,6 +27,23 @@ impl Packing {
         PACKINGS.into_iter().find_map(named).unwrap_or((Packing::Plain, name))
     }
 
+    /// What its files end in; nothing for plain ones.
+    pub(super) fn ending(self) -> &'static str {
+        PACKINGS.into_iter().find(|(packing, ..)| *packing == self).map_or("", |(_, ending, _)| ending)
+    }
+
+    /// Bytes at the beginning of a file that tell how it is compressed.
+    pub(super) const SIGN_BYTES: usize = 4;
+
+    /// The packing that the first bytes of a file tell.
+    pub(super) fn of_bytes(first: &[u8]) -> Packing {
+        match first {
+            [0x1F, 0x8B, ..] => Packing::Gzip,
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Packing::Zstd,
+            _ => Packing::Plain,
+        }
+    }
+
     /// What messages add to the name of a format: ` in gzip`.
     pub(super) fn said(self) -> String {
         let named = PACKINGS.into_iter().find(|(packing, ..)| *packing == self);

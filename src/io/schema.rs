@@ -176,9 +176,13 @@ fn likely(wanted: &str, option: Opt, usual: &[&str], there: &[Shown], fits: impl
         fitting.iter().copied().find(|there| last(there))
     };
     let same = |name: &str| same(name).or_else(|| deeper(name));
+    // Who typed a name of his own, and nearly one that is there, means that one; else the usual names are more likely.
+    let near = || nearest(wanted, fitting.iter().copied());
+    let is_own = !usual.contains(&wanted);
     same(wanted)
+        .or_else(|| near().filter(|_| is_own))
         .or_else(|| usual.iter().find_map(|name| same(name)))
-        .or_else(|| nearest(wanted, fitting.iter().copied()))
+        .or_else(near)
         .map_or_else(String::new, |name| format!("; try {}", option.with(name)))
 }
 
@@ -218,6 +222,11 @@ mod tests {
         assert!(why.ends_with("try id_column=\"uid\""), "{why}");
         let why = check(&columns("raw_content", "n", true), &there).expect_err("no id");
         assert!(why.contains("expected strings, binary or integers"), "{why}");
+        // A name of the user's own, nearly typed, goes before the usual ones.
+        let there = [shown("text", Some(DataType::Utf8)), shown("summary", Some(DataType::Utf8))];
+        let why = check(&columns("sumary", "id", false), &there).expect_err("no such column");
+        assert!(why.ends_with("try text_column=\"summary\""), "{why}");
+        let there = [shown("uid", Some(DataType::Int64)), shown("m", None)];
         assert!(check(&columns("m", "id", false), &there).expect_err("nested").contains("is a list"));
     }
 

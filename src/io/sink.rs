@@ -48,7 +48,14 @@ impl Stage {
     /// # Errors
     /// [`Error::Usage`] where another run is writing `out`, or it is there and may not be replaced; [`Error::Io`].
     pub fn begin(out: &Path, overwrite: bool, work: Option<&Path>) -> Result<Stage> {
-        let work = WorkFolder::take(out, work)?;
+        Stage::begin_in(WorkFolder::take(out, work)?, overwrite)
+    }
+
+    /// The same in a work folder that is locked already.
+    ///
+    /// # Errors
+    /// As [`Stage::begin`].
+    pub fn begin_in(work: WorkFolder, overwrite: bool) -> Result<Stage> {
         let place = work.place();
         overwrite::check(&place.path, overwrite)?;
         let path = place.hidden(PARTIAL);

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub(super) const LOCK: &str = "lock";
 /// The file that lists what a run has put down.
 pub const LEDGER: &str = "ledger.json";
+/// What came by standard input.
+pub(super) const STANDARD_INPUT: &str = "standard-input";
 /// How the names of files of documents end that were copied out of an index.
 pub const GUESTS: &str = ".guests.parquet";
 /// How the names of work files end: products, products that are half written, and files that lose their names as soon as they are
@@ -16,7 +18,8 @@ const ENDINGS: [&str; 7] = [".product", ".run", ".half", ".work", ".terms", ".in
 
 /// Whether a file of that name in a work folder is ours.
 pub fn is_work_file(name: &str) -> bool {
-    name == LOCK || name == LEDGER || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
+    [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
+        || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
 /// Removes the files of ours whose names are asked for.

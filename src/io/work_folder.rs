@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::lock::{Asked, Lock, Owner};
 use super::place::{Cleared, Place};
 use super::unfinished;
-use super::work_files::{LEDGER, LOCK, foreign, holds, remove_files};
+use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
 use crate::error::{Error, Result};
 use crate::spelling::opt;
 
@@ -110,12 +110,12 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes every work file but those of these names; with none of them, all that a dead run left.
+    /// Removes every work file but those of these names, and what came by standard input; with none of them, all that a dead run left.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn keep_only(&self, names: impl Fn(&str) -> bool) -> Result<()> {
-        remove_files(self.path(), |name| name != LOCK && !names(name))
+        remove_files(self.path(), |name| ![LOCK, STANDARD_INPUT].contains(&name) && !names(name))
             .map_err(Error::io("clear the folder", self.path()))?;
         self.goes_without_ledger();
         Ok(())

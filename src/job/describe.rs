@@ -125,7 +125,7 @@ fn inputs(reader: &Reader<'_>, removals: &Removals) -> Vec<InputReport> {
     let files = reader.source.files.iter().enumerate().skip(reader.guest_files());
     let input = files.map(|(at, file)| InputReport {
         file: file.label.clone(),
-        path: file.path.display().to_string(),
+        path: file.recorded_path(),
         rows: file.rows,
         bytes: file.bytes,
         removed: removals.by_file.get(at).copied().unwrap_or_default(),

@@ -28,7 +28,7 @@ use serde::Serialize;
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Source, Stage, empty_folder};
+use crate::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use crate::spelling::opt;
 use crate::stage::plan::Plan;
 use crate::text::Pipeline;
@@ -87,13 +87,15 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
 ) -> Result<R> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let stage = Stage::begin(&options.out, options.overwrite, options.work.as_deref())?;
-    let Inputs { mut source, mut bad } = inputs;
+    let Inputs { mut source, mut bad, work } = inputs;
+    // What came by standard input comes once, so no run can go on from what this one would put down.
+    let goes_on = work.is_none();
+    let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
     if !options.accept {
         stage.can_hold()?;
     }
-    let products = Products::open(stage.work(), options.checkpoint, options.resumes)?;
+    let products = Products::open(stage.work(), options.checkpoint.filter(|_| goes_on), options.resumes && goes_on)?;
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {
@@ -131,6 +133,14 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
             }
             Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
         }
+    }
+}
+
+/// Begins the output, in the work folder that is locked already, if there is one.
+fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
+    match work {
+        Some(work) => Stage::begin_in(work, options.overwrite),
+        None => Stage::begin(&options.out, options.overwrite, options.work.as_deref()),
     }
 }
 

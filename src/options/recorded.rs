@@ -102,6 +102,7 @@ mod tests {
             ("algorithms", "minhash:bands=20".into()),
             ("strict", "true".into()),
             ("stem", "false".into()),
+            ("traditional", "true".into()),
             ("threads", "3".into()),
             ("memory", "1.5 GiB".into()),
             ("max-group", "77".into()),
@@ -112,6 +113,7 @@ mod tests {
             ("algorithms", "minhash:bands=20".into()),
             ("strict", true.into()),
             ("stem", false.into()),
+            ("traditional", true.into()),
             ("threads", 3.into()),
             ("memory", (3u64 << 29).into()),
             ("max-group", 77.into()),
@@ -122,6 +124,7 @@ mod tests {
             // What the run took is not what the look at it may take.
             assert_eq!((run.threads, run.memory), (2, 1 << 30));
             assert_eq!((run.strict, run.recipe.text.stem, run.max_group), (true, false, 77));
+            assert!(run.recipe.text.traditional);
             assert_eq!((run.max_rejected_share, run.recipe.algorithms[0].label.as_str()), (Some(0.25), "minhash"));
             assert!(!run.id_required);
         }

@@ -132,7 +132,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Purify, "Read each .txt and .html file as one page, whose id is its path", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
     OptionSpec::new(FILES, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
-        "Encoding of JSON lines and of .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
+        "Encoding of JSON lines, separated values and .txt files: utf-8, auto (found out for each file) or a name such as gbk or \
          windows-1251")
         .default(is("utf-8"))
         .field(
@@ -297,6 +297,9 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(words::read_dictionary, |run| run.dictionary_file.clone().map(Value::from)),
     OptionSpec::new(WORDS, MAKING, "yo-to-e", "", Kind::Switch, "Read Russian ё as е")
         .field(|run, given| Ok(run.recipe.text.yo_to_e = given.switch()), |run| Some(run.recipe.text.yo_to_e.into())),
+    OptionSpec::new(WORDS, MAKING, "traditional", "", Kind::Switch,
+        "Read traditional Chinese characters as simplified ones, for comparison only")
+        .field(|run, given| Ok(run.recipe.text.traditional = given.switch()), |run| Some(run.recipe.text.traditional.into())),
     OptionSpec::new(WORDS, MAKING, "stem", "", Kind::Switch, "Reduce Russian and English words to their stems")
         .field(|run, given| Ok(run.recipe.text.stem = given.switch()), |run| Some(run.recipe.text.stem.into())),
 

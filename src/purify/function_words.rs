@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::hash::hash64;
-use crate::text::normal::normal_word;
+use crate::text::normal::{Letters, normal_word};
 
 /// The languages of the lists.
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
@@ -18,7 +18,7 @@ static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let mut words = HashSet::new();
     for word in LANGUAGES.iter().filter_map(stop_words::lookup).flatten() {
         for yo_to_e in [false, true] {
-            let word = normal_word(word, yo_to_e);
+            let word = normal_word(word, Letters { yo_to_e, ..Letters::default() });
             words.insert(hash64(word.as_bytes()));
             words.insert(hash64(word.replace('\'', "’").as_bytes()));
         }

@@ -1,15 +1,20 @@
 //! The corpus of a job: which columns are asked for, and the list of its files, made once.
 
 use std::collections::BTreeSet;
+use std::io::{IsTerminal as _, stdin};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+
+use bytesize::ByteSize;
 
 use super::input_notes;
 use super::reader::Reader;
 use crate::engine::heard::heard;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::io::several_texts::several;
-use crate::io::{Asked, BadInput, Columns, Found, FoundFile, Source, check_asked, find_all, open};
+use crate::io::{
+    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all, open, store,
+};
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
 use crate::text::Field;
@@ -21,6 +26,8 @@ pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 pub struct Inputs {
     pub(crate) source: Source,
     pub(crate) bad: Vec<BadInput>,
+    /// The work folder of the output, where standard input was written down in it.
+    pub(crate) work: Option<WorkFolder>,
 }
 
 /// Finds and opens the input files; reads no documents.
@@ -30,6 +37,42 @@ pub struct Inputs {
 pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     let options = options.clone();
     heard(cancel, move || look_into(&options, find_all(&options.inputs, options.taking())?, Vec::new()))
+}
+
+/// The same where standard input may be among the inputs; `writes` is whether it may be written to the work folder.
+///
+/// # Errors
+/// As [`look`]; standard input that is a terminal, or that must not be written down.
+pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Result<Inputs> {
+    let is_dash = |input: &String| input == DASH;
+    if !options.inputs.iter().any(is_dash) {
+        return look(options, cancel);
+    }
+    if !writes {
+        return Err(Error::wrong(
+            opt("dry-run"),
+            "nothing is written without a run, and standard input can be read only once; expected files, folders or globs",
+        ));
+    }
+    if stdin().is_terminal() {
+        return Err(Error::usage(
+            "standard input is a terminal; expected JSON lines from another program or a file: dupsift run - < crawl.jsonl",
+        ));
+    }
+    let options = options.clone();
+    heard(cancel, move || {
+        let mut others = options.inputs.clone();
+        others.retain(|input| !is_dash(input));
+        let mut found = if others.is_empty() { Found::default() } else { find_all(&others, options.taking())? };
+        let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
+        tracing::info!(
+            "standard input: {} in the work folder; this run keeps nothing for another one to go on from",
+            ByteSize(file.bytes)
+        );
+        found.files.push(file);
+        found.files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+        Ok(Inputs { work: Some(work), ..look_into(&options, found, Vec::new())? })
+    })
 }
 
 /// Opens files that were found; tells of those that cannot be used. `asked` are columns that a verb needs besides those that
@@ -45,7 +88,7 @@ pub(crate) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
-    Ok(Inputs { source, bad })
+    Ok(Inputs { source, bad, work: None })
 }
 
 /// Checks that each column that the options name is in some file, by the first lines of files that have to be read for it; and
@@ -121,7 +164,8 @@ pub(crate) fn notes(reader: &Reader<'_>, bad: &[BadInput]) -> Vec<String> {
 /// A note on files that came into the inputs after the list was made: they take no part in the job.
 fn arrived(reader: &Reader<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that are gone as a whole hold nothing new.
-    let now = find_all(&reader.options.inputs, reader.options.taking()).unwrap_or_default().files;
+    let files: Vec<String> = reader.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
+    let now = find_all(&files, reader.options.taking()).unwrap_or_default().files;
     let listed = reader.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();
     let is_new = |path: &Path| !listed.contains(path) && !reader.source.unread.names(path);

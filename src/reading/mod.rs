@@ -23,7 +23,7 @@ pub(crate) mod rejected;
 pub(crate) mod scopes;
 pub(crate) mod source_values;
 
-pub use inputs::{Inputs, input_endings, look};
+pub use inputs::{Inputs, input_endings, look, take_in};
 pub use purify_report::PurifyReport;
 pub use reader::Reader;
 pub use rejected::RejectionsReport;

@@ -96,7 +96,7 @@ pub(super) fn name_of(one: &ComparedReport) -> String {
 
 /// The best by F first.
 fn study(report: &ComparisonReport) -> String {
-    let order = report.ranked();
+    let order = report.shown();
     let row = |one: &&ComparedReport| {
         [
             name_of(one),

@@ -21,8 +21,14 @@ mod tests {
 
     #[test]
     fn a_line_a_pass() {
-        let first =
-            Pass { name: "first reading", does: "signs: exact".into(), is_reading: true, reads: 2048, writes: 5 };
+        let first = Pass {
+            name: "first reading",
+            does: "signs: exact".into(),
+            is_reading: true,
+            reads: 2048,
+            writes: 5,
+            ..Pass::default()
+        };
         let group = Pass { name: "group", does: "equal keys are pairs: exact".into(), ..Pass::default() };
         expect_test::expect![[r#"
              pass            reads     work files   what is done

@@ -119,7 +119,8 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
             "removal: {left_out} with kept documents left out by --max-candidates, so what is removed depends on the order of the documents"
         ));
     }
-    if report.ids.missing > 0 {
+    // Where the note on ids says so itself, that is enough.
+    if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
         remarks.push(format!("ids: {} without one, named FILE#ROW", counted(report.ids.missing, "row")));
     }
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));

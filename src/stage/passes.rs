@@ -37,13 +37,17 @@ pub struct Pass {
     pub reads: u64,
     /// Bytes that it puts into work files, about; what candidates need is not among them.
     pub writes: u64,
+    /// The stages in it, by their first words.
+    pub stages: Vec<&'static str>,
+    /// How many stages there are in it, about.
+    pub count: usize,
 }
 
 /// The passes of a plan over a corpus of this size, in order; `bound` are the algorithms of the recipe.
 pub fn passes(plan: &Plan, recipe: &Recipe, bound: &[Bound<'_>], size: Size) -> Vec<Pass> {
     let all = Passes { plan, recipe, bound, size };
     let passes = all.readings().into_iter().chain(all.relations());
-    passes.filter(|pass| !pass.does.is_empty()).collect()
+    passes.filter(|pass| !pass.does.is_empty()).map(|pass| all.with_stages(pass)).collect()
 }
 
 struct Passes<'p> {
@@ -57,7 +61,8 @@ impl Passes<'_> {
     /// The passes over the documents.
     fn readings(&self) -> Vec<Pass> {
         let text = self.size.text_bytes;
-        let reading = |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes };
+        let reading =
+            |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes, ..Pass::default() };
         let mut passes = Vec::new();
         if self.plan.copies_first {
             passes.push(reading("copies", "exact copies are found, so that each text counts once".into(), 0));
@@ -76,7 +81,7 @@ impl Passes<'_> {
             passes.push(sift);
         }
         let (kept, rows) = self.signing(Signs::Kept);
-        passes.push(Pass { name: "kept words", does: kept, is_reading: false, reads: 0, writes: rows });
+        passes.push(Pass { name: "kept words", does: kept, writes: rows, ..Pass::default() });
         let (again, rows) = self.signing(Signs::Again);
         passes.push(reading("second reading", again, rows));
         passes
@@ -123,7 +128,7 @@ impl Passes<'_> {
 
     /// The passes over rows and pairs.
     fn relations(&self) -> Vec<Pass> {
-        let pass = |name, does, writes| Pass { name, does, is_reading: false, reads: 0, writes };
+        let pass = |name, does, writes| Pass { name, does, writes, ..Pass::default() };
         let of = |passes: &dyn Fn(&Bound<'_>) -> bool| -> Vec<usize> {
             (0..self.bound.len()).filter(|&at| passes(&self.bound[at])).collect()
         };
@@ -161,6 +166,27 @@ impl Passes<'_> {
             self.size.documents * u64::from(shape.positions) * width
         };
         bound.signer.probe_shape().map_or(0, bytes)
+    }
+
+    /// The same with what its stages are called when they run.
+    fn with_stages(&self, pass: Pass) -> Pass {
+        let all = self.bound.len();
+        let (stages, count): (&[&'static str], usize) = match pass.name {
+            "copies" => (&["find copies"], 1),
+            "sift" => (&["sift"], 1),
+            "first reading" if self.plan.counts.is_some() => (&["count"], 1),
+            "first reading" | "second reading" => (&["sign"], 1),
+            "learn" => (&["take notes", "learn"], 1 + self.plan.learns.len()),
+            "kept words" => (&["recall kept words"], 1),
+            "group" => (&["group"], all),
+            "verify" => (&["read candidates", "verify"], all),
+            "margin" => (&["margin"], all),
+            "relate" => (&["read pairs", "tell"], 2),
+            "verify last" => (&["verify"], all),
+            "decide" => (&["expand", "read ids", "decide"], all + 2),
+            _ => (&["write tables"], 1),
+        };
+        Pass { stages: stages.to_vec(), count, ..pass }
     }
 
     fn labels(&self, at: &[usize]) -> String {

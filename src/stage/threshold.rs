@@ -57,8 +57,29 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
             known()
         )));
     }
+    if let Some((name, value, given)) = not_in_force(algorithm, &named[at].1) {
+        let algorithm = algorithm.name();
+        return Err(wrong(format!(
+            "{algorithm} compares by a threshold with {name}={value} alone, and {name} is {given} here; expected {}",
+            opt("algorithms").with(format_args!("{algorithm}:{name}={value}"))
+        )));
+    }
     named[at].1.push((THRESHOLD.into(), threshold.to_string()));
     Ok(typed(&named))
+}
+
+/// Where the threshold counts with one value of another parameter alone, as its help says (`of mode=overlap: ...`), and these values
+/// have another: that parameter, the value, the other one.
+fn not_in_force<'v>(
+    algorithm: &dyn Algorithm,
+    values: &'v [(String, String)],
+) -> Option<(&'static str, &'static str, &'v str)> {
+    let all = specs(algorithm);
+    let of = |name: &str| all.iter().find(|spec| spec.name == name);
+    let (condition, _) = of(THRESHOLD)?.help.strip_prefix("of ")?.split_once(": ")?;
+    let (name, value) = condition.split_once('=')?;
+    let given = values.iter().rev().find(|(known, _)| known == name).map_or(of(name)?.default, |(_, given)| given);
+    (given != value).then_some((name, value, given))
 }
 
 /// Whether it has a parameter of that name that is a similarity.
@@ -114,6 +135,12 @@ mod tests {
         );
         assert!(fail(Some("exact")).contains("exact has no threshold of similarity"));
         assert!(fail(Some("decomposition")).contains("has tau="));
+        let log_shingles = fail(Some("log_shingles"));
+        assert!(log_shingles.contains("with mode=overlap alone, and mode is equal here"), "{log_shingles}");
+        assert!(fail(Some("exact,log_shingles:mode=ladder")).contains("mode is ladder here"));
+        assert!(
+            with_threshold(Some("log_shingles:mode=overlap"), 0.8).unwrap().ends_with("mode=overlap,threshold=0.8")
+        );
         assert!(fail(Some("minhsh")).contains("did you mean \"minhash\"?"));
     }
 }

@@ -47,7 +47,19 @@ pub struct ComparisonReport {
 }
 
 impl ComparisonReport {
-    /// The contestants as they are shown: the largest F first, then the higher precision, then as they were asked for.
+    /// The contestants as they are shown: the one to take first, then as [`ComparisonReport::ranked`].
+    pub fn shown(&self) -> Vec<&ComparedReport> {
+        let mut shown = self.ranked();
+        shown.sort_by_key(|one| !self.takes(one));
+        shown
+    }
+
+    /// Whether that is the one to take.
+    pub fn takes(&self, one: &ComparedReport) -> bool {
+        self.advice.as_ref().is_some_and(|advice| advice.label == one.label)
+    }
+
+    /// The contestants by the largest F, then the higher precision, then as they were asked for.
     pub fn ranked(&self) -> Vec<&ComparedReport> {
         let mut ranked: Vec<&ComparedReport> = self.algorithms.iter().collect();
         let key = |one: &ComparedReport| (one.f.unwrap_or(-1.0), one.precision.value.unwrap_or(-1.0));

@@ -12,7 +12,7 @@ use crate::batch::{
 };
 use crate::engine::heard::heard;
 use crate::error::{Error, Result};
-use crate::io::{HELD, SUCCESS, TableReader, find_all};
+use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
 use crate::job::RunReport;
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
@@ -158,6 +158,12 @@ impl Finished {
                 self.dir.display(),
                 index.folder,
                 opt("index")
+            )));
+        }
+        if options.inputs.iter().any(|input| input == DASH) {
+            return Err(Error::usage(format!(
+                "{} is of a run over standard input, whose texts are gone; expected an output of a run over files",
+                self.dir.display()
             )));
         }
         let (run, called) = (options.clone(), self.report.inputs.clone());

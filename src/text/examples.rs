@@ -1,7 +1,8 @@
 //! Worked examples of whole analyses.
 
 use super::analysis::Analysis;
-use super::pipeline::{Pipeline, TextOptions, TokenizerKind};
+use super::choices::{TextOptions, TokenizerKind};
+use super::pipeline::Pipeline;
 use crate::hash::{crc32, hash64};
 
 const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
@@ -134,6 +135,20 @@ fn yo_becomes_e_only_when_asked() {
     let analysis = folded.analyse(raw);
     assert_eq!(analysis.canonical(), "еще й елка");
     assert!(analysis.words()[0].stop);
+}
+
+#[test]
+fn traditional_characters_are_simplified_ones_only_when_asked() {
+    let plain = pipeline(|_| {});
+    let read = pipeline(|options| {
+        options.traditional = true;
+        options.dictionary = Some("電腦學習".to_owned());
+    });
+    let (traditional, simplified) = ("我們學習電腦。\n\n後來寫書", "我们学习电脑。\n\n后来写书");
+    assert_eq!(plain.analyse(traditional).text(), "我們學習電腦。 後來寫書");
+    assert_eq!(read.analyse(traditional).text(), "我们学习电脑。 后来写书");
+    assert_eq!(read.analyse(traditional).canonical(), read.analyse(simplified).canonical());
+    assert_eq!(read.analyse(traditional).sentences().len(), 2);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
-use super::pipeline::{Pipeline, TextOptions, TokenizerKind};
+use super::choices::{TextOptions, TokenizerKind};
+use super::pipeline::Pipeline;
 use super::word::Word;
 
 /// Parts that meet each other badly: scripts, marks without a base, invisible and broken characters, emoji, boundaries.

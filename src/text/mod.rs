@@ -15,6 +15,7 @@
 
 pub mod analysis;
 mod beside;
+pub mod choices;
 mod clause;
 mod counted;
 mod heading;
@@ -30,6 +31,7 @@ pub mod shingle;
 mod simd;
 mod stem;
 pub mod tokenizer;
+mod traditional;
 mod word;
 
 #[cfg(test)]
@@ -39,11 +41,12 @@ mod laws;
 
 pub use analysis::Analysis;
 pub use beside::{Field, FieldValue, FieldValues, Frequencies, Frequency};
+pub use choices::{TextOptions, TokenizerKind};
 pub use clause::{clauses, is_clause_mark};
 pub use heading::Heading;
 pub use kept_words::KeptWords;
 pub use normal::MAX_TEXT_BYTES;
-pub use pipeline::{Pipeline, TextOptions, TokenizerKind};
+pub use pipeline::Pipeline;
 pub use pool::free as free_pooled_lists;
 pub use script::is_han;
 pub use word::{Counted, Token, Word};

@@ -2,8 +2,8 @@
 //!
 //! Invisible characters go first, so that neither a sentence rule nor a normal form ever sees them; then the whole text is
 //! brought to NFC, then cut into sentences (full-width marks still are what they are), and each piece is lower-cased,
-//! brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing here changes a letter into another one, but for ё where asked:
-//! й stays й, traditional and simplified characters stay apart.
+//! brought to NFKC, lower-cased once more (№ and ℃ hold capitals) and its white space folded. Nothing here changes a letter into another one, but for [`Letters`] where
+//! asked: й stays й, traditional and simplified characters stay apart.
 //!
 //! Most pieces hold nothing but ASCII, basic Cyrillic, Han and their punctuation, for which all of that is a copy with small
 //! letters (`text/simd/`) and, at marks and white space, a small table (`plain`); a piece with any other character takes the
@@ -17,6 +17,7 @@ use icu_normalizer::{ComposingNormalizer, ComposingNormalizerBorrowed};
 
 use super::pieces::Pieces;
 use super::simd::copy_plain;
+use super::traditional::simplify;
 use super::{pool, sentence};
 use crate::cpu::Level;
 
@@ -32,6 +33,27 @@ pub const EXPANSION: usize = 11;
 const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfc();
 const NFKC: ComposingNormalizerBorrowed<'static> = ComposingNormalizer::new_nfkc();
 
+/// Letters that are read as others, where that was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Letters {
+    /// ё as е.
+    pub yo_to_e: bool,
+    /// Traditional Chinese characters as simplified ones.
+    pub traditional: bool,
+}
+
+impl Letters {
+    /// The text as it is read: as long as it was, in bytes.
+    fn read(self, text: &mut String) {
+        if self.yo_to_e {
+            *text = text.replace('ё', "е");
+        }
+        if self.traditional {
+            simplify(text);
+        }
+    }
+}
+
 /// A normalised text and where its pieces (sentences, with or without words) end.
 #[derive(Debug, Default)]
 pub struct Normal {
@@ -43,12 +65,12 @@ pub struct Normal {
 
 impl Normal {
     /// Normalises a raw text of at most [`MAX_TEXT_BYTES`]; a longer one gives `None`.
-    pub fn of(raw: &str, yo_to_e: bool) -> Option<Normal> {
-        Normal::of_by(Level::best(), raw, yo_to_e)
+    pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
+        Normal::of_by(Level::best(), raw, letters)
     }
 
     /// The same by the kernels of a level.
-    fn of_by(level: Level, raw: &str, yo_to_e: bool) -> Option<Normal> {
+    fn of_by(level: Level, raw: &str, letters: Letters) -> Option<Normal> {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
@@ -57,9 +79,7 @@ impl Normal {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
-        if yo_to_e {
-            normal.text = normal.text.replace('ё', "е");
-        }
+        letters.read(&mut normal.text);
         // The bound on the raw text makes this certain; were it wrong, places would wrap, so it is checked all the same.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
@@ -157,14 +177,15 @@ fn checked(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// Normalises a single word, of a stop-word list or a dictionary, as the same word would be in a text.
-pub fn normal_word(word: &str, yo_to_e: bool) -> String {
+pub fn normal_word(word: &str, letters: Letters) -> String {
     let mut text = Vec::with_capacity(word.len());
     push_any(&composed(word), &mut text);
     let mut text = String::from_utf8(text).unwrap_or_default();
     if text.ends_with(' ') {
         text.pop();
     }
-    if yo_to_e { text.replace('ё', "е") } else { text }
+    letters.read(&mut text);
+    text
 }
 
 /// The bytes that a stretch has when it is normalised by itself as [`normal_word`] does, without its spaces; nothing is kept.

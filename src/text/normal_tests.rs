@@ -6,7 +6,7 @@ use super::super::pieces::plain;
 use super::*;
 
 fn normal(raw: &str) -> String {
-    Normal::of(raw, false).expect("short").text
+    Normal::of(raw, Letters::default()).expect("short").text
 }
 
 #[test]
@@ -30,13 +30,13 @@ fn spellings_that_mean_the_same_become_the_same() {
         assert_eq!(normal(raw), expected, "{raw:?}");
     }
     assert_ne!(normal("й"), normal("и"));
-    assert_eq!(Normal::of("Ёлка ё", true).expect("short").text, "елка е");
-    assert_eq!(normal_word(" Ｔｈｅ\u{200B} ", false), "the");
+    assert_eq!(Normal::of("Ёлка ё", Letters { yo_to_e: true, ..Letters::default() }).expect("short").text, "елка е");
+    assert_eq!(normal_word(" Ｔｈｅ\u{200B} ", Letters::default()), "the");
 }
 
 #[test]
 fn pieces_are_separated_by_one_space_and_none_is_empty() {
-    let normal = Normal::of(" А.  \n\n \n\n Б！Ｃ  ", false).expect("short");
+    let normal = Normal::of(" А.  \n\n \n\n Б！Ｃ  ", Letters::default()).expect("short");
     assert_eq!(normal.text, "а. б! c");
     let pieces: Vec<&str> = normal.pieces().map(|piece| &normal.text[piece]).collect();
     assert_eq!(pieces, ["а.", "б!", "c"]);
@@ -56,8 +56,8 @@ fn white_space_of_any_length_is_stepped_over_at_once() {
 
 #[test]
 fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
-    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES + 1), false).is_none());
-    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES), false).is_some());
+    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES + 1), Letters::default()).is_none());
+    assert!(Normal::of(&" ".repeat(MAX_TEXT_BYTES), Letters::default()).is_some());
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
@@ -79,7 +79,7 @@ fn every_character() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
             // Between two letters, so that white space and final forms show.
             let framed = format!("я{c}b");
-            let normal = Normal::of(&framed, false).expect("short");
+            let normal = Normal::of(&framed, Letters::default()).expect("short");
             assert_eq!(normal.text, by_definition(&framed), "{c:?}");
         }
         // Also behind a letter that much composes with.
@@ -116,10 +116,11 @@ fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     if yo {
         expected = expected.replace('ё', "е");
     }
+    let letters = Letters { yo_to_e: yo, ..Letters::default() };
     let ends = |normal: &Normal| normal.ends.clone();
-    let plain = Normal::of_by(Level::Plain, text, yo).expect("short");
+    let plain = Normal::of_by(Level::Plain, text, letters).expect("short");
     for level in Level::all() {
-        let normal = Normal::of_by(level, text, yo).expect("short");
+        let normal = Normal::of_by(level, text, letters).expect("short");
         prop_assert_eq!(&normal.text, &expected, "{:?}", level);
         prop_assert_eq!(ends(&normal), ends(&plain), "{:?}", level);
     }

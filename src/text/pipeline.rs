@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use hashbrown::HashSet;
 
-use super::normal::{Normal, normal_word};
+use super::choices::{TextOptions, TokenizerKind};
+use super::normal::{Letters, Normal, normal_word};
 use super::pool;
 use super::stem::Stems;
 use super::tokenizer::bigram::Bigram;
@@ -12,62 +13,10 @@ use super::tokenizer::char::Char;
 use super::tokenizer::dict::{Dict, JIEBA};
 use super::tokenizer::starts::Starts;
 use super::tokenizer::{Tokenizer, Unspaced, for_each_word, room_for_words};
+use super::traditional::TABLE as TRADITIONAL;
 use super::word::{Cut, Token, Word};
 use crate::error::Result;
 use crate::hash::{hash64, hash64_of_3, hash128};
-
-/// How Chinese, and other scripts without spaces, become words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum TokenizerKind {
-    /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
-    #[default]
-    Dict,
-    /// Overlapping pairs of Chinese characters; single characters of the other scripts.
-    Bigram,
-    /// Single characters.
-    Char,
-}
-
-impl TokenizerKind {
-    /// The names that the option takes.
-    pub const NAMES: &'static [&'static str] = &["dict", "bigram", "char"];
-
-    /// The tokenizer of that name, one of [`TokenizerKind::NAMES`].
-    pub fn by_name(name: &str) -> Option<TokenizerKind> {
-        Some(match name {
-            "dict" => TokenizerKind::Dict,
-            "bigram" => TokenizerKind::Bigram,
-            "char" => TokenizerKind::Char,
-            _ => return None,
-        })
-    }
-
-    /// Its name.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            TokenizerKind::Dict => "dict",
-            TokenizerKind::Bigram => "bigram",
-            TokenizerKind::Char => "char",
-        }
-    }
-}
-
-/// The choices about text; the default is what the program does unasked.
-#[derive(Clone, Debug, Default)]
-pub struct TextOptions {
-    /// How scripts without spaces become words.
-    pub tokenizer: TokenizerKind,
-    /// Whether ё becomes е.
-    pub yo_to_e: bool,
-    /// Whether Russian and English words become their stems.
-    pub stem: bool,
-    /// Words to mark as stop words, one an entry, in any spelling: they are normalised as texts are. An entry that is
-    /// more than one word to the tokenizer marks nothing.
-    pub stop_words: Vec<String>,
-    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizer `dict`. Without a frequency
-    /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
-    pub dictionary: Option<String>,
-}
 
 /// The choices, checked and ready: shared by all threads.
 pub struct Pipeline {
@@ -76,7 +25,7 @@ pub struct Pipeline {
     has_dictionary: bool,
     /// Whether words of Han characters, one after another, are the text: then shingle tokens can be had from words.
     han_words_are_text: bool,
-    yo_to_e: bool,
+    letters: Letters,
     pub(super) stems: Option<Stems>,
     /// The hashes of the stop words before stemming: at 64 bits, one in 10^15 of other words would be taken for one.
     stop_words: HashSet<u64>,
@@ -89,7 +38,8 @@ impl Pipeline {
     /// # Errors
     /// `Error::Usage` that names the bad line of the user dictionary, whichever the tokenizer.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
-        let dict = Dict::new(options.dictionary.as_deref(), options.yo_to_e)?;
+        let letters = options.letters();
+        let dict = Dict::new(options.dictionary.as_deref(), letters)?;
         let (han, unspaced): (Box<dyn Tokenizer + Send + Sync>, Unspaced) = match options.tokenizer {
             TokenizerKind::Dict => (Box::new(dict), Unspaced::words()),
             TokenizerKind::Bigram => (Box::new(Bigram), Unspaced::characters()),
@@ -102,7 +52,7 @@ impl Pipeline {
             unspaced,
             has_dictionary: options.tokenizer == TokenizerKind::Dict,
             han_words_are_text: options.tokenizer != TokenizerKind::Bigram,
-            yo_to_e: options.yo_to_e,
+            letters,
             stems: options.stem.then(Stems::new),
             stop_words: stop_words.drain(..).map(|word| hash64(word.as_bytes())).collect(),
             identity,
@@ -136,7 +86,7 @@ impl Pipeline {
     }
 
     pub(super) fn normalise(&self, raw: &str) -> Option<Normal> {
-        Normal::of(raw, self.yo_to_e)
+        Normal::of(raw, self.letters)
     }
 
     /// Cuts the words and sentences of a text; `known` says where words of Han characters begin, if that is known.
@@ -272,7 +222,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .stop_words
         .iter()
-        .map(|entry| normal_word(entry, options.yo_to_e).trim_matches(|c: char| c.is_ascii_punctuation()).to_owned())
+        .map(|entry| normal_word(entry, options.letters()).trim_matches(|c: char| c.is_ascii_punctuation()).to_owned())
         .filter(|word| !word.is_empty())
         .collect();
     words.sort_unstable();
@@ -293,6 +243,9 @@ fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {
         options.stem,
     );
     // What a run does not use must not make its results look different.
+    if options.traditional {
+        identity += &format!(" traditional={TRADITIONAL}");
+    }
     if options.stem {
         identity += &format!(" rust-stemmers={RUST_STEMMERS}");
     }
@@ -334,14 +287,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn names_and_back() {
-        for name in TokenizerKind::NAMES {
-            assert_eq!(TokenizerKind::by_name(name).map(|kind| kind.name()), Some(*name));
-        }
-        assert_eq!(TokenizerKind::by_name("jieba"), None);
-    }
-
     /// A tokenizer that must not be asked.
     struct Forbidden;
 
@@ -369,12 +314,13 @@ mod tests {
             change(&mut options);
             Pipeline::new(&options).expect("good options").identity()
         };
-        let changes: [fn(&mut TextOptions); 7] = [
+        let changes: [fn(&mut TextOptions); 8] = [
             |_| {},
             |options| options.tokenizer = TokenizerKind::Bigram,
             |options| options.tokenizer = TokenizerKind::Char,
             |options| options.yo_to_e = true,
             |options| options.stem = true,
+            |options| options.traditional = true,
             |options| options.stop_words = vec!["и".to_owned(), "the".to_owned()],
             |options| options.dictionary = Some("词 3".to_owned()),
         ];
@@ -384,7 +330,7 @@ mod tests {
         assert_eq!(all.len(), changes.len());
         assert!(all.iter().all(|identity| identity.is_ascii() && !identity.contains('\n')));
         assert_eq!(
-            identity(changes[5]),
+            identity(changes[6]),
             identity(|options| {
                 options.stop_words = ["Ｔｈｅ", "И", "the", ""].map(str::to_owned).to_vec();
             })

@@ -17,13 +17,13 @@ fn files_that_are_not_read_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
     two(&docs);
-    for name in ["b.csv", "c.csv", "d.txt", ".e.csv", "_f.csv"] {
+    for name in ["b.xls", "c.xls", "d.txt", ".e.xls", "_f.xls"] {
         std::fs::write(docs.join(name), "id,text\n").unwrap();
     }
-    let said = "the inputs hold 3 files that are not read: .csv 2, .txt 1";
+    let said = "the inputs hold 3 files that are not read: .txt 1, .xls 2";
     let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "--whole-files"]);
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
-    assert_eq!(record(&out)["unread"], serde_json::json!({".csv": 2, ".txt": 1}));
+    assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(said));
     // The other verbs that read a corpus.
     for (verb, more) in
@@ -34,7 +34,7 @@ fn files_that_are_not_read_are_told() {
         command.arg(verb).arg(&docs).arg("--out").arg(&out).args(["--no-progress", "--threads", "2"]).args(more);
         let ran = Ran::of(command.output().unwrap()).ends_with(0).says(&["WARN", said]);
         assert!(ran.stdout.contains(said), "{verb}: {}", ran.stdout);
-        assert_eq!(record(&out)["unread"], serde_json::json!({".csv": 2, ".txt": 1}), "{verb}");
+        assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}), "{verb}");
     }
 }
 

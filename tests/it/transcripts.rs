@@ -8,5 +8,5 @@ fn the_command_line_answers_as_written() {
     cases.register_bin("dupsift", std::path::Path::new(env!("CARGO_BIN_EXE_dupsift")));
     // Nothing that the terminal of a developer says may show.
     cases.env("NO_COLOR", "1").env("RUST_LOG", "").env("COLUMNS", "100");
-    cases.case("tests/cmd/*.trycmd");
+    cases.case("tests/cmd/*.trycmd").case("tests/cmd/*.toml");
 }

@@ -66,7 +66,8 @@ mod tests {
 
     /// The normalised text between the places of all line ends and marks, against each stretch normalised by itself.
     fn check(raw: &str, yo_to_e: bool) {
-        let pipeline = Pipeline::new(&TextOptions { yo_to_e, ..TextOptions::default() }).expect("default options");
+        let options = TextOptions { yo_to_e, traditional: yo_to_e, ..TextOptions::default() };
+        let (pipeline, letters) = (Pipeline::new(&options).expect("default options"), options.letters());
         let document = pipeline.analyse(raw);
         let mut places = RawPlaces::new(&document);
         let visible = |text: &str| text.replace(' ', "");
@@ -75,7 +76,7 @@ mod tests {
             let piece = raw.get(start..at).expect("a place");
             let from = places.to(start);
             let to = places.to(at);
-            assert_eq!(visible(&document.text()[from..to]), visible(&normal_word(piece, yo_to_e)), "{raw:?}");
+            assert_eq!(visible(&document.text()[from..to]), visible(&normal_word(piece, letters)), "{raw:?}");
             start = at + mark.len();
         }
     }

@@ -131,18 +131,11 @@ impl Format for JsonLines {
     }
 
     fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
-        if coding.has_lines_of_ascii() {
-            return Ok(());
-        }
-        let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
-        Err(format!(
-            "its lines are in {encoding}, and lines are copied in encodings with the line ends of ASCII alone; write the file again \
-             in UTF-8, or go by removed/"
-        ))
+        copy_lines::check(coding)
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        copy_lines::copy(file, copying)
+        copy_lines::copy(file, copying, None)
     }
 
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {

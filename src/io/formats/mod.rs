@@ -1,7 +1,9 @@
 //! The formats of input files: one file each, and one line each in [`FORMATS`].
 
+mod arrow;
 mod json_lines;
 mod parquet;
+mod separated;
 mod web_archive;
 mod whole_file;
 
@@ -9,9 +11,20 @@ use super::format::Format;
 use super::packing::Packing;
 use std::path::Path;
 
+/// What standard input is read as.
+pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
+
 /// All formats, in the order in which messages name them.
-const FORMATS: [&dyn Format; 5] =
-    [&parquet::Parquet, &json_lines::JsonLines, &web_archive::WebArchive, &whole_file::TextFile, &whole_file::PageFile];
+const FORMATS: [&dyn Format; 8] = [
+    &parquet::Parquet,
+    &json_lines::JsonLines,
+    &separated::COMMAS,
+    &separated::TABS,
+    &arrow::Arrow,
+    &web_archive::WebArchive,
+    &whole_file::TextFile,
+    &whole_file::PageFile,
+];
 
 /// The format and the packing that the name's ending tells, in any case of letters; files that are one document each where
 /// those are asked for.
@@ -66,7 +79,11 @@ mod tests {
             ("a.txt.gz", Some("a text file in gzip")),
             ("a.HTM", Some("a page file")),
             ("jsonl", None),
-            ("a.csv", None),
+            ("a.csv", Some("CSV")),
+            ("a.TSV.gz", Some("TSV in gzip")),
+            ("a.xlsx", None),
+            ("a.feather", Some("Arrow IPC")),
+            ("a.arrow.gz", None),
         ] {
             assert_eq!(named(name).as_deref(), expected, "{name}");
         }
@@ -96,7 +113,8 @@ mod tests {
     fn messages_name_every_ending() {
         assert_eq!(
             endings(),
-            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .warc, .warc.gz, .warc.zst (or .wet for .warc)"
+            ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, \
+             .arrow (or .feather for .arrow), .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }
 }

@@ -72,6 +72,7 @@ const ELSEWHERE: &[&str] = &[
     "stop-words",
     "dictionary",
     "yo-to-e",
+    "traditional",
     "stem",
     "purify",
 ];

@@ -11,13 +11,13 @@ use crate::study::{Agreement, ComparisonReport, Figure};
 
 /// The recommendation, first of all.
 pub fn lead(comparison: &ComparisonReport) -> Markup {
-    html! { p.lead { strong { (plain(&verdict(comparison))) "." } } }
+    html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
 }
 
 /// The whole section.
 pub fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
-    let labels: Vec<&str> = comparison.algorithms.iter().map(|one| one.label.as_str()).collect();
+    let (labels, agreement) = agreement(comparison);
     html! {
         p {
             (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
@@ -34,8 +34,8 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
             cannot be known. The one to take has the largest F; of those within .01 of it presets come first, then the higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
-        @if comparison.agreement.len() == labels.len() {
-            (heat(&labels, &Agreement(comparison.agreement.clone()), "Common pairs over all pairs of two algorithms (Jaccard), in percent", Agreement::jaccard))
+        @if !agreement.0.is_empty() {
+            (heat(&labels, &agreement, "Common pairs over all pairs of two algorithms (Jaccard), in percent", Agreement::jaccard))
         }
         @if let Some(oracle) = &comparison.oracle {
             p {
@@ -44,6 +44,19 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
             }
         }
     }
+}
+
+/// The labels in the order of the tables, and the pairs in common in that order; none where the record has none.
+fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
+    let labels: Vec<&str> = comparison.shown().iter().map(|one| one.label.as_str()).collect();
+    let place = |label: &&str| comparison.algorithms.iter().position(|one| one.label == *label);
+    let places: Vec<usize> = labels.iter().filter_map(place).collect();
+    let row = |&a: &usize| {
+        let row = comparison.agreement.get(a)?;
+        places.iter().map(|&b| row.get(b).copied()).collect::<Option<Vec<u64>>>()
+    };
+    let rows: Option<Vec<Vec<u64>>> = places.iter().map(row).collect();
+    (labels, Agreement(rows.unwrap_or_default()))
 }
 
 /// A remark as a sentence.
@@ -74,9 +87,9 @@ fn study(comparison: &ComparisonReport) -> Markup {
                     @if oracle { th scope="col" { "recall of the exact join" } }
                 } }
                 tbody {
-                    @for one in comparison.ranked() {
+                    @for one in comparison.shown() {
                         tr {
-                            th scope="row" { (plain(&name_of(one))) }
+                            th scope="row" { (plain(&name_of(one))) @if comparison.takes(one) { " (take this one)" } }
                             td { (estimate(&one.recall)) }
                             td { (estimate(&one.precision)) }
                             td { strong { (estimate(&one.f_figure())) } }

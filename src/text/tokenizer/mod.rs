@@ -15,7 +15,7 @@
 //! behind a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!
 //! Law: every letter and digit of the text lies in exactly one word (with bigrams: in at least one).
-//! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `pipeline::TokenizerKind`.
+//! One more tokenizer for Chinese is one more file with a [`Tokenizer`], and a name in `choices::TokenizerKind`.
 
 use std::ops::Range;
 

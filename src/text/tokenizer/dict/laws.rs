@@ -14,7 +14,8 @@ use crate::text::tokenizer::{Unspaced, for_each_word};
 
 static TEXT: LazyLock<String> = LazyLock::new(|| unpacked(include_bytes!("data/dict.txt.zst")));
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| Vocabulary::new(&TEXT).words().map(|(word, _)| word).collect());
-static PLAIN: LazyLock<(Dict, Jieba)> = LazyLock::new(|| (Dict::new(None, false).expect("no dictionary"), jieba()));
+static PLAIN: LazyLock<(Dict, Jieba)> =
+    LazyLock::new(|| (Dict::new(None, Default::default()).expect("no dictionary"), jieba()));
 
 fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")

@@ -27,7 +27,7 @@ use std::sync::OnceLock;
 
 use hashbrown::HashSet;
 
-use super::super::normal::normal_word;
+use super::super::normal::{Letters, normal_word};
 use super::super::pool;
 use super::Tokenizer;
 use super::han_words::{HanWords, runs_of_han};
@@ -97,7 +97,7 @@ impl Dict {
     ///
     /// # Errors
     /// [`Error::Usage`] that names the first line that is not `word [frequency [tag]]`, or says that there is too much.
-    pub fn new(user_dictionary: Option<&str>, yo_to_e: bool) -> Result<Dict> {
+    pub fn new(user_dictionary: Option<&str>, letters: Letters) -> Result<Dict> {
         let contents = user_dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
         let user_words = contents
@@ -105,7 +105,7 @@ impl Dict {
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
             .map(|(number, line)| {
-                UserWord::parse(line, yo_to_e).map_err(|why| {
+                UserWord::parse(line, letters).map_err(|why| {
                     Error::usage(format!(
                         "dictionary line {}: expected \"word [frequency [tag]]\", got {line:?}: {why}; correct or remove that line",
                         number + 1
@@ -148,9 +148,9 @@ impl Dict {
 }
 
 impl UserWord {
-    fn parse(line: &str, yo_to_e: bool) -> std::result::Result<UserWord, String> {
+    fn parse(line: &str, letters: Letters) -> std::result::Result<UserWord, String> {
         let mut fields = line.split_whitespace();
-        let word = normal_word(fields.next().unwrap_or_default(), yo_to_e);
+        let word = normal_word(fields.next().unwrap_or_default(), letters);
         if word.is_empty() {
             return Err("the word has no visible character".to_owned());
         }
@@ -236,12 +236,13 @@ mod tests {
 
     #[test]
     fn known_words_unknown_words_and_the_users_words() {
-        let plain = Dict::new(None, false).expect("no dictionary");
+        let plain = Dict::new(None, Letters::default()).expect("no dictionary");
         assert!(!plain.is_loaded());
         assert_eq!(cut(&plain, "我来到北京清华大学"), ["我", "来到", "北京", "清华大学"]);
         assert_eq!(cut(&plain, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易", "杭研", "大厦"]);
         assert!(plain.is_loaded());
-        let own = Dict::new(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), false).expect("a good dictionary");
+        let own = Dict::new(Some("\u{FEFF}来到北京 900000 n\r\n\r\n网易杭研\n"), Letters::default())
+            .expect("a good dictionary");
         assert_eq!(cut(&own, "我来到北京清华大学"), ["我", "来到北京", "清华大学"]);
         assert_eq!(cut(&own, "他来到了网易杭研大厦"), ["他", "来到", "了", "网易杭研", "大厦"]);
     }
@@ -256,14 +257,14 @@ mod tests {
             ("词 1 n x", "one field too many"),
             ("\u{200B} 1", "no visible"),
         ] {
-            let error = Dict::new(Some(contents), false).err().expect("a bad line");
+            let error = Dict::new(Some(contents), Letters::default()).err().expect("a bad line");
             assert!(matches!(&error, Error::Usage { said: message, .. } if message.contains(part)), "{error}");
         }
     }
 
     #[test]
     fn a_long_run_is_cut_at_the_limit_and_nothing_is_lost() {
-        let dict = Dict::new(None, false).expect("no dictionary");
+        let dict = Dict::new(None, Letters::default()).expect("no dictionary");
         let run = "中华人民共和国".repeat(2 * RUN_LIMIT / 7);
         let words = cut(&dict, &run);
         let mut of_text = Vec::new();

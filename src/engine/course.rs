@@ -1,0 +1,138 @@
+//! How far a whole job is, of whose legs is known before it starts about how much work each is.
+//!
+//! Stages tell in which leg a job is; a leg has about so many of them. The time that is left follows from the work that was done since
+//! the first stage began, so a job that goes on from an earlier one does not count what that one did.
+
+use std::time::Duration;
+
+/// A part of a job that follows another one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Leg {
+    /// What its stages are called, or the first words of that.
+    pub stages: Vec<&'static str>,
+    /// How many stages it has, about.
+    pub count: usize,
+    /// How much work it is, in any unit that all legs share.
+    pub work: f64,
+}
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whole {
+    /// The leg it is in, counted from 1.
+    pub leg: usize,
+    /// How many there are.
+    pub legs: usize,
+    /// Seconds that are left, once that can be told.
+    pub seconds_left: Option<f64>,
+}
+
+/// The legs of a job, and where it is.
+#[derive(Debug)]
+pub(super) struct Course {
+    legs: Vec<Leg>,
+    at: usize,
+    /// Stages that were entered in this leg.
+    entered: usize,
+    /// The stage at hand.
+    stage: String,
+    /// The work before the first stage of all, and when that began.
+    before: Option<(f64, Duration)>,
+}
+
+impl Course {
+    pub fn new(legs: Vec<Leg>) -> Course {
+        Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
+    }
+
+    /// How far the job is when such a share of a stage is done; `now` is the time since any moment.
+    pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
+        if self.legs.is_empty() {
+            return None;
+        }
+        if self.stage != stage {
+            self.enter(stage);
+        }
+        let done = self.done(share);
+        let (before, begun) = *self.before.get_or_insert((done, now));
+        let seconds = now.saturating_sub(begun).as_secs_f64();
+        let all: f64 = self.legs.iter().map(|leg| leg.work).sum();
+        // Before anything is done, or where a job starts again, nothing can be told.
+        let seconds_left = (done > before && seconds > 0.0).then(|| (all - done).max(0.0) * seconds / (done - before));
+        Some(Whole { leg: self.at + 1, legs: self.legs.len(), seconds_left })
+    }
+
+    fn enter(&mut self, stage: &str) {
+        stage.clone_into(&mut self.stage);
+        let is_of = |leg: &Leg| {
+            leg.stages
+                .iter()
+                .any(|known| stage.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+        };
+        let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
+        match later {
+            Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
+            // The first stage of a job that starts again, without a file that is damaged.
+            None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
+                (self.at, self.entered, self.before) = (0, 1, None);
+            }
+            _ => self.entered += 1,
+        }
+    }
+
+    /// The work that is done.
+    fn done(&self, share: f64) -> f64 {
+        let before: f64 = self.legs.iter().take(self.at).map(|leg| leg.work).sum();
+        let leg = &self.legs[self.at];
+        let stages = self.entered.saturating_sub(1) as f64 + share.clamp(0.0, 1.0);
+        before + leg.work * (stages / leg.count.max(1) as f64).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course() -> Course {
+        let leg = |stages: &[&'static str], count, work| Leg { stages: stages.to_vec(), count, work };
+        Course::new(vec![
+            leg(&["count"], 1, 60.0),
+            leg(&["group"], 2, 20.0),
+            leg(&["read candidates", "verify"], 2, 10.0),
+            leg(&["write tables"], 1, 10.0),
+        ])
+    }
+
+    fn place(course: &mut Course, stage: &str, share: f64, second: u64) -> (usize, Option<u64>) {
+        let whole = course.whole(stage, share, Duration::from_secs(second)).expect("legs");
+        assert_eq!(whole.legs, 4);
+        (whole.leg, whole.seconds_left.map(|left| left.round() as u64))
+    }
+
+    #[test]
+    fn what_is_left_follows_from_the_work_done() {
+        let mut job = course();
+        assert_eq!(place(&mut job, "count", 0.0, 5), (1, None));
+        assert_eq!(place(&mut job, "count", 0.5, 35), (1, Some(70)));
+        assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
+        assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
+        assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
+        // What belongs to no later leg leaves the job where it is.
+        assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
+        assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
+        assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));
+    }
+
+    #[test]
+    fn a_job_that_goes_on_or_starts_again_counts_from_there() {
+        let mut job = course();
+        assert_eq!(place(&mut job, "verify cosine", 0.0, 0), (3, None));
+        assert_eq!(place(&mut job, "write tables", 0.0, 10), (4, Some(10)));
+        assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
+        assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
+        assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
+        // A name that begins with another one is not that one.
+        let mut other = course();
+        assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
+    }
+}

@@ -1,0 +1,181 @@
+//! Separated values: tables as text, the first line the names of the columns.
+
+use crate::batch::Documents;
+use crate::error::Result;
+use crate::io::coding::Coding;
+use crate::io::copy_lines;
+use crate::io::copying::Copying;
+use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
+use crate::io::lines::{Line, MAX_LINE_BYTES};
+use crate::io::quotes::fields;
+use crate::io::rest::Behind;
+use crate::io::schema::{Columns, KnownColumns, Shown};
+use crate::io::separated::{self, Names};
+use arrow_schema::DataType;
+use std::fs::File;
+
+/// Values with one byte between two of them.
+#[derive(Debug)]
+pub(super) struct Separated {
+    name: &'static str,
+    endings: &'static [&'static str],
+    delimiter: u8,
+}
+
+/// By commas.
+pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
+/// By tabs.
+pub(super) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], delimiter: b'\t' };
+
+impl Separated {
+    fn names(&self, file: &File, coding: Coding) -> std::result::Result<Names, String> {
+        let coding = coding.resolved(file).map_err(|error| format!("cannot be read: {error}"))?;
+        Names::of(file, coding, self.delimiter)
+    }
+
+    /// Calls `each` with the fields of each record behind the names, and the number of the row; until it says no.
+    fn each_record(
+        &self,
+        file: File,
+        coding: Coding,
+        each: &mut dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed>,
+    ) -> std::result::Result<(), Failed> {
+        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let coding = coding.resolved(&file).map_err(failed)?;
+        let text = coding.text(file).map_err(failed)?;
+        let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, self.delimiter).taking_turns();
+        let mut number = 0;
+        lines.step().map_err(failed)?;
+        while let Some((_, line)) = lines.next().map_err(failed)? {
+            number += 1;
+            let record = match line {
+                Line::Bytes(line) => std::str::from_utf8(line).ok(),
+                Line::TooLong(_) => None,
+            };
+            if !each(number, record)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Format for Separated {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        self.endings
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: std::io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
+        };
+        let coding = coding.resolved(&file).map_err(failed)?;
+        let (scan, has, open) = separated::scan(file, coding, columns, self.delimiter)?;
+        let (notes, lost) = Behind::notes(scan.behind);
+        Ok(Opened {
+            id: scan.id,
+            others: has.others,
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes,
+            lost: lost.or(open),
+            ..Opened::default()
+        })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        separated::read(file, reading, self.delimiter, each)
+    }
+
+    fn columns(&self, file: File, coding: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        let names = self.names(&file, coding)?.all;
+        let shown: Vec<Shown> = names.iter().map(|name| Shown::named(name)).collect();
+        Ok((!shown.is_empty()).then(|| shown.into()))
+    }
+
+    fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
+        let names = self.names(&file, coding).unwrap_or_default().all;
+        names.into_iter().map(|name| (name, Some(DataType::Utf8View))).collect()
+    }
+
+    fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
+        let all = self.names(&file, coding)?.all;
+        rewound(&file)?;
+        let mut longest = 0;
+        let read = self.each_record(file, coding, &mut |_, record| {
+            let record = record.unwrap_or_default();
+            if record.len() as u64 > small.max(longest) {
+                let (mut at, mut bytes) = (0, 0);
+                fields(record, self.delimiter, &mut |field| {
+                    bytes +=
+                        if all.get(at).is_some_and(|name| names.contains(name)) { field.bytes() as u64 } else { 0 };
+                    at += 1;
+                });
+                longest = longest.max(bytes);
+            }
+            Ok(true)
+        });
+        read.map_err(said)?;
+        Ok(longest)
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        copy_lines::check(coding)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_lines::copy(file, copying, Some(self.delimiter))
+    }
+
+    fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
+        let names = self.names(&file, coding)?.all;
+        Ok((!names.is_empty()).then_some(names))
+    }
+
+    fn read_ids(
+        &self,
+        file: File,
+        coding: Coding,
+        names: [&str; 2],
+        each: &mut EachIds<'_>,
+    ) -> std::result::Result<(), Failed> {
+        let all = self.names(&file, coding)?.all;
+        rewound(&file)?;
+        let places = names.map(|name| all.iter().position(|known| known == name));
+        self.each_record(file, coding, &mut |number, record| {
+            let wrong = || format!("row {number} is no record of {} fields in UTF-8", all.len());
+            let (mut values, mut at) = ([None, None], 0);
+            let is_whole = fields(record.ok_or_else(wrong)?, self.delimiter, &mut |field| {
+                for (value, _) in values.iter_mut().zip(places).filter(|(_, place)| *place == Some(at)) {
+                    *value = field.text();
+                }
+                at += 1;
+            });
+            if !is_whole || at != all.len() {
+                return Err(wrong().into());
+            }
+            each([values[0].as_deref(), values[1].as_deref()]).map_err(Failed::Passed)
+        })
+    }
+}
+
+fn rewound(mut file: &File) -> std::result::Result<(), String> {
+    std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
+}
+
+/// What is wrong; nothing else comes of a look without a caller's function.
+fn said(failed: Failed) -> String {
+    match failed {
+        Failed::Bad(why) => why,
+        Failed::Passed(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Arrow files and streams: the rows of every form, and no panic on a damaged one.
+
+use super::super::testkit::{Read as Row, batch, open, read, whole};
+use super::super::want::{RowFilter, Want};
+use super::*;
+use crate::batch::Id;
+use arrow_array::types::Int32Type;
+use arrow_array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray};
+use arrow_ipc::CompressionType;
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use std::path::Path;
+use std::sync::Arc;
+
+fn rows(from: i64, to: i64) -> RecordBatch {
+    let texts: ArrayRef =
+        Arc::new(LargeStringArray::from_iter((from..to).map(|n| (n % 5 != 3).then(|| format!("кот {n} ").repeat(40)))));
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(from..to));
+    let other: ArrayRef = Arc::new(StringArray::from_iter_values((from..to).map(|n| format!("not asked for {n}"))));
+    batch(vec![("other", other), ("text", texts), ("id", ids)])
+}
+
+fn bytes(batches: &[RecordBatch], is_file: bool, packed: Option<CompressionType>) -> Vec<u8> {
+    let options = IpcWriteOptions::default().try_with_compression(packed).expect("a codec");
+    let schema = batches[0].schema();
+    let mut out = Vec::new();
+    if is_file {
+        let mut writer = FileWriter::try_new_with_options(&mut out, &schema, options).expect("a writer");
+        batches.iter().for_each(|rows| writer.write(rows).expect("written"));
+        writer.finish().expect("written");
+    } else {
+        let mut writer = StreamWriter::try_new_with_options(&mut out, &schema, options).expect("a writer");
+        batches.iter().for_each(|rows| writer.write(rows).expect("written"));
+        writer.finish().expect("written");
+    }
+    out
+}
+
+fn rows_of(path: &Path, bytes: &[u8]) -> Vec<Row> {
+    std::fs::write(path, bytes).expect("written");
+    let (source, bad) = open(&[path]).expect("opened");
+    assert!(bad.is_empty(), "{bad:?}");
+    let rows = read(&source, &whole(), usize::MAX).expect("read");
+    assert_eq!(read(&source, &whole(), 1).expect("read"), rows, "in pieces");
+    let docs: Arc<[u64]> = rows.iter().map(|row| row.0).filter(|doc| doc % 7 < 3).collect();
+    let some = Want { rows: Some(RowFilter::Docs(docs)), ..whole() };
+    let chosen: Vec<Row> = rows.iter().filter(|row| row.0 % 7 < 3).cloned().collect();
+    assert_eq!(read(&source, &some, 1 << 20).expect("read"), chosen, "chosen rows");
+    rows
+}
+
+#[test]
+fn every_form_gives_the_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let batches = [rows(0, 1500), rows(1500, 1500), rows(1500, 1503), rows(1503, 3000)];
+    for packed in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+        for (name, is_file) in [("a.arrow", true), ("b.feather", true), ("c.arrow", false)] {
+            let read = rows_of(&folder.path().join(name), &bytes(&batches, is_file, packed));
+            assert_eq!(read.len(), 3000);
+            for (at, (doc, text, id)) in read.into_iter().enumerate() {
+                let expected = (at % 5 != 3).then(|| format!("кот {at} ").repeat(40));
+                assert_eq!((doc, text, id), (at as u64, Ok(expected), Some(Id::Int(at as i64))));
+            }
+        }
+    }
+    // A stream may end without a sign, and a file may hold no rows.
+    let mut open_end = bytes(&batches, false, None);
+    open_end.truncate(open_end.len() - 8);
+    assert_eq!(rows_of(&folder.path().join("d.arrow"), &open_end).len(), 3000);
+    assert_eq!(rows_of(&folder.path().join("e.arrow"), &bytes(&[rows(0, 0)], true, None)), []);
+}
+
+#[test]
+fn dictionaries_are_read_where_they_stand() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let part = |from: i64| {
+        let words = (from..from + 40).map(|n| format!("text {}", n % 3 + from));
+        let words: Vec<String> = words.collect();
+        let texts: ArrayRef = Arc::new(words.iter().map(String::as_str).collect::<DictionaryArray<Int32Type>>());
+        batch(vec![("text", texts), ("id", Arc::new(Int64Array::from_iter_values(from..from + 40)))])
+    };
+    let one = rows_of(&folder.path().join("a.arrow"), &bytes(&[part(0)], true, None));
+    assert_eq!((one.len(), one[4].1.clone()), (40, Ok(Some("text 1".to_owned()))));
+    // A stream gives another dictionary before a later batch: then it is one piece.
+    let (path, both) = (folder.path().join("b.arrow"), bytes(&[part(0), part(40)], false, None));
+    let two = rows_of(&path, &both);
+    assert_eq!((two.len(), two[44].1.clone()), (80, Ok(Some("text 42".to_owned()))));
+    assert_eq!(open(&[&path]).expect("opened").0.splits(1).len(), 1);
+}
+
+#[test]
+fn what_is_held_is_told_before_it_is_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.arrow");
+    for packed in [None, Some(CompressionType::ZSTD)] {
+        let all = bytes(&[rows(0, 4000), rows(4000, 4010)], true, packed);
+        std::fs::write(&path, &all).expect("written");
+        let (source, _) = open(&[&path]).expect("opened");
+        // The texts alone are 4 of 5 times 40 times 9 bytes and more.
+        let large = source.beyond(&|bytes, _| bytes <= 1 << 20).expect("read").expect("a large batch");
+        assert!(large.bytes > 4000 * 288 && large.column == "text", "{large:?}");
+        assert_eq!(source.beyond(&|bytes, _| bytes <= 1 << 24).expect("read"), None);
+    }
+}
+
+#[test]
+fn damage_is_told_and_never_a_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.arrow");
+    let whole_file = bytes(&[rows(0, 30), rows(30, 60)], true, Some(CompressionType::LZ4_FRAME));
+    let outcome = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).expect("written");
+        match open(&[&path]) {
+            Ok((source, bad)) if bad.is_empty() => {
+                read(&source, &whole(), 1).map(|rows| rows.len()).map_err(|error| error.to_string())
+            }
+            Ok((_, bad)) => Err(bad[0].why.clone()),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    for length in (0..whole_file.len()).step_by(97) {
+        let said = outcome(&whole_file[..length]).expect_err("cut off");
+        assert!(said.contains("Arrow") || said.contains("only input"), "{length}: {said}");
+    }
+    let streamed = bytes(&[rows(0, 30), rows(30, 60)], false, None);
+    for (at, all) in [whole_file, streamed].iter().enumerate() {
+        for place in (0..all.len()).step_by(31) {
+            let mut damaged = all.clone();
+            damaged[place] ^= 0x55;
+            // Whatever it gives, it is rows or a sentence.
+            let _ = outcome(&damaged);
+        }
+        assert_eq!(outcome(all), Ok(60), "{at}");
+    }
+    assert!(outcome(b"").expect_err("nothing").contains("there is no schema"));
+    assert!(outcome(b"id,text\n1,a\n").expect_err("text").contains("not a whole Arrow file"));
+    let no_text = batch(vec![("words", Arc::new(StringArray::from(vec!["a"])) as ArrayRef)]);
+    assert!(
+        outcome(&bytes(&[no_text], true, None))
+            .expect_err("no text")
+            .contains("no column \"text\"; there are words (Utf8)")
+    );
+}

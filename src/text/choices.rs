@@ -1,0 +1,78 @@
+//! What the user can choose about text.
+
+use super::normal::Letters;
+
+/// How Chinese, and other scripts without spaces, become words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum TokenizerKind {
+    /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    #[default]
+    Dict,
+    /// Overlapping pairs of Chinese characters; single characters of the other scripts.
+    Bigram,
+    /// Single characters.
+    Char,
+}
+
+impl TokenizerKind {
+    /// The names that the option takes.
+    pub const NAMES: &'static [&'static str] = &["dict", "bigram", "char"];
+
+    /// The tokenizer of that name, one of [`TokenizerKind::NAMES`].
+    pub fn by_name(name: &str) -> Option<TokenizerKind> {
+        Some(match name {
+            "dict" => TokenizerKind::Dict,
+            "bigram" => TokenizerKind::Bigram,
+            "char" => TokenizerKind::Char,
+            _ => return None,
+        })
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            TokenizerKind::Dict => "dict",
+            TokenizerKind::Bigram => "bigram",
+            TokenizerKind::Char => "char",
+        }
+    }
+}
+
+/// The choices about text; the default is what the program does unasked.
+#[derive(Clone, Debug, Default)]
+pub struct TextOptions {
+    /// How scripts without spaces become words.
+    pub tokenizer: TokenizerKind,
+    /// Whether ё becomes е.
+    pub yo_to_e: bool,
+    /// Whether traditional Chinese characters become simplified ones.
+    pub traditional: bool,
+    /// Whether Russian and English words become their stems.
+    pub stem: bool,
+    /// Words to mark as stop words, one an entry, in any spelling: they are normalised as texts are. An entry that is
+    /// more than one word to the tokenizer marks nothing.
+    pub stop_words: Vec<String>,
+    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizer `dict`. Without a frequency
+    /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
+    pub dictionary: Option<String>,
+}
+
+impl TextOptions {
+    /// What they say of letters.
+    pub const fn letters(&self) -> Letters {
+        Letters { yo_to_e: self.yo_to_e, traditional: self.traditional }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_back() {
+        for name in TokenizerKind::NAMES {
+            assert_eq!(TokenizerKind::by_name(name).map(|kind| kind.name()), Some(*name));
+        }
+        assert_eq!(TokenizerKind::by_name("jieba"), None);
+    }
+}
