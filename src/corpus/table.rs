@@ -9,10 +9,9 @@ use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use memmap2::Mmap;
-use rayon::ThreadPool;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::cpu::ask_for;
 use crate::error::{Error, Result};
@@ -60,7 +59,9 @@ impl TermTableWriter {
     /// Ends the file and opens it for look-ups.
     pub fn finish(self) -> Result<TermTable> {
         let file = self.file.into_inner().map_err(|error| error.into_error());
-        TermTable::open(&file.map_err(Error::io("write the term table", &self.path))?, &self.path, None)
+        TermTable::open(&file.map_err(Error::io("write the term table", &self.path))?, &self.path, &|count, each| {
+            (0..count).for_each(each)
+        })
     }
 }
 
@@ -73,14 +74,16 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     record
 }
 
-/// What a function makes of stretches of so many terms, in their order, on all threads of a pool where there is one.
-fn by_stretches<T: Send>(len: usize, pool: Option<&ThreadPool>, each: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let one = |at: usize| each(at * STRETCH..((at + 1) * STRETCH).min(len));
-    let stretches = 0..len.div_ceil(STRETCH);
-    match pool {
-        Some(pool) => pool.install(|| stretches.into_par_iter().map(one).collect()),
-        None => stretches.map(one).collect(),
-    }
+/// Does so many pieces of work by a function, which takes their numbers, on any threads.
+pub type Spread<'s> = &'s dyn Fn(usize, &(dyn Fn(usize) + Sync));
+
+/// What a function makes of stretches of so many terms, in their order.
+fn by_stretches<T: Send + Sync>(len: usize, spread: Spread<'_>, each: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let made: Vec<OnceLock<T>> = (0..len.div_ceil(STRETCH)).map(|_| OnceLock::new()).collect();
+    spread(made.len(), &|at| {
+        made[at].get_or_init(|| each(at * STRETCH..((at + 1) * STRETCH).min(len)));
+    });
+    made.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
 /// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
@@ -119,17 +122,17 @@ impl TermTable {
     }
 
     /// The table in a file, whose path stands in messages.
-    pub(super) fn open(file: &File, path: &Path, pool: Option<&ThreadPool>) -> Result<TermTable> {
+    pub(super) fn open(file: &File, path: &Path, spread: Spread<'_>) -> Result<TermTable> {
         let mut table = TermTable { terms: map(file, path)?, index: None, common: Vec::new() };
         if !table.is_empty() {
-            table.index = table.write_index(&path.with_extension("index"), pool)?;
-            table.choose_common(pool);
+            table.index = table.write_index(&path.with_extension("index"), spread)?;
+            table.choose_common(spread);
         }
         Ok(table)
     }
 
     /// Writes where the terms of each range begin, and their number at the end.
-    fn write_index(&self, path: &Path, pool: Option<&ThreadPool>) -> Result<Option<Mmap>> {
+    fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
         // Each stretch writes the ranges that begin in it; the last one, those behind all terms too.
@@ -145,7 +148,7 @@ impl TermTable {
             }
             file.write_all_at(begins.as_flattened(), first as u64 * 8)
         };
-        let written = by_stretches(len, pool, write).into_iter().collect::<std::io::Result<()>>();
+        let written = by_stretches(len, spread, write).into_iter().collect::<std::io::Result<()>>();
         written.map_err(Error::io("write the term table", path))?;
         map(&file, path)
     }
@@ -172,9 +175,9 @@ impl TermTable {
     }
 
     /// Puts the terms of the highest df into their slots, as many as make half of them at the most.
-    fn choose_common(&mut self, pool: Option<&ThreadPool>) {
+    fn choose_common(&mut self, spread: Spread<'_>) {
         let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
-        let widths = by_stretches(self.len(), pool, |stretch| {
+        let widths = by_stretches(self.len(), spread, |stretch| {
             let mut by_width = [0usize; 65];
             stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
             by_width
@@ -189,7 +192,7 @@ impl TermTable {
             least -= 1;
         }
         let is_common = |entry: &(u64, u64, u64)| entry.1 > 0 && width(entry.1) >= least;
-        let entries = by_stretches(self.len(), pool, |stretch| {
+        let entries = by_stretches(self.len(), spread, |stretch| {
             stretch.map(|at| self.entry(at)).filter(is_common).collect::<Vec<_>>()
         });
         let mut common = vec![(0, 0, 0); COMMON];

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rayon::ThreadPool;
-
-use super::table::{TermTable, nameless, record};
+use super::table::{Spread, TermTable, nameless, record};
 use crate::error::{Error, Result};
 
 /// How often a thread that waits for its turn looks whether the work is to stop.
@@ -55,9 +53,9 @@ impl TermTableParts {
         }
     }
 
-    /// Ends the file and opens it for look-ups.
-    pub fn finish(self, pool: &ThreadPool) -> Result<TermTable> {
-        TermTable::open(&self.file, &self.path, Some(pool))
+    /// Ends the file and opens it for look-ups, on the threads that `spread` works on.
+    pub fn finish(self, spread: Spread<'_>) -> Result<TermTable> {
+        TermTable::open(&self.file, &self.path, spread)
     }
 
     fn turn(&self) -> MutexGuard<'_, Turn> {
@@ -157,6 +155,7 @@ mod tests {
     use super::*;
     use crate::corpus::TermTableWriter;
     use crate::hash::splitmix64;
+    use rayon::iter::{IntoParallelIterator, ParallelIterator};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Writes parts on some threads, each keeping so many bytes; the parts of these numbers fail.
@@ -179,7 +178,10 @@ mod tests {
                 });
             }
         });
-        (parts.finish(&pool).unwrap(), results.into_iter().flatten().collect())
+        (
+            parts.finish(&|count, each| pool.install(|| (0..count).into_par_iter().for_each(each))).unwrap(),
+            results.into_iter().flatten().collect(),
+        )
     }
 
     #[test]

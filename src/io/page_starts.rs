@@ -71,7 +71,7 @@ mod tests {
             splits.iter().map(|split| split.rows).collect()
         };
         let (one, eight) = (rows(1), rows(8));
-        assert_eq!((one.len(), eight.len()), (16, 85), "{one:?} {eight:?}");
+        assert_eq!((one.len(), eight.len()), (16, 68), "{one:?} {eight:?}");
         for (rows, threads) in [(one, 1), (eight, 8)] {
             assert_eq!(rows.iter().sum::<u64>(), 100_000);
             assert!(rows[0] <= 100_000 / (4 * threads) + 500 && rows[rows.len() - 2] == 1_000, "{rows:?}");

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
 use crate::algorithm::{Features, Stats};
 use crate::corpus::{COUNT_GROUP, COUNT_WIDTH, CorpusStats, Counts, TermTable, TermTableParts};
 use crate::corpus::{encode_count, snapshot};
@@ -225,7 +227,7 @@ fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) 
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;
     let parts = TermTableParts::create(&engine.dir.join(format!("{name}.terms")))?;
-    let keeps = (engine.budget.a_thread / 8).clamp(1 << 20, 64 << 20) as usize;
+    let keeps = (engine.budget.a_thread / 8).clamp(1 << 20, 64 << 20);
     let go_on = || engine.go_on();
     let each = |(): &mut (), partition: usize| {
         let records = partial.load(partition, engine.budget.a_thread)?;
@@ -240,5 +242,8 @@ fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) 
         partial.remove(partition)
     };
     engine.work(partial.partitions(), || Ok(()), each, Ok)?;
-    Ok((parts.finish(engine.pool)?, partial.spilled_bytes()))
+    let spread = |count: usize, each: &(dyn Fn(usize) + Sync)| {
+        engine.pool.install(|| (0..count).into_par_iter().for_each(each));
+    };
+    Ok((parts.finish(&spread)?, partial.spilled_bytes()))
 }

@@ -46,7 +46,7 @@ pub(super) fn insert(filter: &CountingBloom, keys: &[u64]) {
 /// Takes the keys of a document out; false, and nothing done, where one of them is not there.
 pub(super) fn remove(filter: &CountingBloom, keys: &[u64]) -> bool {
     let all = there(keys).all(|key| filter.count(key) > 0);
-    all && there(keys).fold(true, |gone, key| filter.remove(key) && gone)
+    all && there(keys).filter(|&key| !filter.remove(key)).count() == 0
 }
 
 fn there(keys: &[u64]) -> impl Iterator<Item = u64> {
