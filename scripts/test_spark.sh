@@ -16,5 +16,10 @@ export JAVA_HOME
 # Not in the folder of the sources: what is tested is what was installed.
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
+case $wheel in
+/*) ;;
+*) wheel=$PWD/$wheel ;;
+esac
+export DUPSIFT_WHEEL="$wheel"
 cd "$alone"
 "$python" "$here/python/tests/test_spark.py"

@@ -6,12 +6,14 @@ import os
 import random
 import shutil
 import signal
+import site
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import unittest
+import venv
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ os.environ["SPARK_WORKER_DIR"] = _WORK
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyspark
 from pyspark.sql import SparkSession
 
 import dupsift as ds
@@ -199,6 +202,44 @@ class Spark(Case):
         self.assertEqual(main(typed), 2)
         corpus(self.folder / "corpus")
         self.assertEqual(main(["run", str(self.folder / "corpus"), "--out", str(self.folder / "three"), "--algorithms", "exact"]), 3)
+
+    def test_spark_submit_where_executors_have_no_wheel(self) -> None:
+        wheel = os.environ.get("DUPSIFT_WHEEL")
+        if not wheel:
+            self.skipTest("DUPSIFT_WHEEL does not name the wheel")
+        archive = shutil.copyfile(wheel, self.folder / "dupsift.zip")
+        submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", MASTER, "--archives", f"{archive}#dupsift-wheel"]
+        settings = {
+            "spark.executorEnv.PYTHONPATH": "dupsift-wheel",
+            "spark.driver.host": "127.0.0.1",
+            "spark.local.dir": _WORK,
+            "spark.log.level": "ERROR",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.ui.enabled": "false",
+        }
+        for name, value in settings.items():
+            submit += ["--conf", f"{name}={value}"]
+        file = Path(dupsift.spark.__file__).parent / "dupsift_spark.py"
+        typed = ["run", DOCS, "--out", self.folder / "two", "--algorithms", "exact,minhash", "--no-report"]
+        of_executors = {"PYSPARK_PYTHON": str(self.without_the_package()), "PYSPARK_DRIVER_PYTHON": sys.executable}
+        ended = subprocess.run([*submit, file, *typed], capture_output=True, text=True, check=False, env={**os.environ, **of_executors})
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.same(ds.run(DOCS, self.folder / "one", algorithms="exact,minhash", no_report=True), ds.open(self.folder / "two"))  # type: ignore[arg-type]
+
+    def without_the_package(self) -> Path:
+        """An interpreter that finds what this one finds, but for the package."""
+        packages, home = self.folder / "packages", self.folder / "python"
+        packages.mkdir()
+        for entry in (entry for path in site.getsitepackages() for entry in Path(path).iterdir()):
+            if not entry.name.startswith("dupsift"):
+                (packages / entry.name).symlink_to(entry)
+        venv.create(home, with_pip=False)
+        (next(home.glob("lib/python*/site-packages")) / "packages.pth").write_text(f"{packages}\n")
+        python = home / "bin" / "python"
+        line = [python, "-c", "import pyarrow, dupsift"]
+        tried = subprocess.run(line, capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertIn("No module named 'dupsift'", tried.stderr)
+        return python
 
 
 if __name__ == "__main__":

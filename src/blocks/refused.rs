@@ -1,9 +1,19 @@
 //! What a run on a cluster does not do, said before it begins.
 
+use bytesize::ByteSize;
+
+use crate::algorithm::Corpus;
+use crate::algorithm::contract::AllWithAll;
+use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
+use crate::number::{counted, thousands};
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::spelling::opt;
+use crate::stage::recipe::Recipe;
+
+/// The most documents that are compared all with all.
+const MOST_COMPARED: u64 = 20_000;
 
 /// Checks the options, and the inputs.
 ///
@@ -14,7 +24,6 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.index.is_some(), "index"),
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
-        (options.recipe.within.is_some(), "scope"),
         (options.recipe.within.is_some(), "scope"),
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
@@ -36,5 +45,57 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
             out = opt("out").with("PAGES")
         )));
     }
+    let documents = inputs.source.documents();
+    all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))
+}
+
+/// Joins of all with all, said with what they take: no number of machines makes n^2 / 2 cheap.
+fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
+    if documents <= MOST_COMPARED {
+        return Ok(());
+    }
+    let stats = CorpusStats::none();
+    for bound in recipe.bind(&Corpus::new(documents, &stats), &[])? {
+        let Some(AllWithAll { rows, instead }) = bound.signer.all_with_all() else { continue };
+        let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
+        let pairs = u128::from(documents) * u128::from(documents - 1) / 2;
+        return Err(Error::usage(format!(
+            "{} compares all documents with all, which a run on a cluster does for up to {} documents: of {} these are {:.1e} \
+             comparisons, and {} a document, {} to shuffle; use {instead}, or run on one machine (dupsift run)",
+            bound.label,
+            thousands(MOST_COMPARED),
+            thousands(documents),
+            pairs as f64,
+            counted(rows, "row"),
+            ByteSize(bytes)
+        )));
+    }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_with_all_is_refused_above_a_number_of_documents() {
+        let refused = |recipe: &str, documents| {
+            let recipe = Recipe::parse(recipe).unwrap();
+            all_with_all(&recipe, documents).err().map(|error| error.to_string()).unwrap_or_default()
+        };
+        for recipe in ["shingles:join=exact", "lsi:join=exact", "shingles,lsi,cosine,minhash"] {
+            assert_eq!(refused(recipe, MOST_COMPARED), "", "{recipe}");
+        }
+        for recipe in ["shingles,lsi,cosine,minhash", "shingles:join=lsh,lsi:join=bits", "shingles:preset=contained"] {
+            assert_eq!(refused(recipe, 1_000_000_000), "", "{recipe}");
+        }
+        let shingles = refused("exact,shingles:join=exact", 1_000_000);
+        for part in ["shingles compares all", "5.0e11 comparisons", "667 rows a document", "use join=lsh"] {
+            assert!(shingles.contains(part), "{part}: {shingles}");
+        }
+        for (recipe, part) in [("lsi:join=exact", "use join=bits"), ("shingles:exact_limit=10000000", "use join=lsh")] {
+            let told = refused(recipe, MOST_COMPARED + 1);
+            assert!(told.contains(part) && told.contains("2.0e8 comparisons"), "{told}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::error::Result;
 pub use crate::measure::{Decided, Undecided};
 use crate::text::{Analysis, Field};
 pub use one_key::{Key, KeySigner};
-pub use signer::{Describe, Match, Sign, SignWithEvidence, Signer};
+pub use signer::{AllWithAll, Describe, Match, Sign, SignWithEvidence, Signer};
 pub use verify::{Relating, Verify};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.

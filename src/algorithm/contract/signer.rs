@@ -11,6 +11,15 @@ pub trait Signer: Sign + Match + Describe {}
 
 impl<S: Sign + Match + Describe> Signer for S {}
 
+/// What a method takes that compares all documents with all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllWithAll {
+    /// Rows of a document, at least.
+    pub rows: u64,
+    /// What finds most pairs without that, as it is typed.
+    pub instead: &'static str,
+}
+
 /// What a document emits.
 pub trait Sign: Send + Sync {
     /// The form of its rows.
@@ -22,6 +31,11 @@ pub trait Sign: Send + Sync {
     /// About how many rows a document emits: what work files and filters are sized by.
     fn rows_a_document(&self) -> u64 {
         self.shape().positions.into()
+    }
+
+    /// The cost of comparing all documents with all, for methods that do.
+    fn all_with_all(&self) -> Option<AllWithAll> {
+        None
     }
 
     /// Words of the sketch that is kept of each document once, beside its rows: [`Signatures::document_sketch`] has them. The

@@ -22,7 +22,7 @@ mod signs;
 mod svd;
 
 use crate::algorithm::contract::{
-    Algorithm, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats, Verify,
+    Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Learner, Match, Sign, Signer, Stats, Verify,
 };
 use crate::algorithm::kit::training::{SAMPLE, Sample, frequency_for};
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -154,6 +154,10 @@ impl Sign for LsiSigner<'_> {
             Join::Bits(signs) => signs.push(&vector, out),
             Join::Exact(all) => all.push(document, &vector, out),
         }
+    }
+
+    fn all_with_all(&self) -> Option<AllWithAll> {
+        if let Join::Exact(all) = &self.join { Some(AllWithAll { rows: all.blocks(), instead: "join=bits" }) } else { None }
     }
 }
 

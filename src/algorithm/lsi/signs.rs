@@ -74,6 +74,11 @@ impl AllPairs {
         AllPairs { blocks: documents.div_ceil(BLOCK).max(1), dimensions, threshold }
     }
 
+    /// How many blocks there are: each is a row a document.
+    pub fn blocks(&self) -> u64 {
+        self.blocks
+    }
+
     /// The key names two blocks, the order says which of them a row is of.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }

@@ -21,7 +21,7 @@ mod bitmap;
 mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
+use crate::algorithm::contract::{Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -205,6 +205,10 @@ impl Sign for ShinglesSigner<'_> {
     /// Of join=rarest about those of a page of usual length that another document has.
     fn rows_a_document(&self) -> u64 {
         if matches!(self.join, Join::Rarest(..)) { 1_000 } else { self.shape().positions.into() }
+    }
+
+    fn all_with_all(&self) -> Option<AllWithAll> {
+        if let Join::Exact(all) = &self.join { Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" }) } else { None }
     }
 
     fn sketch_words(&self) -> usize {

@@ -1,0 +1,305 @@
+"""The laws of a run on Apache Spark that take longer than a test may: its tables beside those of one machine, row for row.
+
+CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this machine do the work, `local-cluster[2,1,1024]`.
+
+    tables   the default, the preset broad, and minhash, on mixed-100m
+    killed   the default on mixed-100m, one executor killed in each of sign, group and judge
+    hot      a key of ROWS rows: texts of the same words, each in another order, by tf; and a window of a tenth of that, by minhash
+    chain    DOCUMENTS texts of which each is near the next alone, one component, each shorter in the order that keeps
+    twice    the laws of the second run in one session: exact,cosine:preset=versions on five times mixed-100m
+    bytes    bytes a document that go through the shuffle and to the driver, of each member, on data-samples and for the default and
+             broad on mixed-100m
+
+Compared are all columns of all tables (pairs, clusters, removed, rejected), with the order of their rows. Texts are made by seeds.
+CPU seconds are those of all processes, the JVMs included; the first run of a session starts them.
+
+    scripts/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000]
+
+The script ends with 1 where a law broke. It takes the packages of requirements-spark.txt and a wheel of dupsift.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from pathlib import Path
+
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+
+import dupsift as ds
+import dupsift.spark
+import dupsift.spark._run
+
+MASTER = "local-cluster[2,1,1024]"
+LAWS = ["tables", "killed", "hot", "chain", "twice", "bytes"]
+COPIES = 5
+# The order of the kinds of blocks, as src/blocks/kind.rs has it.
+KINDS = (
+    "notes rejected tally ids copies words features rows evidence sketches links word_terms feature_terms probes pairs compared candidates "
+    "judged undecided learnt contents"
+).split()
+OF_A_MEMBER = {"rows", "evidence", "sketches", "links", "probes", "pairs", "compared", "candidates", "judged", "undecided", "learnt"}
+
+
+def processes() -> dict[int, tuple[int, float, str]]:
+    """This process and those below it: their parents, CPU seconds with those of children that ended, and command lines."""
+    ticks, all_of_them = os.sysconf("SC_CLK_TCK"), {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                fields = (folder / "stat").read_text().rpartition(")")[2].split()
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            all_of_them[int(folder.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / ticks, line)
+    found = {os.getpid()}
+    while True:
+        more = {number for number, (parent, _, _) in all_of_them.items() if parent in found} - found
+        if not more:
+            return {number: all_of_them[number] for number in found if number in all_of_them}
+        found |= more
+
+
+def cpu() -> float:
+    return sum(seconds for _, seconds, _ in processes().values())
+
+
+class Counted(dupsift.spark._run.Cluster):
+    """Counts what goes through the shuffle and to the driver, and tells where a step begins."""
+
+    shuffled: Counter[int] = Counter()
+    collected: Counter[int] = Counter()
+    at_step = staticmethod(lambda step: None)
+
+    def map(self, step, tasks, known):
+        Counted.at_step(step)
+        return super().map(step, tasks, known)
+
+    def reduce(self, step, of, known, together):
+        if together:
+            for frame, kinds in of:
+                Counted.shuffled.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
+        Counted.at_step(step)
+        return super().reduce(step, of, known, together)
+
+    def collect(self, frame, kinds):
+        Counted.collected.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
+        return super().collect(frame, kinds)
+
+
+dupsift.spark._run.Cluster = Counted
+
+
+class Laws:
+    def __init__(self, arguments: argparse.Namespace, work: Path) -> None:
+        self.arguments, self.work, self.broken = arguments, work, []
+        self.mixed = arguments.corpora / "mixed-100m" / "docs"
+        self.spark = self.session()
+
+    def session(self) -> SparkSession:
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.log.level": "ERROR",
+            "spark.local.dir": str(self.work / "local"),
+            "spark.sql.shuffle.partitions": "16",
+        }
+        builder = SparkSession.builder.master(MASTER).appName("laws")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        return builder.getOrCreate()
+
+    def say(self, *cells: object) -> None:
+        print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True)
+
+    def law(self, what: str, inputs: object, **options: object) -> ds.Result | None:
+        """Runs here and there, and compares."""
+        one, two = self.work / "one", self.work / "two"
+        options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
+        before = cpu()
+        native = ds.run(inputs, one, threads=2, **options)
+        here, before = cpu() - before, cpu()
+        began = time.monotonic()
+        try:
+            result = dupsift.spark.run(self.spark, inputs, two, **options)
+        except ds.Error as error:
+            self.broken.append(what)
+            self.say(what, here, cpu() - before, time.monotonic() - began, "", "", "", f"FAILED: {error}")
+            return None
+        differ = different(native, result)
+        there = cpu() - before
+        counts = [len(result.pairs()), len(result.clusters()), len(result.removed())]
+        self.say(what, here, there, time.monotonic() - began, *counts, f"DIFFERENT: {', '.join(differ)}" if differ else "the same")
+        self.broken += [what] * bool(differ)
+        return result
+
+    def tables(self) -> None:
+        self.law("default, mixed-100m (the session begins)", self.mixed)
+        self.law("broad, mixed-100m", self.mixed, preset="broad")
+        self.law("minhash, mixed-100m", self.mixed, algorithms="minhash")
+
+    def killed(self) -> None:
+        """The executor goes while tasks of that step are at work on it."""
+        # The default's steps: counts first, then one that signs after them.
+        signs = lambda step: isinstance(step, dict) and step["Map"]["signs"]
+        for name, is_it in [("sign", signs), ("group", lambda step: step == "Group"), ("judge", lambda step: step == "Judge")]:
+            killed: list[int] = []
+
+            def begins(step: str, is_it=is_it, killed=killed) -> None:
+                if not killed and is_it(json.loads(step)):
+                    killed.append(0)
+                    threading.Thread(target=self.kill, args=(killed,), daemon=True).start()
+
+            Counted.at_step = staticmethod(begins)
+            result = self.law(f"default, mixed-100m, an executor killed in {name}", self.mixed, task_bytes=8 << 20)
+            Counted.at_step = staticmethod(lambda step: None)
+            if result is not None and (not killed or killed[0] == 0 or killed[0] in processes()):
+                self.broken.append(f"killed in {name}")
+                self.say(f"no executor was killed in {name}: {killed}")
+
+    def kill(self, killed: list[int]) -> None:
+        tracker, until = self.spark.sparkContext.statusTracker(), time.monotonic() + 120
+        while time.monotonic() < until:
+            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+            if any(stage and stage.numActiveTasks > 1 for stage in stages):
+                executors = [number for number, (_, _, line) in processes().items() if "CoarseGrainedExecutorBackend" in line]
+                killed[0] = min(executors)
+                os.kill(killed[0], signal.SIGKILL)
+                return
+            time.sleep(0.01)
+
+    def hot(self) -> None:
+        rows = self.arguments.rows
+        words, chance = stems(12), random.Random(5)
+        # 12! orders, and 10^6 draws: some come twice, which are copies; so they are drawn until so many differ.
+        orders: set[str] = set()
+        while len(orders) < rows:
+            orders.add(" ".join(chance.sample(words, len(words))))
+        texts = sorted(orders)
+        for count, algorithms in [(rows, "tf"), (rows // 10, "minhash:unit=word,ngram=1,bands=2,verify=none")]:
+            file = self.work / "hot.parquet"
+            write(file, texts[:count])
+            self.law(f"{algorithms}, a key of {count:,} rows", file, algorithms=algorithms, remove_if="pair", task_bytes=8 << 20)
+
+    def chain(self) -> None:
+        documents, wide = self.arguments.documents, 20
+        words = stems(documents + wide)
+        file = self.work / "chain.parquet"
+        write(file, [" ".join(words[at : at + wide]) for at in range(documents)])
+        for rule in ("pair", "contained"):
+            what = f"cosine:threshold=0.93, a chain of {documents:,} documents, --remove-if {rule}"
+            result = self.law(what, file, algorithms="cosine:threshold=0.93", remove_if=rule, task_bytes=2 << 20)
+            if result is not None:
+                (cosine,) = result.report["algorithms"]
+                if (cosine["clusters"], cosine["largest_cluster"]) != (1, documents):
+                    self.broken.append(what)
+                    self.say(f"the chain is no chain: {cosine['clusters']} clusters, the largest of {cosine['largest_cluster']}")
+
+    def twice(self) -> None:
+        files = self.work / "five"
+        shifted(self.mixed, files)
+        for run in ("first", "second", "third"):
+            self.law(f"exact,cosine:preset=versions, 500 MB, {run} run of the session", files, algorithms="exact,cosine:preset=versions")
+
+    def bytes(self) -> None:
+        samples = self.arguments.corpora / "data-samples" / "docs"
+        for name, corpus, options in [
+            ("data-samples", samples, {"algorithms": "all"}),
+            ("mixed-100m", self.mixed, {}),
+            ("mixed-100m", self.mixed, {"preset": "broad"}),
+        ]:
+            Counted.shuffled.clear(), Counted.collected.clear()
+            result = self.law(f"{options or 'default'}, {name}", corpus, **options)
+            if result is not None:
+                self.told(name, result)
+
+    def told(self, name: str, result: ds.Result) -> None:
+        documents, labels = result.report["documents"]["total"], [one["label"] for one in result.report["algorithms"]]
+        by: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter(), Counter()])
+        for place, counts in enumerate((Counted.shuffled, Counted.collected)):
+            for code, size in counts.items():
+                kind = KINDS[code >> 16]
+                by[labels[code & 0xFFFF] if kind in OF_A_MEMBER else "all"][place][kind] += size
+        shown = lambda counts: ", ".join(f"{kind} {size / documents:.1f}" for kind, size in counts.most_common() if size / documents >= 0.05)
+        for label, (shuffled, collected) in by.items():
+            sums = [sum(counts.values()) / documents for counts in (shuffled, collected)]
+            self.say(name, label, sums[0], shown(shuffled), sums[1], shown(collected))
+
+
+def different(one: ds.Result, two: ds.Result) -> list[str]:
+    """The tables that are not the same in every column and row."""
+    files = [{str(path.relative_to(result.path)) for path in result.path.rglob("*.parquet")} for result in (one, two)]
+    read = lambda result, file: pq.ParquetFile(result.path / file).read()
+    return sorted(files[0] ^ files[1]) + [file for file in sorted(files[0] & files[1]) if read(one, file) != read(two, file)]
+
+
+def stems(count: int) -> list[str]:
+    """So many words of ten letters that differ."""
+    syllables = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
+    words = map("".join, itertools.product(syllables, repeat=5))
+    # Those that follow each other differ in all places.
+    return [word[::-1] for word in itertools.islice(words, count)]
+
+
+def write(file: Path, texts: list[str]) -> None:
+    ids = [f"d{number}" for number in range(len(texts))]
+    pq.write_table(pa.table({"id": ids, "text": texts}), file, row_group_size=max(1, len(texts) // 8))
+
+
+def shifted(docs: Path, to: Path) -> None:
+    """The corpus five times: letters and characters shifted, so that copies of one document are not alike."""
+    to.mkdir()
+    table = pa.concat_tables([pq.ParquetFile(path).read() for path in sorted(docs.glob("*.parquet"))])
+    alphabets = [("a", 26), ("A", 26), ("а", 32), ("А", 32), ("一", 0x9FA5 - 0x4E00)]
+    for copy in range(COPIES):
+        moved = {ord(first) + at: ord(first) + (at + copy * (997 if size > 99 else 5)) % size for first, size in alphabets for at in range(size)}
+        shift = lambda text, moved=moved: None if text is None else text.translate(moved)
+        columns = {name: table[name] for name in table.column_names}
+        columns["text"] = pa.array(map(shift, table["text"].to_pylist()), table.schema.field("text").type)
+        columns["id"] = pa.array((f"{copy}-{id}" for id in table["id"].to_pylist()), table.schema.field("id").type)
+        pq.write_table(pa.table(columns), to / f"part-{copy}.parquet", compression="zstd", row_group_size=5_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="the folder that holds mixed-100m and data-samples")
+    parser.add_argument("--only", default=",".join(LAWS), metavar="LAWS", help="those of these laws [all]")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the hot key [1000000]")
+    parser.add_argument("--documents", type=int, default=100_000, help="documents of the chain [100000]")
+    arguments = parser.parse_args()
+    unknown = set(arguments.only.split(",")) - set(LAWS)
+    if unknown:
+        parser.error(f"no such law: {', '.join(sorted(unknown))}; there are {', '.join(LAWS)}")
+    for name in ("mixed-100m", "data-samples"):
+        if not (arguments.corpora / name / "docs").is_dir():
+            parser.error(f"{arguments.corpora} holds no {name}; expected this folder with docs/ in it")
+    with tempfile.TemporaryDirectory() as work:
+        laws = Laws(arguments, Path(work))
+        laws.say("law", "native, CPU s", "Spark, CPU s", "Spark, s", "pairs", "in clusters", "removed", "tables")
+        laws.say("---", *["---:"] * 6, "---")
+        for law in LAWS:
+            if law in arguments.only.split(","):
+                getattr(laws, law)()
+        laws.spark.stop()
+    print(f"Laws that broke: {', '.join(laws.broken)}" if laws.broken else "No law broke.")
+    sys.exit(1 if laws.broken else 0)
+
+
+if __name__ == "__main__":
+    main()
