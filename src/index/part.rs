@@ -18,7 +18,7 @@ use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub const KEPT_DOC: &str = "kept_doc";
 /// Bytes of a page.
 const PAGE: usize = 8 << 10;
 /// Rows that are encoded before the size of a page is looked at.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 2;
 /// Rows of a row group.
 const GROUP_ROWS: usize = 1 << 17;
 
@@ -64,12 +64,23 @@ impl PartWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
+        let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
+        PartWriter::with(path, schema, small.set_compression(zstd))
+    }
+
+    /// A new file that is read once, as a whole, and goes then.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        PartWriter::with(path, schema, WriterProperties::builder())
+    }
+
+    fn with(path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<PartWriter> {
         let file = File::create_new(path).map_err(Error::io("create", path))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default()))
+        let properties = properties
             .set_dictionary_enabled(false)
-            .set_data_page_size_limit(PAGE)
-            .set_write_batch_size(AT_ONCE)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by("dupsift index 1".to_owned())
             .build();

@@ -111,7 +111,12 @@ impl Expanding<'_> {
                 if self.reader.are_old(x, y) {
                     return Ok(());
                 }
-                self.push((&mut to.writer, &mut to.record), &of_both(&*self.bound.signer, pair, x, y))
+                let pair = of_both(&*self.bound.signer, pair, x, y);
+                // Equal documents of an index are no pair here, so their class has not noted them.
+                if self.reader.base > 0 {
+                    self.alike.note(&pair);
+                }
+                self.push((&mut to.writer, &mut to.record), &pair)
             })?;
             let old = (self.old(a), self.old(b));
             to.of_night += (a.len() as u64 - old.0) * (b.len() as u64 - old.1);

@@ -136,6 +136,7 @@ pub fn accept(of: &IndexReport, publish: &mut dyn FnMut() -> Result<PathBuf>) ->
         )));
     };
     next.intend(dir)?;
+    stop_at("intent");
     let out = publish()?;
     stop_at("output");
     index.publish(next)?;

@@ -187,7 +187,7 @@ impl<'i> Joining<'i> {
                     let batch = self.as_input(&batch)?;
                     let writer = match &mut writer {
                         Some(writer) => writer,
-                        None => writer.insert(PartWriter::create(&path, batch.schema())?),
+                        None => writer.insert(PartWriter::create_passing(&path, batch.schema())?),
                     };
                     writer.write(&batch)
                 })?;

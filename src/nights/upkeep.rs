@@ -22,6 +22,8 @@ use crate::spelling::opt;
 
 /// So many files of rows of about one size become one.
 const TOGETHER: usize = 8;
+/// More folders than this are merged, whatever their sizes.
+const MANY: usize = 20;
 
 /// An index that stands.
 ///
@@ -95,13 +97,25 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// The place of the first of eight neighbours of about one size. The last night stays by itself, for it may be made again.
+/// The place of the first of eight neighbours of about one size: the largest has no more than twice the mean. So a row is written anew
+/// when its folder becomes four times as large at the least. Where sizes go up and down, and folders become many, the smallest
+/// neighbours are merged. The last night stays by itself, for it may be made again.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
-    let bytes = |rows: &Rows| rows.files.iter().map(|file| file.bytes).sum::<u64>();
-    let level = |rows: &Rows| bytes(rows).max(1).ilog2() / 3;
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
-    let alike = |rows: &[Rows]| rows.iter().map(level).max().zip(rows.iter().map(level).min());
-    older.windows(TOGETHER).position(|rows| alike(rows).is_some_and(|(most, least)| most - least <= 1))
+    mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
+}
+
+fn mergeable_of(sizes: &[u64]) -> Option<usize> {
+    let is_even = |sizes: &[u64]| {
+        let largest = sizes.iter().max().copied().unwrap_or_default();
+        largest * TOGETHER as u64 <= 2 * sizes.iter().sum::<u64>()
+    };
+    let smallest = || {
+        let sums = sizes.windows(TOGETHER).map(|sizes| sizes.iter().sum::<u64>()).enumerate();
+        sums.min_by_key(|(_, sum)| *sum).map(|(at, _)| at)
+    };
+    let even = sizes.windows(TOGETHER).position(is_even);
+    even.or_else(|| if sizes.len() > MANY { smallest() } else { None })
 }
 
 fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Result<Rows> {
@@ -208,5 +222,38 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
             index.dir().display(),
             if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Merges after each night, as `compact` does; gives what was written anew, and how many folders there were at most.
+    fn nights(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
+        let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
+        for size in sizes {
+            folders.push(size);
+            while let Some(at) = mergeable_of(&folders[..folders.len() - 1]) {
+                let merged: u64 = folders[at..at + TOGETHER].iter().sum();
+                anew += merged;
+                folders.splice(at..at + TOGETHER, [merged]);
+            }
+            most = most.max(folders.len());
+        }
+        (anew as f64 / folders.iter().sum::<u64>() as f64, most)
+    }
+
+    #[test]
+    fn rows_are_written_anew_seldom_and_folders_stay_few() {
+        let (anew, most) = nights((0..30).map(|_| 100));
+        assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
+        let (anew, most) = nights((0..365).map(|_| 100));
+        assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
+        // Nights of very different sizes, some nearly empty.
+        let size =
+            |night: u64| [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(crate::hash::splitmix64(3, night) % 10) as usize];
+        let (anew, most) = nights((0..365).map(size));
+        assert!(anew <= 6.0 && most <= MANY + 2, "{anew} {most}");
     }
 }

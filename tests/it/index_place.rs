@@ -94,6 +94,24 @@ impl Nights {
         texts.map(|(night, text)| seen.insert(text, night).is_some()).collect()
     }
 
+    /// How much the documents of a pair say of each other is what one run in the order of nights tells: what was looked at is the same.
+    pub fn says_as(&self, ordered: &Path) {
+        let surplus = self.surplus();
+        for label in labels(ordered) {
+            let all = shares(ordered, &label);
+            for night in 0..self.docs.len() {
+                let (begins, ends) = (self.begins(night), self.begins(night + 1));
+                let is_asked = |a: i64, b: i64| (begins..ends).contains(&b) && (a >= begins || !surplus[a as usize]);
+                let expected: Vec<_> = all.iter().filter(|(a, b, _)| is_asked(*a, *b)).collect();
+                let found = shares(&self.out(night), &label);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_eq!(found, *expected, "{label}, night {night}");
+                }
+                assert_eq!(found.len(), expected.len(), "{label}, night {night}");
+            }
+        }
+    }
+
     /// By label: the documents that pairs of all nights connect are those of one cluster of one run.
     pub fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
@@ -183,6 +201,14 @@ pub fn same(doc: &Doc) -> Doc {
 pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
     let (verb, more) = more.split_first().unwrap();
     Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
+}
+
+/// The documents of each pair, and how much of either stands in the other: words, then numbers.
+fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
+    let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
+    let columns = ["contained_a", "contained_b", "numbers_a", "numbers_b"].map(|name| table.floats(name));
+    let docs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).enumerate();
+    docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
 /// By document: the least one that links connect it with.
