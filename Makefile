@@ -19,6 +19,7 @@
 #   make family CORPORA=DIR [WRITE=FILE]                           what each algorithm finds and costs in one run of all
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
+#   make nights CORPUS=DIR [WRITE=FILE] [ARGS="--nights 10"]       thirty nights with an index, really run, beside one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
 #   make recording                                                 a run in a terminal, recorded: docs/recording.svg
@@ -48,7 +49,7 @@ export ROOM CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth hostile golden book recording venv clean
+.PHONY: help dedup wheel spark python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -171,6 +172,12 @@ growth: venv
 	  echo 'CORPORA is missing: the folder that holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/growth.py "$$CORPORA" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"}
+
+nights: venv
+	@if [ -z "$$CORPUS" ]; then \
+	  echo 'CORPUS is missing: a folder of Parquet files with id, text, lang and source, such as: make nights CORPUS=data-samples' >&2; exit 2; fi
+	$(CARGO) build --release --bin dupsift
+	@$(VENV_PYTHON) scripts/nights.py "$$CORPUS" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"} $(ARGS)
 
 hostile: venv
 	$(CARGO) build --release --bin dupsift

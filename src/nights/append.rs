@@ -120,13 +120,10 @@ pub fn append(
 /// A full disk.
 pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)?;
-    next.intend(index.dir())?;
-    stop_at("intent");
-    Ok(())
+    next.intend(index.dir()).map(|()| stop_at("intent"))
 }
 
-/// Names the folders of a night whose result a guard holds back in `folder`, and writes down what the next generation will be if it is
-/// accepted.
+/// Names the folders of a night whose result a guard holds back in `folder`, and writes down the generation that it would make.
 ///
 /// # Errors
 /// A full disk.
@@ -229,7 +226,7 @@ fn write_parts(
     night: &Night<'_>,
     stored: &AtomicBits,
 ) -> Result<Vec<Part>> {
-    let fates = fates(engine, reader, night.decided)?;
+    let fates = fates(engine, reader, night)?;
     let id = night.ids.id_type().0;
     let view = View::first(engine, reader);
     let surplus = (night.copies.clone(), reader.base);
@@ -260,12 +257,14 @@ fn write_parts(
     Ok(written.into_iter().zip(files).map(|((_, first_doc, rows), file)| Part { file, first_doc, rows }).collect())
 }
 
-/// By document of the corpus: the number in the index of the one that it goes for, plus one; 0 where it stays.
-fn fates(engine: &Engine<'_>, reader: &Reader<'_>, decided: Option<&Decided>) -> Result<AtomicCells<u64>> {
+/// By document of the corpus: the number in the index of the one that it goes for, plus one; 0 where its text stays. A text is known by
+/// its first document, which others go for.
+fn fates(engine: &Engine<'_>, reader: &Reader<'_>, night: &Night<'_>) -> Result<AtomicCells<u64>> {
     let fates = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
-    let Some(decided) = decided else { return Ok(fates) };
+    let Some(decided) = night.decided else { return Ok(fates) };
     removals::each(decided, engine.budget.a_thread, |doc, kept| {
-        if let Some(own) = doc.checked_sub(reader.base) {
+        let kept = night.copies.representative(kept);
+        if let Some(own) = doc.checked_sub(reader.base).filter(|_| kept != doc) {
             fates.store(own as usize, reader.number(kept) + 1);
         }
         Ok(())

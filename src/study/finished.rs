@@ -147,19 +147,26 @@ impl Finished {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
+    /// Checks that its tables name documents of its corpus alone.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a later night of an index.
+    pub fn is_of_its_corpus(&self) -> Result<()> {
+        let Some(index) = self.report.index.as_ref().filter(|index| index.first_doc > 0) else { return Ok(()) };
+        Err(Error::usage(format!(
+            "{} was matched against the index {}: its tables name documents that are not in its corpus; expected an output of a run without {} or of the first one with it",
+            self.dir.display(),
+            index.folder,
+            opt("index")
+        )))
+    }
+
     /// The corpus of the run, opened again with the options of its record.
     ///
     /// # Errors
     /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did; a request to stop.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-        if let Some(index) = self.report.index.as_ref().filter(|index| index.first_doc > 0) {
-            return Err(Error::usage(format!(
-                "{} was matched against the index {}: its tables name documents that are not in its corpus; expected an output of a run without {} or of the first one with it",
-                self.dir.display(),
-                index.folder,
-                opt("index")
-            )));
-        }
+        self.is_of_its_corpus()?;
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
                 "{} is of a run over standard input, whose texts are gone; expected an output of a run over files",

@@ -67,6 +67,7 @@ pub fn write_again(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Option<String>> {
+    finished.is_of_its_corpus()?;
     if let Ok(options) = &options {
         check_resources(options)?;
     }

@@ -148,7 +148,6 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [
         ("three_plus_five:chain=neighbours", &[][..]),
         ("minhash:verify=jaccard:0.5", &["--remove-if", "pair", "--chain", "remove"]),
-        ("minhash:verify=jaccard:0.3,margin=0.1", &["--remove-if", "pair"]),
     ] {
         let mut place = Nights::new(algorithms);
         place.more = more.iter().map(|&word| word.to_owned()).collect();

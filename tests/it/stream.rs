@@ -173,6 +173,10 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
         let more = [&same[..], &["--filter", filter.to_str().unwrap()]].concat();
         stream(&two.with_extension("parquet"), &two, &more).ends_with(0);
         assert!(flags_of(&one).chain(flags_of(&two)).eq(flags.into_iter()), "{name}");
+        if name != "samples" {
+            // A band that came more than 15 times is known for ever.
+            continue;
+        }
         // What is forgotten is new again.
         let input = one.with_extension("parquet");
         let forget = [&more[..], &["--forget", input.to_str().unwrap(), "--overwrite"]].concat();
