@@ -22,6 +22,9 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
+/// Takes the number of a row and its record, none where it is no text, and says whether more are wanted.
+type EachRecord<'e> = dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed> + 'e;
+
 /// By commas.
 pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
 /// By tabs.
@@ -34,12 +37,7 @@ impl Separated {
     }
 
     /// Calls `each` with the fields of each record behind the names, and the number of the row; until it says no.
-    fn each_record(
-        &self,
-        file: File,
-        coding: Coding,
-        each: &mut dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed>,
-    ) -> std::result::Result<(), Failed> {
+    fn each_record(&self, file: File, coding: Coding, each: &mut EachRecord<'_>) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
         let coding = coding.resolved(&file).map_err(failed)?;
         let text = coding.text(file).map_err(failed)?;
