@@ -1,10 +1,7 @@
-//! Inputs of every form from outside: standard input, separated values, Arrow files; and traditional characters read as simplified ones.
+//! Inputs of every form from outside: standard input, separated values; and traditional characters read as simplified ones.
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
-
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
 
 use crate::kit::{Ran, Table, doc_pairs, program, record, run};
 
@@ -106,25 +103,18 @@ fn tables_of_every_form_hold_one_corpus() {
     std::fs::write(of("b.csv"), format!("id,text\r\n{quoted}")).unwrap();
     let tabs: String = texts.iter().enumerate().map(|(id, text)| format!("{id}\t{text}\n")).collect();
     std::fs::write(of("c.tsv"), format!("id\ttext\n{tabs}")).unwrap();
-    let text: ArrayRef = Arc::new(StringArray::from(texts.to_vec()));
-    let rows = RecordBatch::try_from_iter([("text", text)]).unwrap();
-    let mut writer =
-        arrow_ipc::writer::FileWriter::try_new(File::create(of("d.arrow")).unwrap(), &rows.schema()).unwrap();
-    writer.write(&rows).unwrap();
-    writer.finish().unwrap();
-    for name in ["a.jsonl", "b.csv", "c.tsv", "d.arrow"] {
+    for name in ["a.jsonl", "b.csv", "c.tsv"] {
         let out = folder.path().join(format!("out of {name}"));
         run(&[&of(name)], &out, &[]).ends_with(0);
         assert_eq!(doc_pairs(&out, "exact"), [(0, 2)], "{name}");
     }
-    // All of them together: twelve rows, of which three texts of four files each are equal.
+    // All of them together: nine rows, the texts of three files each are equal.
     let out = folder.path().join("out of all");
-    let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv", "d.arrow"].map(of).to_vec();
+    let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);
-    assert_eq!(record(&out)["removal"]["removed"], 10);
-    // Arrow files are not copied in part; separated values are, with their names.
+    assert_eq!(record(&out)["removal"]["removed"], 7);
+    // Separated values are copied with their names.
     let copied = folder.path().join("copied");
-    run(&[&of("d.arrow")], &copied, &["--corpus", "keep"]).ends_with(2).says(&["Arrow files are not copied"]);
     run(&[&of("b.csv")], &copied, &["--corpus", "keep"]).ends_with(0);
     let expected =
         format!("id,text\r\n{}", quoted.lines().take(2).map(|line| format!("{line}\r\n")).collect::<String>());

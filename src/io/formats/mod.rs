@@ -1,5 +1,6 @@
 //! The formats of input files: one file each, and one line each in [`FORMATS`].
 
+#[cfg(feature = "arrow-files")]
 mod arrow;
 mod json_lines;
 mod parquet;
@@ -15,11 +16,12 @@ use std::path::Path;
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
 
 /// All formats, in the order in which messages name them.
-const FORMATS: [&dyn Format; 8] = [
+const FORMATS: &[&dyn Format] = &[
     &parquet::Parquet,
     &json_lines::JsonLines,
     &separated::COMMAS,
     &separated::TABS,
+    #[cfg(feature = "arrow-files")]
     &arrow::Arrow,
     &web_archive::WebArchive,
     &whole_file::TextFile,
@@ -32,7 +34,7 @@ pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packin
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
     let ends = |format: &&dyn Format| format.endings().iter().any(|ending| stem.ends_with(ending));
-    let format = FORMATS.into_iter().find(ends)?;
+    let format = FORMATS.iter().copied().find(ends)?;
     let taken = (packing == Packing::Plain || format.is_packed()) && (whole_files || !format.is_whole());
     taken.then_some((format, packing))
 }
@@ -51,7 +53,7 @@ pub fn endings() -> String {
         let all = std::iter::once((*usual).to_owned()).chain(packed).collect::<Vec<_>>().join(", ");
         Some(if others.is_empty() { all } else { format!("{all} (or {} for {usual})", others.join(", ")) })
     };
-    FORMATS.into_iter().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
+    FORMATS.iter().copied().filter(|format| !format.is_whole()).filter_map(said).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether one of these endings is that of a file that can be one document.
@@ -82,7 +84,7 @@ mod tests {
             ("a.csv", Some("CSV")),
             ("a.TSV.gz", Some("TSV in gzip")),
             ("a.xlsx", None),
-            ("a.feather", Some("Arrow IPC")),
+            ("a.feather", cfg!(feature = "arrow-files").then_some("Arrow IPC")),
             ("a.arrow.gz", None),
         ] {
             assert_eq!(named(name).as_deref(), expected, "{name}");
@@ -110,11 +112,12 @@ mod tests {
     }
 
     #[test]
+    #[cfg(not(feature = "arrow-files"))]
     fn messages_name_every_ending() {
         assert_eq!(
             endings(),
             ".parquet, .jsonl, .jsonl.gz, .jsonl.zst (or .ndjson, .json for .jsonl), .csv, .csv.gz, .csv.zst, .tsv, .tsv.gz, .tsv.zst, \
-             .arrow (or .feather for .arrow), .warc, .warc.gz, .warc.zst (or .wet for .warc)"
+             .warc, .warc.gz, .warc.zst (or .wet for .warc)"
         );
     }
 }

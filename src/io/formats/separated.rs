@@ -22,7 +22,7 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
-/// Takes a record, none where it cannot be read, and its number; says whether more are wanted.
+/// Takes the number of a row and its record, none where it is no text, and says whether more are wanted.
 type EachRecord<'e> = dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// By commas.
