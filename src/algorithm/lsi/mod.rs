@@ -157,7 +157,11 @@ impl Sign for LsiSigner<'_> {
     }
 
     fn all_with_all(&self) -> Option<AllWithAll> {
-        if let Join::Exact(all) = &self.join { Some(AllWithAll { rows: all.blocks(), instead: "join=bits" }) } else { None }
+        if let Join::Exact(all) = &self.join {
+            Some(AllWithAll { rows: all.blocks(), instead: "join=bits" })
+        } else {
+            None
+        }
     }
 }
 

@@ -21,7 +21,9 @@ mod bitmap;
 mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::{Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
+use crate::algorithm::contract::{
+    Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify,
+};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -208,7 +210,11 @@ impl Sign for ShinglesSigner<'_> {
     }
 
     fn all_with_all(&self) -> Option<AllWithAll> {
-        if let Join::Exact(all) = &self.join { Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" }) } else { None }
+        if let Join::Exact(all) = &self.join {
+            Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" })
+        } else {
+            None
+        }
     }
 
     fn sketch_words(&self) -> usize {
