@@ -36,6 +36,16 @@ fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
+/// The rate of one of so many keys, where one of them is to be wrong at this rate.
+pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
+    if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
+}
+
+/// The rate at which one of so many keys is wrong, each of which is at this rate.
+pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
+    if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
+}
+
 impl CountingBloom {
     /// The bytes of counters that so many keys take at that rate of false positives.
     pub fn bytes_for(keys: u64, rate: f64) -> u64 {

@@ -22,7 +22,7 @@ use crate::spelling::opt;
 
 /// So many files of rows of about one size become one.
 const TOGETHER: usize = 8;
-/// More folders than this are merged, whatever their sizes.
+/// More folders than this are merged, also where their sizes are uneven.
 const MANY: usize = 20;
 
 /// An index that stands.

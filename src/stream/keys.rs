@@ -4,8 +4,7 @@
 //! filter a band would have (LSHBloom: Khan and others 2024). With k keys a document that is new is flagged with the chance
 //! 1 - (1 - p)^k, where p is that of one key; so the filter is made for p = 1 - (1 - rate)^(1/k).
 
-use crate::bloom::CountingBloom;
-use crate::float;
+use crate::bloom::{CountingBloom, rate_of_any, rate_of_each};
 use crate::hash::combine;
 use crate::row::{Reason, Signatures};
 use crate::text::Analysis;
@@ -65,7 +64,7 @@ pub(super) struct Sizing {
 impl Sizing {
     /// The rate of one key.
     pub fn of_one(self) -> f64 {
-        if self.each == 1 { self.rate } else { -float::exp_m1(float::ln(1.0 - self.rate) / self.each as f64) }
+        rate_of_each(self.rate, self.each)
     }
 
     /// Bytes of a filter for so many documents.
@@ -85,8 +84,7 @@ impl Sizing {
 
     /// The share of new documents that are flagged by chance, once so many were inserted.
     pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
-        let of_one = filter.false_positives(documents.saturating_mul(self.each));
-        if self.each == 1 { of_one } else { 1.0 - float::pow(1.0 - of_one, self.each as f64) }
+        rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
     }
 }
 

@@ -128,8 +128,6 @@ fn what_stays_over_nights_is_what_stays_of_one_run() {
         (MEMBERS, vec!["--remove-if", "pair"]),
         (MEMBERS, decides("simhash")),
         (MEMBERS, decides("three_plus_five")),
-        (MEMBERS, decides("versions")),
-        (MEMBERS, decides("checked")),
     ] {
         let place = law_with(algorithms, &more, dealt(made_docs(300), 3, 6));
         let ordered = in_order(&place);

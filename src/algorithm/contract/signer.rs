@@ -62,8 +62,8 @@ pub trait Match: Send + Sync {
     /// Whether equal keys at one position alone make a duplicate, so that a group stands for all its pairs and costs n.
     fn is_equivalence(&self) -> bool;
 
-    /// Whether documents that share one key of several, at one position each, are candidates whatever else their rows say, as those are
-    /// that meet in a band.
+    /// Whether documents that share one key of several, each of which has a position of its own, are candidates by that alone, as
+    /// those are that meet in a band.
     fn meets_by_any_key(&self) -> bool {
         false
     }
