@@ -9,6 +9,7 @@ thread has all of its time on the path. Two figures are shown:
     spread   CPU seconds of this run over its path: how evenly these threads share the work;
     speed-up CPU seconds of the run with the fewest threads over the path of this one: what as many cores would gain at the most.
 
+Nothing is put down for a later run: many threads on few cores would reach the time for it, which as many cores do not.
 Waiting for locks and for memory that all cores share is in neither of them. Of several runs the one with the middle path counts. The
 program writes the times of threads at --log-format json with RUST_LOG=debug; it takes Linux.
 """
@@ -25,7 +26,7 @@ from pathlib import Path
 def measure(program, inputs, algorithms, threads):
     """CPU seconds of all, seconds of the path, and the stages as (name, serial, busiest, all)."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [program, "run", *inputs, "--out", f"{folder}/out", "--threads", str(threads), "--log-format", "json"]
+        command = [program, "run", *inputs, "--out", f"{folder}/out", "--threads", str(threads), "--log-format", "json", "--checkpoint", "never"]
         command += ["--algorithms", algorithms] if algorithms else []
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, "RUST_LOG": "debug"}, text=True)
         lines = process.stderr.read().splitlines()
