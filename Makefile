@@ -5,6 +5,7 @@
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
 #   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL] the same on Apache Spark; two workers on this machine if no MASTER
 #   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
+#   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
 #   make test                                                      everything that must hold
 #   make test-browser                                              report.html by axe-core in Chromium, at two widths; screenshots
@@ -49,7 +50,7 @@ export ROOM CORPUS OUT ALGORITHMS MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test room test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth nights hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -96,6 +97,14 @@ spark:
 	  echo 'CORPUS is missing: say which corpus, such as: make spark CORPUS=data-samples/docs' >&2; exit 2; fi
 	@$(MAKE) --no-print-directory wheel .venv-spark/ready
 	@sh scripts/spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl $(ARGS)
+
+spark-laws:
+	@if [ -z "$$CORPORA" ]; then \
+	  echo 'CORPORA is missing: the folder that holds mixed-100m and data-samples' >&2; exit 2; fi
+	@$(MAKE) --no-print-directory wheel .venv-spark/ready
+	@JAVA_HOME=$$(sh scripts/java.sh) && export JAVA_HOME && \
+	  "$(SPARK_PYTHON)" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$(CURDIR)"/dist/dupsift-*.whl && \
+	  "$(SPARK_PYTHON)" scripts/spark_laws.py "$$CORPORA" $(ARGS)
 
 unit:
 	@if $(CARGO) nextest --version >/dev/null 2>&1; then $(CARGO) nextest run --release --no-fail-fast; else $(CARGO) test --release --no-fail-fast; fi
