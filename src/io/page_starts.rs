@@ -74,7 +74,10 @@ mod tests {
         assert_eq!((one.len(), eight.len()), (16, 68), "{one:?} {eight:?}");
         for (rows, threads) in [(one, 1), (eight, 8)] {
             assert_eq!(rows.iter().sum::<u64>(), 100_000);
-            assert!(rows[0] <= 100_000 / (4 * threads) + 500 && rows[rows.len() - 2] == 1_000, "{rows:?}");
+            assert!(
+                rows[0] <= 100_000 / (4 * threads) + 500 && rows.iter().rev().take(3).all(|&some| some <= 1_000),
+                "{rows:?}"
+            );
         }
     }
 
