@@ -211,7 +211,10 @@ class Streams(unittest.TestCase):
         self.assertEqual(seen.keys, 4)
         self.assertLess(seen.false_positives, 0.001)
         with self.assertRaisesRegex(ValueError, "cannot be a key"):
-            ds.Stream("minhash", keys=10)
+            ds.Stream("simhash", keys=10)
+        near = ds.Stream("minhash", keys=1_000)
+        words = " ".join(f"word{at}" for at in range(200))
+        self.assertEqual(list(near.add([words, words + " more", "something else is said here"])), [False, True, False])
         with self.assertRaisesRegex(ValueError, "expected fewer keys"):
             ds.Stream("exact", keys=10**12, memory="1MB")
         with self.assertRaisesRegex(TypeError, "got one text"):
