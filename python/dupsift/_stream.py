@@ -15,8 +15,9 @@ class Stream:
 
     ``algorithm`` is one whose equal signatures alone make duplicates, without statistics of a corpus: ``exact``, ``tf`` or
     ``long_sent``, for example; by ``minhash`` or ``megashingles`` a text came before if one of its bands did. ``keys`` is the
-    number of texts that the filter is made for: of new texts no more than the share ``rate`` is flagged by chance then. A text that is not flagged is certainly new. ``memory`` is what the filter may take, in bytes or as
-    "1GiB"; without it there is no limit.
+    number of texts that the filter is made for: of new texts no more than the share ``rate`` is flagged by chance then. A text
+    that is not flagged is certainly new. ``memory`` is what the filter may take, in bytes or as "1GiB"; without it there is no
+    limit.
 
     ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory``.
 
