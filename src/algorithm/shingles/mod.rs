@@ -21,9 +21,8 @@ mod bitmap;
 mod rarest;
 mod shingle_set;
 
-use crate::algorithm::contract::{
-    Algorithm, AllWithAll, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify,
-};
+use crate::algorithm::contract::AllWithAll;
+use crate::algorithm::contract::{Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Sign, Signer, Verify};
 use crate::algorithm::kit::minwise::{Family, SEED};
 use crate::algorithm::kit::shingling::NGRAM;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
@@ -210,11 +209,8 @@ impl Sign for ShinglesSigner<'_> {
     }
 
     fn all_with_all(&self) -> Option<AllWithAll> {
-        if let Join::Exact(all) = &self.join {
-            Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" })
-        } else {
-            None
-        }
+        let Join::Exact(all) = &self.join else { return None };
+        Some(AllWithAll { rows: all.blocks(), instead: "join=lsh" })
     }
 
     fn sketch_words(&self) -> usize {
@@ -395,11 +391,9 @@ mod tests {
         assert!(exact.len() > 50);
         assert_eq!(lsh, exact);
         for sketch in ["min_s,s=100", "mod_m,m=5"] {
-            let of =
-                |threshold: f64| run(&Shingles, &format!("sketch={sketch},threshold={threshold}"), &texts).numbers();
             // The estimates are within .2 of the truth.
             let (loose, strict) = (run(&Shingles, "threshold=0.3", &texts), run(&Shingles, "threshold=0.7", &texts));
-            let found = of(0.5);
+            let found = run(&Shingles, &format!("sketch={sketch},threshold=0.5"), &texts).numbers();
             assert!(strict.numbers().is_subset(&found) && found.is_subset(&loose.numbers()), "{sketch}");
         }
     }
