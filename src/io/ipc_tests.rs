@@ -126,7 +126,7 @@ fn damage_is_told_and_never_a_panic() {
         for place in (0..all.len()).step_by(31) {
             let mut damaged = all.clone();
             damaged[place] ^= 0x55;
-            // Whatever it gives, it is rows or a sentence.
+            // It gives rows or a sentence, and never panics.
             let _ = outcome(&damaged);
         }
         assert_eq!(outcome(all), Ok(60), "{at}");

@@ -1,4 +1,4 @@
-//! Tables as text: rows are those of the JSON lines that say the same, whatever quotes, line ends, marks and cuts there are.
+//! Tables as text: rows are those of the JSON lines that say the same, with any quotes, line ends, marks and cuts.
 
 use super::super::copying::Copying;
 use super::super::format::Shared;
@@ -81,7 +81,7 @@ fn a_file_has_to_name_its_columns() {
     assert!(refused(b"text,id,text\na,1,b\n").contains("two columns are called \"text\""));
     assert!(refused(b"\"text,id\na,1\n").contains("a quote is open at the end of the first line"));
     assert!(refused(b"te\xFFxt\na\n").contains("not UTF-8"));
-    // Nothing in it is no rows; a name twice that nobody asks for does not matter.
+    // An empty file has no rows; a name that stands twice does not matter where it is not asked for.
     assert_eq!([refused(b""), refused(b"\n\n"), refused(b"text,x,x\na,1,2\n")], ["", "", ""]);
 }
 
