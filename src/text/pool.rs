@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::beside::Frequency;
 use super::simd::Classes;
-use super::tokenizer::dict::Batch;
+use super::tokenizer::dict::best_path::Batch;
 use super::word::{Counted, Token, Word};
 
 /// Lists of more bytes than these are given back at once: a thread must not keep the size of its longest document.

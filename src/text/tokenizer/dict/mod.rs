@@ -34,7 +34,7 @@ use super::han_words::{HanWords, runs_of_han};
 use crate::error::{Error, Result};
 use crate::text::simd::Classes;
 
-mod best_path;
+pub(in crate::text) mod best_path;
 #[cfg(test)]
 mod laws;
 mod letters;
@@ -48,8 +48,6 @@ mod vocabulary;
 mod words;
 #[cfg(test)]
 mod write;
-
-pub use best_path::Batch;
 
 use best_path::Cutter;
 use letters::joins;
