@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -181,6 +183,36 @@ except KeyboardInterrupt as stopped:
         said, seconds = self.stopped(corpus, "minhash", 0.2)
         self.assertRegex(said, "^said: stop(ped|ping) (in|before)")
         self.assertLess(seconds, 2.0)
+
+    def test_another_wheel_is_another_build(self) -> None:
+        corpus = self.endless()
+        ours = Path(ds.__file__).parent
+        changed = self.folder.parent / f"{self.folder.name}-changed"
+        self.addCleanup(shutil.rmtree, changed)
+        shutil.copytree(ours, changed / "dupsift")
+        (library,) = (changed / "dupsift").glob("*.so")
+        with library.open("ab") as file:
+            file.write(b"\0")
+        builds = [self.build_of_a_killed_run(corpus, path) for path in (ours.parent, ours.parent, changed)]
+        self.assertEqual(builds[0], builds[1])
+        self.assertNotEqual(builds[0], builds[2])
+
+    def build_of_a_killed_run(self, corpus: Path, path: Path) -> str:
+        """What the ledger of a run says of the package in this folder, once a product is there."""
+        script = "import sys, dupsift; dupsift.run(sys.argv[1], out=sys.argv[2], algorithms='all', checkpoint='0s', resume=False)"
+        line = [sys.executable, "-c", script, str(corpus), str(self.folder / "out")]
+        ledger = self.folder / ".out.dupsift-work" / "ledger.json"
+        ledger.unlink(missing_ok=True)
+        with subprocess.Popen(line, env={**os.environ, "PYTHONPATH": str(path)}, stderr=subprocess.DEVNULL) as child:
+            until = time.monotonic() + 60
+            while not ledger.exists():
+                self.assertIsNone(child.poll(), "ended before a product was there")
+                self.assertLess(time.monotonic(), until, "no product was put down")
+                time.sleep(0.02)
+            child.kill()
+        build = json.loads(ledger.read_text())["ledger"]["build"]
+        self.assertRegex(build, "^[0-9a-f]{32}$")
+        return str(build)
 
     def test_the_program_stops_with_the_code_of_the_signal(self) -> None:
         corpus = self.endless()

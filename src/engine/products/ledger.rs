@@ -1,8 +1,11 @@
 //! The list of products, as this room reads and writes it.
 
 use std::collections::BTreeMap;
+use std::ffi::{CStr, OsStr};
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -98,18 +101,57 @@ pub fn read(dir: &Path) -> Result<Ledger> {
     }
 }
 
-/// The program, by the hash of its file: another one may make other products under the same keys.
+/// The program, by the hash of its files: another one may make other products under the same keys.
 pub fn build() -> String {
     let hash = || -> std::io::Result<u128> {
-        let (mut file, mut hash) = (File::open(std::env::current_exe()?)?, Xxh3::new());
-        let mut block = vec![0; 1 << 20];
-        loop {
-            match file.read(&mut block)? {
-                0 => return Ok(hash.digest128()),
-                bytes => hash.update(&block[..bytes]),
+        let (mut hash, mut block) = (Xxh3::new(), vec![0; 1 << 20]);
+        for path in own_files()? {
+            let mut file = File::open(path)?;
+            loop {
+                match file.read(&mut block)? {
+                    0 => break,
+                    bytes => hash.update(&block[..bytes]),
+                }
             }
         }
+        Ok(hash.digest128())
     };
     // A program that cannot read itself takes nothing up that another process left.
     hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
+}
+
+/// The file of the process, and that of the library where this code was loaded as one: in Python the process is its interpreter.
+fn own_files() -> std::io::Result<Vec<PathBuf>> {
+    let program = std::env::current_exe()?.canonicalize()?;
+    let library = loaded_from().filter(|path| path.is_absolute()).map(|path| path.canonicalize()).transpose()?;
+    let library = library.filter(|library| *library != program);
+    Ok([program].into_iter().chain(library).collect())
+}
+
+/// The file that this code was loaded from, as the loader calls it: of a program, how it was typed.
+#[allow(unsafe_code)]
+fn loaded_from() -> Option<PathBuf> {
+    let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+    let here = own_files as *const libc::c_void;
+    // SAFETY: the call writes to the struct that it is given, whose name is then none or a string that lives as long as the process does.
+    let name = unsafe {
+        let known = libc::dladdr(here, info.as_mut_ptr()) != 0;
+        let name = info.assume_init().dli_fname;
+        (known && !name.is_null()).then(|| CStr::from_ptr(name))
+    };
+    name.map(|name| PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_is_the_same_as_long_as_its_file_is() {
+        let program = std::env::current_exe().unwrap().canonicalize().unwrap();
+        assert_eq!(own_files().unwrap(), [program]);
+        assert_eq!(build(), build());
+        assert_eq!(build().len(), 32);
+        assert!(loaded_from().is_some());
+    }
 }
