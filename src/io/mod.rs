@@ -50,6 +50,7 @@ mod place;
 mod quotes;
 mod read;
 mod rest;
+mod row_groups;
 pub mod schema;
 pub mod segments;
 mod separated;

@@ -6,10 +6,10 @@
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard notices most damage when the file is read.
 
+use super::row_groups::RowGroups;
 use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
 use crate::error::{Error, Kind, Result};
-use ::parquet::arrow::ArrowWriter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::errors::ParquetError;
@@ -50,7 +50,7 @@ const GROUP_BYTES: usize = 16 << 20;
 /// Writes one Parquet file.
 pub struct TableWriter {
     path: PathBuf,
-    writer: ArrowWriter<File>,
+    groups: RowGroups,
     schema: SchemaRef,
     block_bytes: usize,
     pending: Vec<RecordBatch>,
@@ -89,12 +89,12 @@ impl TableWriter {
         // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
-        let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options).map_err(|e| failed(path, e))?;
+        let groups = RowGroups::new(file, schema.clone(), options).map_err(|error| failed(path, error))?;
         let path = path.to_path_buf();
         let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
         let block_bytes = if schema.fields().iter().any(is_view) { VIEWS_BLOCK_BYTES } else { BLOCK_BYTES };
         let (pending, pending_rows, pending_bytes, rows) = (Vec::new(), 0, 0, 0);
-        Ok(TableWriter { path, writer, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
+        Ok(TableWriter { path, groups, schema, block_bytes, pending, pending_rows, pending_bytes, rows })
     }
 
     /// Appends rows, a batch of the schema given.
@@ -127,7 +127,7 @@ impl TableWriter {
 
     /// Bytes of memory that the unfinished row group and the rows not yet encoded take, about.
     pub fn memory(&self) -> usize {
-        self.writer.memory_size() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
+        self.groups.memory() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
     }
 
     /// Finishes the file and makes it durable: rows, and bytes on disk.
@@ -136,8 +136,7 @@ impl TableWriter {
     /// [`Error::Io`] naming the file.
     pub fn close(mut self) -> Result<(u64, u64)> {
         self.write_block()?;
-        self.writer.finish().map_err(|error| failed(&self.path, error))?;
-        let file = self.writer.inner();
+        let file = self.groups.finish().map_err(|error| failed(&self.path, error))?;
         let bytes = file.sync_all().and_then(|()| file.metadata()).map_err(Error::io("write", &self.path))?.len();
         Ok((self.rows, bytes))
     }
@@ -153,12 +152,12 @@ impl TableWriter {
                 .map_err(Error::table(format!("gather rows of {}", self.path.display())))?,
         };
         let failed = |error| failed(&self.path, error);
-        if self.writer.in_progress_rows() + rows > GROUP_ROWS {
-            self.writer.flush().map_err(failed)?;
+        if self.groups.rows() + rows > GROUP_ROWS {
+            self.groups.flush().map_err(failed)?;
         }
-        self.writer.write(&block).map_err(failed)?;
-        if self.writer.in_progress_size() >= GROUP_BYTES {
-            self.writer.flush().map_err(failed)?;
+        self.groups.write(&block).map_err(failed)?;
+        if self.groups.rows() == GROUP_ROWS || self.groups.bytes() >= GROUP_BYTES {
+            self.groups.flush().map_err(failed)?;
         }
         Ok(())
     }

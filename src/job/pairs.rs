@@ -6,8 +6,9 @@
 use std::iter::Peekable;
 
 use arrow_array::builder::StringBuilder;
-use arrow_array::{Array, Float32Array, Int64Array, StringArray};
+use arrow_array::{Array, Float32Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::SchemaRef;
+use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::contents::{Alike, Compared, Shares};
 use super::group::Relation;
@@ -221,9 +222,10 @@ pub fn write(
     let path = stage.path().join(format!("pairs/algorithm={}/part-00000.parquet", bound.label));
     let schema = pair_schema(shown.ids.kind());
     let writer = TableWriter::create(&path, schema.clone())?;
-    let names = MatchedBy::new(bound.signer.rules());
-    let rows = Vec::with_capacity(FULL_ROWS);
-    let mut table = Table { writer, schema, shown, verified: bound.verify().is_some(), names, rows, forms: 0 };
+    let columns = Columns { schema, shown, verified: bound.verify().is_some(), rules: bound.signer.rules() };
+    let parts = if shown.ids.mean_bytes() <= MOST_ID_BYTES { PARTS.min(engine.pool.current_num_threads()) } else { 1 };
+    let (full, rows) = (parts * FULL_ROWS, Vec::with_capacity(parts * FULL_ROWS));
+    let mut table = Table { writer, columns, full, rows, forms: 0 };
     let bar = engine.bar(&format!("write pairs {}", bound.label), pairs.listed.partitions());
     for part in 0..pairs.listed.partitions() {
         let records = match pairs.listed.rows_of(part) {
@@ -260,72 +262,99 @@ fn before(
     Ok(())
 }
 
-/// The table of pairs while it is written: rows are gathered, for a column of ids is cheaper than one id after the other.
+/// The table of pairs while it is written: rows are gathered, for a column of ids is cheaper than one id after the other, and several
+/// batches of them are made at a time.
 struct Table<'t> {
     writer: TableWriter,
-    schema: SchemaRef,
-    shown: Shown<'t>,
-    verified: bool,
-    names: MatchedBy<'t>,
+    columns: Columns<'t>,
+    /// So many rows are gathered.
+    full: usize,
     rows: Vec<Pair>,
     forms: u64,
 }
+
+/// So many batches are made at a time, where ids are short on average. Each may have 8 MiB of ids.
+const PARTS: usize = 4;
+const MOST_ID_BYTES: u64 = 256;
 
 impl Table<'_> {
     #[inline]
     fn push(&mut self, engine: &Engine<'_>, pair: Pair) -> Result<()> {
         self.forms += u64::from(pair.is_form());
         self.rows.push(pair);
-        if self.rows.len() == FULL_ROWS {
+        if self.rows.len() == self.full {
             engine.go_on()?;
             self.write()?;
         }
         Ok(())
     }
 
-    /// Writes what was gathered: at once, but where ids are so long that it takes several batches.
+    /// Writes what was gathered. Rows whose ids are so long that they fill several batches follow one batch after the other.
     fn write(&mut self) -> Result<()> {
-        let docs = |of: fn(&Pair) -> u64| self.rows.iter().map(of).collect::<Vec<u64>>();
-        let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
-        let mut from = 0;
-        while from < self.rows.len() {
-            let id_a = self.shown.ids.column(&a[from..])?;
-            let id_b = self.shown.ids.column(&b[from..from + id_a.len()])?;
-            let rows = &self.rows[from..from + id_b.len()];
-            let reader = self.shown.reader;
-            let numbers =
-                |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| reader.number(doc) as i64));
-            let mut matched_by = StringBuilder::new();
-            rows.iter().for_each(|pair| matched_by.append_value(self.names.of(pair.matched)));
-            let to = from + rows.len();
-            let shares = |pair: &Pair| self.shown.compared?.shares(pair.a, pair.b, self.verified);
-            let shares: Vec<Option<[Shares; 2]>> = rows.iter().map(shares).collect();
-            let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
-            let told = |name: fn(&Related) -> &'static str| {
-                rows.iter().map(|pair| pair.told.as_ref().map(name)).collect::<StringArray>()
-            };
-            let columns = PairColumns {
-                id_a: id_a.slice(0, rows.len()),
-                id_b,
-                similarity: Float32Array::from_iter_values(rows.iter().map(|pair| pair.score.similarity)),
-                distance: rows.iter().map(|pair| pair.score.distance).collect(),
-                matched_by: matched_by.finish(),
-                verified: vec![self.verified; rows.len()].into(),
-                doc_a: numbers(&a[from..to]),
-                doc_b: numbers(&b[from..to]),
-                contained_a: column(|both| both[0].grams),
-                contained_b: column(|both| both[1].grams),
-                numbers_a: column(|both| both[0].numbers),
-                numbers_b: column(|both| both[1].numbers),
-                relation: told(|told| told.relation.name()),
-                why: told(|told| told.why.name()),
-                next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
-            };
-            self.writer.write(&columns.table(&self.schema)?)?;
-            from = to;
+        let parts: Vec<&[Pair]> = self.rows.chunks(FULL_ROWS).collect();
+        let batches: Vec<RecordBatch> = match parts[..] {
+            [part] => vec![self.columns.of(part)?],
+            _ => parts.par_iter().with_max_len(1).map(|part| self.columns.of(part)).collect::<Result<_>>()?,
+        };
+        for (part, batch) in parts.into_iter().zip(batches) {
+            let mut from = batch.num_rows();
+            self.writer.write(&batch)?;
+            drop(batch);
+            while from < part.len() {
+                let batch = self.columns.of(&part[from..])?;
+                from += batch.num_rows();
+                self.writer.write(&batch)?;
+            }
         }
         self.rows.clear();
         Ok(())
+    }
+}
+
+/// How pairs become rows.
+struct Columns<'t> {
+    schema: SchemaRef,
+    shown: Shown<'t>,
+    verified: bool,
+    rules: &'t [&'t str],
+}
+
+impl Columns<'_> {
+    /// The rows of all these pairs, or of the first ones, at least one, where the ids of these fill a batch.
+    fn of(&self, pairs: &[Pair]) -> Result<RecordBatch> {
+        let docs = |of: fn(&Pair) -> u64| pairs.iter().map(of).collect::<Vec<u64>>();
+        let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
+        let id_a = self.shown.ids.column(&a)?;
+        let id_b = self.shown.ids.column(&b[..id_a.len()])?;
+        let rows = &pairs[..id_b.len()];
+        let reader = self.shown.reader;
+        let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| reader.number(doc) as i64));
+        let (mut names, mut matched_by) = (MatchedBy::new(self.rules), StringBuilder::new());
+        rows.iter().for_each(|pair| matched_by.append_value(names.of(pair.matched)));
+        let shares = |pair: &Pair| self.shown.compared?.shares(pair.a, pair.b, self.verified);
+        let shares: Vec<Option<[Shares; 2]>> = rows.iter().map(shares).collect();
+        let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
+        let told = |name: fn(&Related) -> &'static str| {
+            rows.iter().map(|pair| pair.told.as_ref().map(name)).collect::<StringArray>()
+        };
+        let columns = PairColumns {
+            id_a: id_a.slice(0, rows.len()),
+            id_b,
+            similarity: Float32Array::from_iter_values(rows.iter().map(|pair| pair.score.similarity)),
+            distance: rows.iter().map(|pair| pair.score.distance).collect(),
+            matched_by: matched_by.finish(),
+            verified: vec![self.verified; rows.len()].into(),
+            doc_a: numbers(&a[..rows.len()]),
+            doc_b: numbers(&b[..rows.len()]),
+            contained_a: column(|both| both[0].grams),
+            contained_b: column(|both| both[1].grams),
+            numbers_a: column(|both| both[0].numbers),
+            numbers_b: column(|both| both[1].numbers),
+            relation: told(|told| told.relation.name()),
+            why: told(|told| told.why.name()),
+            next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
+        };
+        columns.table(&self.schema)
     }
 }
 

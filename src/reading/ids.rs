@@ -102,6 +102,11 @@ impl<'s> Ids<'s> {
         self.heap.bytes().len() as u64
     }
 
+    /// Bytes of an id in the work file, on average.
+    pub fn mean_bytes(&self) -> u64 {
+        self.bytes() / (self.shown.count() as u64).max(1)
+    }
+
     /// What ids are written as.
     pub fn kind(&self) -> IdType {
         self.kind

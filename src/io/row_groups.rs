@@ -1,0 +1,176 @@
+//! The row groups of one Parquet file, whose columns are encoded by several threads at a time.
+//!
+//! A column is encoded and packed by itself, block after block, so its bytes do not depend on how many threads there are: they are
+//! those of the crate's own writer, which encodes one column after the other. Threads are those of the pool that the caller is one of;
+//! elsewhere all is done by the caller.
+
+use std::fs::File;
+
+use ::parquet::arrow::ArrowWriter;
+use ::parquet::arrow::arrow_writer::{
+    ArrowColumnChunk, ArrowColumnWriter, ArrowLeafColumn, ArrowRowGroupWriterFactory, ArrowWriterOptions,
+    compute_leaves,
+};
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::writer::SerializedFileWriter;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
+};
+
+/// Writes row groups one after the other.
+pub struct RowGroups {
+    file: SerializedFileWriter<File>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    /// The columns of the row group that is not full yet.
+    columns: Vec<ArrowColumnWriter>,
+    rows: usize,
+}
+
+impl RowGroups {
+    /// None yet, of an empty file.
+    pub fn new(file: File, schema: SchemaRef, options: ArrowWriterOptions) -> Result<RowGroups> {
+        let writer = ArrowWriter::try_new_with_options(file, schema.clone(), options)?;
+        let (file, factory) = writer.into_serialized_writer()?;
+        Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0 })
+    }
+
+    /// Rows of the row group that is not full yet.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Its encoded bytes, about.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
+    }
+
+    /// Bytes of memory that it takes, about.
+    pub fn memory(&self) -> usize {
+        self.columns.iter().map(ArrowColumnWriter::memory_size).sum()
+    }
+
+    /// Appends a block to it.
+    pub fn write(&mut self, block: &RecordBatch) -> Result<()> {
+        if self.columns.is_empty() {
+            self.columns = self.factory.create_column_writers(self.file.flushed_row_groups().len())?;
+        }
+        let mut leaves = Vec::with_capacity(self.columns.len());
+        for (field, column) in self.schema.fields().iter().zip(block.columns()) {
+            leaves.append(&mut compute_leaves(field, column)?);
+        }
+        if leaves.len() != self.columns.len() {
+            return Err(ParquetError::General("the block has other columns than the table".into()));
+        }
+        let write = |(column, leaf): (&mut ArrowColumnWriter, &ArrowLeafColumn)| column.write(leaf);
+        if in_pool() {
+            self.columns.par_iter_mut().zip(&leaves).with_max_len(1).try_for_each(write)?;
+        } else {
+            self.columns.iter_mut().zip(&leaves).try_for_each(write)?;
+        }
+        self.rows += block.num_rows();
+        Ok(())
+    }
+
+    /// Ends the row group, if it has a row.
+    pub fn flush(&mut self) -> Result<()> {
+        self.rows = 0;
+        let columns = std::mem::take(&mut self.columns);
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let chunks: Vec<ArrowColumnChunk> = if in_pool() {
+            columns.into_par_iter().with_max_len(1).map(ArrowColumnWriter::close).collect::<Result<_>>()?
+        } else {
+            columns.into_iter().map(ArrowColumnWriter::close).collect::<Result<_>>()?
+        };
+        let mut group = self.file.next_row_group()?;
+        chunks.into_iter().try_for_each(|chunk| chunk.append_to_row_group(&mut group))?;
+        group.close()?;
+        Ok(())
+    }
+
+    /// Ends the file.
+    pub fn finish(&mut self) -> Result<&File> {
+        self.flush()?;
+        self.file.finish()?;
+        Ok(self.file.inner())
+    }
+}
+
+/// Whether this thread is one of a pool: the pool of all processors, which the library would make else, is not ours to use.
+fn in_pool() -> bool {
+    rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_array::{Int64Array, StringArray};
+    use std::sync::Arc;
+
+    /// Three row groups, by this writer in a pool of so many threads, or by that of the crate.
+    fn written(threads: Option<usize>) -> Vec<u8> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("table.parquet");
+        let block = |from: i64| {
+            let numbers = Int64Array::from_iter_values(from..from + 5000);
+            let words: StringArray =
+                (from..from + 5000).map(|one| (one % 7 != 3).then(|| "x".repeat(one as usize % 40))).collect();
+            RecordBatch::try_from_iter_with_nullable([
+                ("a", Arc::new(numbers) as _, false),
+                ("b", Arc::new(words.clone()) as _, true),
+                ("c", Arc::new(words) as _, true),
+            ])
+            .expect("a block")
+        };
+        let blocks: Vec<RecordBatch> = (0..6).map(|at| block(at * 5000)).collect();
+        let file = File::create_new(&path).expect("a file");
+        let (schema, options) = (blocks[0].schema(), ArrowWriterOptions::new());
+        match threads {
+            None => {
+                let mut writer = ArrowWriter::try_new_with_options(file, schema, options).expect("a writer");
+                for pair in blocks.chunks(2) {
+                    pair.iter().for_each(|block| writer.write(block).expect("written"));
+                    writer.flush().expect("flushed");
+                }
+                writer.close().expect("closed");
+            }
+            Some(threads) => {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+                let mut groups = RowGroups::new(file, schema, options).expect("a writer");
+                pool.install(|| {
+                    for pair in blocks.chunks(2) {
+                        pair.iter().for_each(|block| groups.write(block).expect("written"));
+                        assert!(groups.rows() == 10_000 && groups.bytes() > 0 && groups.memory() > 0);
+                        groups.flush().expect("flushed");
+                    }
+                    assert_eq!(groups.rows(), 0);
+                    groups.finish().expect("finished");
+                });
+            }
+        }
+        std::fs::read(path).expect("there")
+    }
+
+    #[test]
+    fn any_number_of_threads_writes_the_bytes_of_the_crates_writer() {
+        let plain = written(None);
+        assert!(plain == written(Some(1)) && plain == written(Some(4)));
+    }
+
+    #[test]
+    fn a_block_of_other_columns_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let of = |names: &[&str]| {
+            let column = Arc::new(Int64Array::from(vec![1])) as arrow_array::ArrayRef;
+            RecordBatch::try_from_iter(names.iter().map(|name| (*name, column.clone()))).expect("a block")
+        };
+        let file = File::create_new(folder.path().join("a.parquet")).expect("a file");
+        let mut groups = RowGroups::new(file, of(&["a", "b"]).schema(), ArrowWriterOptions::new()).expect("a writer");
+        assert!(groups.write(&of(&["a"])).is_err());
+        groups.write(&of(&["a", "b"])).expect("written");
+    }
+}
