@@ -139,8 +139,8 @@ class Laws:
     def say(self, *cells: object) -> None:
         print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True)
 
-    def law(self, what: str, inputs: object, **options: object) -> ds.Result | None:
-        """Runs here and there, and compares."""
+    def law(self, what: str, inputs: object, task_bytes: int = 64 << 20, **options: object) -> ds.Result | None:
+        """Runs here and there, and compares. `task_bytes` is of the run on Spark alone."""
         one, two = self.work / "one", self.work / "two"
         options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
         before = cpu()
@@ -148,7 +148,7 @@ class Laws:
         here, before = cpu() - before, cpu()
         began = time.monotonic()
         try:
-            result = dupsift.spark.run(self.spark, inputs, two, **options)
+            result = dupsift.spark.run(self.spark, inputs, two, task_bytes=task_bytes, **options)
         except ds.Error as error:
             self.broken.append(what)
             self.say(what, here, cpu() - before, time.monotonic() - began, "", "", "", f"FAILED: {error}")
