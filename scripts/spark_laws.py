@@ -213,7 +213,7 @@ class Laws:
         words = stems(documents + wide)
         file = self.work / "chain.parquet"
         write(file, [" ".join(words[at : at + wide]) for at in range(documents)])
-        for rule in ("pair", "contained"):
+        for rule in ("pair", "contained:0.9"):
             what = f"cosine:threshold=0.93, a chain of {documents:,} documents, --remove-if {rule}"
             result = self.law(what, file, algorithms="cosine:threshold=0.93", remove_if=rule, task_bytes=2 << 20)
             if result is not None:
@@ -256,7 +256,7 @@ class Laws:
                 self.told(name, result)
 
     def told(self, name: str, result: ds.Result) -> None:
-        documents, labels = result.report["documents"]["total"], [one["label"] for one in result.report["algorithms"]]
+        documents, labels = result.report["documents"]["rows"], [one["label"] for one in result.report["algorithms"]]
         by: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter(), Counter()])
         for place, counts in enumerate((Counted.shuffled, Counted.collected)):
             for code, size in counts.items():
