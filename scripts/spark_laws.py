@@ -143,9 +143,9 @@ class Laws:
         """Runs here and there, and compares. `task_bytes` is of the run on Spark alone."""
         one, two = self.work / "one", self.work / "two"
         options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
-        before = cpu()
+        before = time.process_time()
         native = ds.run(inputs, one, threads=2, **options)
-        here, before = cpu() - before, cpu()
+        here, before = time.process_time() - before, cpu()
         began = time.monotonic()
         try:
             result = dupsift.spark.run(self.spark, inputs, two, task_bytes=task_bytes, **options)
