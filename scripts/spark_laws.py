@@ -6,6 +6,7 @@ CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this m
     killed   the default on mixed-100m, one executor killed in each of sign, group and judge
     hot      a key of ROWS rows: texts of the same words, each in another order, by tf; and a window of a tenth of that, by minhash
     chain    DOCUMENTS texts of which each is near the next alone, one component, each shorter in the order that keeps
+    cost     CPU seconds by step of exact,minhash on five times mixed-100m, beside the stages of one machine
     twice    the laws of the second run in one session: exact,cosine:preset=versions on five times mixed-100m
     bytes    bytes a document that go through the shuffle and to the driver, of each member, on data-samples and for the default and
              broad on mixed-100m
@@ -46,7 +47,7 @@ import dupsift.spark
 import dupsift.spark._run
 
 MASTER = "local-cluster[2,1,1024]"
-LAWS = ["tables", "killed", "hot", "chain", "twice", "bytes"]
+LAWS = ["tables", "killed", "hot", "chain", "cost", "twice", "bytes"]
 COPIES = 5
 # The order of the kinds of blocks, as src/blocks/kind.rs has it.
 KINDS = (
@@ -80,22 +81,31 @@ def cpu() -> float:
 
 
 class Counted(dupsift.spark._run.Cluster):
-    """Counts what goes through the shuffle and to the driver, and tells where a step begins."""
+    """Counts what goes through the shuffle and to the driver, CPU seconds of steps, and tells where a step begins."""
 
     shuffled: Counter[int] = Counter()
     collected: Counter[int] = Counter()
+    seconds: Counter[str] = Counter()
     at_step = staticmethod(lambda step: None)
 
     def map(self, step, tasks, known):
         Counted.at_step(step)
-        return super().map(step, tasks, known)
+        return self.timed(step, lambda: super(Counted, self).map(step, tasks, known))
+
+    def timed(self, step, make):
+        before = cpu()
+        frame = make()
+        asked = json.loads(step)
+        name = asked if isinstance(asked, str) else ", ".join(f"{key}" for key, value in asked["Map"].items() if value)
+        Counted.seconds[name] += cpu() - before
+        return frame
 
     def reduce(self, step, of, known, together):
         if together:
             for frame, kinds in of:
                 Counted.shuffled.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
         Counted.at_step(step)
-        return super().reduce(step, of, known, together)
+        return self.timed(step, lambda: super(Counted, self).reduce(step, of, known, together))
 
     def collect(self, frame, kinds):
         Counted.collected.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
@@ -109,6 +119,7 @@ class Laws:
     def __init__(self, arguments: argparse.Namespace, work: Path) -> None:
         self.arguments, self.work, self.broken = arguments, work, []
         self.mixed = arguments.corpora / "mixed-100m" / "docs"
+        os.environ["SPARK_WORKER_DIR"] = str(work / "workers")
         self.spark = self.session()
 
     def session(self) -> SparkSession:
@@ -128,16 +139,16 @@ class Laws:
     def say(self, *cells: object) -> None:
         print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True)
 
-    def law(self, what: str, inputs: object, **options: object) -> ds.Result | None:
-        """Runs here and there, and compares."""
+    def law(self, what: str, inputs: object, task_bytes: int = 64 << 20, **options: object) -> ds.Result | None:
+        """Runs here and there, and compares. `task_bytes` is of the run on Spark alone."""
         one, two = self.work / "one", self.work / "two"
         options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
-        before = cpu()
+        before = time.process_time()
         native = ds.run(inputs, one, threads=2, **options)
-        here, before = cpu() - before, cpu()
+        here, before = time.process_time() - before, cpu()
         began = time.monotonic()
         try:
-            result = dupsift.spark.run(self.spark, inputs, two, **options)
+            result = dupsift.spark.run(self.spark, inputs, two, task_bytes=task_bytes, **options)
         except ds.Error as error:
             self.broken.append(what)
             self.say(what, here, cpu() - before, time.monotonic() - began, "", "", "", f"FAILED: {error}")
@@ -202,7 +213,7 @@ class Laws:
         words = stems(documents + wide)
         file = self.work / "chain.parquet"
         write(file, [" ".join(words[at : at + wide]) for at in range(documents)])
-        for rule in ("pair", "contained"):
+        for rule in ("pair", "contained:0.9"):
             what = f"cosine:threshold=0.93, a chain of {documents:,} documents, --remove-if {rule}"
             result = self.law(what, file, algorithms="cosine:threshold=0.93", remove_if=rule, task_bytes=2 << 20)
             if result is not None:
@@ -211,9 +222,24 @@ class Laws:
                     self.broken.append(what)
                     self.say(f"the chain is no chain: {cosine['clusters']} clusters, the largest of {cosine['largest_cluster']}")
 
-    def twice(self) -> None:
+    def five(self) -> Path:
         files = self.work / "five"
-        shifted(self.mixed, files)
+        if not files.exists():
+            shifted(self.mixed, files)
+        return files
+
+    def cost(self) -> None:
+        files = self.five()
+        for run in ("first", "second"):
+            Counted.seconds.clear()
+            result = self.law(f"exact,minhash, 500 MB, {run} run", files, algorithms="exact,minhash", remove_if="pair")
+            if result is not None:
+                self.say("Spark, CPU s by step", ", ".join(f"{name} {seconds:.2f}" for name, seconds in Counted.seconds.items()))
+                stages = json.loads((self.work / "one" / "run.json").read_text())["stages"]
+                self.say("one machine, CPU s by stage", ", ".join(f"{stage['stage']} {stage['cpu_seconds']:.2f}" for stage in stages))
+
+    def twice(self) -> None:
+        files = self.five()
         for run in ("first", "second", "third"):
             self.law(f"exact,cosine:preset=versions, 500 MB, {run} run of the session", files, algorithms="exact,cosine:preset=versions")
 
@@ -230,7 +256,7 @@ class Laws:
                 self.told(name, result)
 
     def told(self, name: str, result: ds.Result) -> None:
-        documents, labels = result.report["documents"]["total"], [one["label"] for one in result.report["algorithms"]]
+        documents, labels = result.report["documents"]["rows"], [one["label"] for one in result.report["algorithms"]]
         by: dict[str, list[Counter[str]]] = defaultdict(lambda: [Counter(), Counter()])
         for place, counts in enumerate((Counted.shuffled, Counted.collected)):
             for code, size in counts.items():

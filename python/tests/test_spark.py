@@ -70,6 +70,15 @@ def corpus(folder: Path) -> Path:
     return folder
 
 
+def _megabytes(batches: Any) -> Any:
+    """Six blocks of a megabyte for each number: those of kind 1."""
+    schema = pa.schema([("kind", pa.int32()), ("bucket", pa.int32()), ("rows", pa.binary())])
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            for _ in range(6):
+                yield pa.RecordBatch.from_pylist([{"kind": 1, "bucket": number, "rows": os.urandom(1 << 20)}], schema)
+
+
 class Spark(Case):
     spark: SparkSession
 
@@ -158,6 +167,28 @@ class Spark(Case):
         killer.join()
         self.assertEqual(len(killed), 1)
         self.same(one, two)
+
+    def test_what_is_collected_leaves_nothing_in_the_driver(self) -> None:
+        from dupsift.spark._cluster import Cluster
+
+        jvm = self.spark.sparkContext._jvm
+
+        def heap() -> int:
+            jvm.System.gc()
+            return int(jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed())
+
+        with Cluster(self.spark, [], [], 1, 4) as cluster:
+            frame = cluster._keep(self.spark.range(0, 4, 1, 4).mapInArrow(_megabytes, "kind int, bucket int, rows binary"))
+            before, collected = heap(), 0
+            for _ in range(3):
+                collected += sum(len(rows) for _, _, rows in cluster.collect(frame, [1]))
+            self.assertEqual(collected, 3 * 24 << 20)
+            # A thread that has served a piece may take a moment to end.
+            until, grown = time.monotonic() + 20, heap() - before
+            while grown > 20 << 20 and time.monotonic() < until:
+                time.sleep(0.5)
+                grown = heap() - before
+            self.assertLess(grown, 20 << 20)
 
     def test_a_frame(self) -> None:
         frame = self.spark.read.parquet("file://" + str(DOCS)).withColumnRenamed("text", "body")

@@ -16,7 +16,7 @@ use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
 use crate::row::LinkLayout;
-use crate::shuffle::{Shuffle, Writer};
+use crate::shuffle::{AtomicBits, Shuffle, Writer};
 use crate::stage::bound::Bound;
 
 /// What all tasks of a pass counted.
@@ -42,14 +42,25 @@ pub fn notes(
 ) -> Result<(Taken, Tallies)> {
     let (intake, mut all) = (Intake::new(engine, reader, false)?, Tallies::new());
     let kinds = [What::Notes, What::Rejected, What::Tally].map(Kind::of);
+    let noted = AtomicBits::new(engine.dir, "noted", reader.documents() as usize)?;
+    let once = |doc: u64| {
+        let (of, is_one) = (reader.documents(), doc < reader.documents());
+        let told =
+            || Error::Internal(format!("the tasks read row {doc} of {of} more than once, or there is no such row"));
+        (is_one && noted.set(doc as usize)).then_some(()).ok_or_else(told)
+    };
     cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| match kind.what {
-        What::Notes => intake.take_part(&rows),
+        What::Notes => intake.take_part(&rows, once),
         What::Rejected => intake.take_rejected(&rows),
         _ => tallies(&rows, &mut all),
     })?;
     let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
-    if read != reader.documents() {
-        return Err(Error::Internal(format!("the tasks read {read} rows of {}", reader.documents())));
+    if [read, noted.count()] != [reader.documents(); 2] {
+        return Err(Error::Internal(format!(
+            "the tasks read {read} rows and noted {} of {}",
+            noted.count(),
+            reader.documents()
+        )));
     }
     all.iter().try_for_each(|tally| intake.add_kinds(&tally.keep))?;
     let took = all.iter().map(|tally| Took {

@@ -197,12 +197,13 @@ impl<'j> Intake<'j> {
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
     }
 
-    /// Records documents that follow each other, by what [`Taken::put_part`] says of them.
-    pub fn take_part(&self, bytes: &[u8]) -> Result<()> {
+    /// Records documents that follow each other, by what [`Taken::put_part`] says of them; `noted` is told of each.
+    pub fn take_part(&self, bytes: &[u8], mut noted: impl FnMut(u64) -> Result<()>) -> Result<()> {
         let mut bytes = Bytes(bytes);
         while !bytes.0.is_empty() {
             let (first, count) = (bytes.long()?, bytes.long()?);
             for doc in first..first.saturating_add(count) {
+                noted(doc)?;
                 self.keep.take_part(doc, &mut bytes)?;
                 self.shapes.store(doc as usize, bytes.long()?);
                 if let Some(headings) = &self.headings {

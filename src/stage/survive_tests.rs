@@ -185,4 +185,73 @@ fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     assert_eq!(finder.partners.iter().map(|partner| partner.kept).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
+/// Those who go, for which kept ones; the better of two is the one that stands earlier in `ranks`.
+fn gone(
+    relations: &[Plain],
+    needed: usize,
+    order: &[u64],
+    ranks: &[u64],
+    settled: impl Fn(u64) -> Option<Settled>,
+) -> Vec<(u64, u64)> {
+    let rank = |doc: u64| ranks.iter().position(|&other| other == doc);
+    let mut memory = vec![vec![0; ranks.len()]; 3 * relations.len()];
+    let mut finder = Finder::new(relations, needed, 100);
+    let mut got = Vec::new();
+    let choose = |doc, partners: &mut [Partner], _| Ok(best(doc, partners, |a, b| rank(a) < rank(b)));
+    let push = |removal: Removal| Ok::<_, ()>(got.push((removal.doc, removal.kept)));
+    finder.survive(Docs::Wide(order), settled, &mut lists(&mut memory, relations.len()), choose, push).unwrap();
+    got
+}
+
+proptest::proptest! {
+    /// What becomes of a document is known from its component alone, and from rounds that end after any of them: each removes who has
+    /// a kept better partner, then keeps who has only removed ones.
+    #[test]
+    fn components_alone_and_rounds_leave_the_same_survivors(
+        labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),
+        links in proptest::collection::vec(proptest::collection::vec((0u8..12, 0u8..12), 0..9), 2),
+        needed in 1usize..=2,
+        rounds in 0usize..5,
+        order in proptest::sample::subsequence((0u64..12).collect::<Vec<_>>(), 12).prop_shuffle(),
+    ) {
+        let relations: Vec<Plain> = labels.iter().zip(&links).map(|(labels, links)| Plain::new(labels, links)).collect();
+        let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
+        let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
+
+        // Components of what any relation links, which may be larger than those of the pairs.
+        let mut components: Vec<u64> = (0..12).collect();
+        for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
+            let label = components[x as usize].min(components[y as usize]);
+            components[x as usize] = label;
+            components[y as usize] = label;
+        }
+        let mut got = BTreeSet::new();
+        for component in 0..12 {
+            let alone: Vec<u64> = order.iter().copied().filter(|&doc| components[doc as usize] == component).collect();
+            got.extend(gone(&relations, needed, &alone, &order, |_| None));
+        }
+        proptest::prop_assert_eq!(&got, &expected);
+
+        let mut known = [None; 12];
+        for _ in 0..rounds {
+            for (becomes, any) in [(Settled::Removed, Settled::Kept), (Settled::Kept, Settled::Removed)] {
+                let before = known;
+                for (at, &doc) in order.iter().enumerate() {
+                    let mut partners = order[..at].iter().filter(|&&other| agree(doc, other) >= needed);
+                    let is_it = |other: &u64| before[*other as usize] == Some(any);
+                    let follows = if any == Settled::Kept { partners.any(is_it) } else { partners.all(is_it) };
+                    if follows && before[doc as usize].is_none() {
+                        known[doc as usize] = Some(becomes);
+                    }
+                }
+            }
+        }
+        let rest = gone(&relations, needed, &order, &order, |doc| known[doc as usize]);
+        let decided = |doc: &u64| known[*doc as usize] == Some(Settled::Removed);
+        let all: BTreeSet<u64> = rest.iter().map(|(doc, _)| *doc).chain((0..12).filter(decided)).collect();
+        proptest::prop_assert_eq!(all, expected.iter().map(|(doc, _)| *doc).collect());
+        proptest::prop_assert!(rest.iter().all(|removal| expected.contains(removal)));
+    }
+}
+
 use proptest::strategy::Strategy;

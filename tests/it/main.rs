@@ -5,6 +5,7 @@ mod bad_input;
 mod brute;
 mod by_the_rules;
 mod category;
+mod cluster;
 mod columns;
 mod compare;
 mod consumers;

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,10 @@ def _told() -> Iterator[None]:
         yield
     except Exception as error:
         raise Error(f"a task of Spark failed: {_reason(error)}") from error
+
+
+def _as_they_are(rows: Iterable[Any]) -> Iterable[Any]:
+    return rows
 
 
 class Cluster:
@@ -135,13 +139,18 @@ class Cluster:
         return self._keep(blocks.mapInArrow(Reduce(self._of(), step, name), _SCHEMA))
 
     def collect(self, frame: int, kinds: list[int]) -> Iterator[tuple[int, int, bytes]]:
-        """The blocks of these kinds, a piece at a time: small partitions come together, and large ones are cut."""
+        """The blocks of these kinds, a piece at a time: small partitions come together, and large ones are cut.
+
+        Each piece is a job of its own, of whose result the driver's JVM keeps nothing. Of what toLocalIterator brings it keeps twice
+        the bytes until the session ends (seen with Spark 4.3), so that its memory would grow with all that was ever collected.
+        """
         pieces = sum(self._sizes[frame].get(kind, 0) for kind in kinds) // _PIECE_BYTES + 1
         with _told():
             blocks = self._only(frame, kinds)
-            blocks = blocks.coalesce(1) if pieces == 1 else blocks.repartition(pieces)
-            for kind, bucket, rows in blocks.toLocalIterator(prefetchPartitions=True):
-                yield kind, bucket, bytes(rows)
+            rows = (blocks.coalesce(1) if pieces == 1 else blocks.repartition(pieces)).rdd
+            for piece in range(rows.getNumPartitions()):
+                for kind, bucket, block in self._spark.sparkContext.runJob(rows, _as_they_are, [piece]):
+                    yield kind, bucket, bytes(block)
 
     def forget(self, frame: int) -> None:
         """The blocks are not needed any more."""

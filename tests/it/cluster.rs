@@ -1,0 +1,172 @@
+//! A run whose passes are done by a cluster, here by one within this process: tables as those of a run on one machine, and no row is
+//! lost or read twice without an error.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
+use dupsift::engine::Progress;
+use dupsift::error::{Error, Result};
+use dupsift::job::RunReport;
+use dupsift::options::{RunOptions, Settings, Verb, resolve};
+use dupsift::reading::look;
+use dupsift::study::{Review, with_page};
+
+use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
+
+const BUCKETS: u32 = 5;
+const TASK_BYTES: u64 = 300_000;
+
+/// What goes wrong in the first pass.
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// A task is left out.
+    Lost,
+    /// A task is done in place of another one, so that it counts twice.
+    Twice,
+}
+
+/// A cluster of one thread: frames are lists, a task takes the blocks of one bucket.
+struct Here<'h> {
+    options: &'h RunOptions,
+    dir: &'h Path,
+    fault: Fault,
+    opened: OnceLock<Opened>,
+    frames: Mutex<HashMap<Frame, Vec<Block>>>,
+    made: AtomicUsize,
+}
+
+impl<'h> Here<'h> {
+    fn new(options: &'h RunOptions, dir: &'h Path, fault: Fault) -> Here<'h> {
+        let (opened, frames, made) = Default::default();
+        Here { options, dir, fault, opened, frames, made }
+    }
+
+    fn opened(&self) -> &Opened {
+        self.opened.get().unwrap()
+    }
+
+    /// What a task needs to know, taken up anew as by another process.
+    fn known(&self, path: Option<&Path>) -> Result<Known> {
+        path.map_or_else(|| Ok(Known::none()), |path| Known::read(path, self.opened(), self.dir))
+    }
+
+    fn keep(&self, blocks: Vec<Block>) -> Frame {
+        let frame = self.made.fetch_add(1, Ordering::Relaxed) as Frame;
+        self.frames.lock().unwrap().insert(frame, blocks);
+        frame
+    }
+}
+
+fn all(mut blocks: Blocks, to: &mut Vec<Block>) -> Result<()> {
+    while let Some(block) = blocks.take()? {
+        to.push(block);
+    }
+    Ok(())
+}
+
+impl Cluster for Here<'_> {
+    fn name(&self) -> &str {
+        "here"
+    }
+
+    fn sizes(&self) -> Result<(u64, u32)> {
+        Ok((TASK_BYTES, BUCKETS))
+    }
+
+    fn begin(&self, layout: &Layout) -> Result<()> {
+        let opened = Opened::open(self.options.clone(), layout.clone())?;
+        assert!(self.opened.set(opened).is_ok());
+        Ok(())
+    }
+
+    fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame> {
+        let Step::Map(pass) = step else { panic!("{step:?} takes rows") };
+        assert!(tasks > 2);
+        let (known, mut out) = (self.known(known)?, Vec::new());
+        for task in 0..tasks {
+            let task = match self.fault {
+                Fault::Lost if pass.notes && task == 1 => continue,
+                Fault::Twice if pass.notes && task == 1 => 0,
+                _ => task,
+            };
+            all(blocks::map(self.opened(), pass, &known, task, self.dir)?, &mut out)?;
+        }
+        Ok(self.keep(out))
+    }
+
+    fn reduce(&self, step: &Step, of: &[(Frame, Vec<Kind>)], known: Option<&Path>) -> Result<Frame> {
+        let (known, mut by_bucket, mut out) = (self.known(known)?, BTreeMap::<u32, Vec<Block>>::new(), Vec::new());
+        for (frame, kinds) in of {
+            for block in self.frames.lock().unwrap()[frame].iter().filter(|block| kinds.contains(&block.kind)) {
+                let bucket = if step.brings_together() { block.bucket } else { 0 };
+                by_bucket.entry(bucket).or_default().push(block.clone());
+            }
+        }
+        for mut blocks in by_bucket.into_values() {
+            // The last one first: the order of blocks means nothing.
+            all(blocks::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
+        }
+        Ok(self.keep(out))
+    }
+
+    fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
+        let blocks = self.frames.lock().unwrap()[&of].clone();
+        blocks.into_iter().rev().filter(|block| kinds.contains(&block.kind)).try_for_each(each)
+    }
+
+    fn forget(&self, frame: Frame) -> Result<()> {
+        self.frames.lock().unwrap().remove(&frame).map(drop).ok_or_else(|| Error::Internal("forgotten twice".into()))
+    }
+}
+
+fn options(out: &Path, given: &[(&str, &str)]) -> RunOptions {
+    let mut settings = Settings::default();
+    let out = out.display().to_string();
+    for (name, value) in given.iter().copied().chain([("out", &*out), ("threads", "1"), ("memory", "512MiB")]) {
+        settings.give_by_name(Verb::Run, name, &value.into()).unwrap();
+    }
+    resolve(vec![samples().display().to_string()], &settings.with_defaults(Verb::Run).unwrap()).unwrap()
+}
+
+fn on_cluster(out: &Path, given: &[(&str, &str)], fault: Fault) -> Result<()> {
+    let (options, dir, cancel) = (options(out, given), tempfile::tempdir().unwrap(), AtomicBool::new(false));
+    let inputs = look(&options, &cancel)?;
+    let page = |_: &RunReport, _: &Review| Ok(String::new());
+    let cluster = Here::new(&options, dir.path(), fault);
+    blocks::run(&options, inputs, &cluster, &Progress::hidden(), &cancel, &with_page(&page))?;
+    assert!(cluster.frames.lock().unwrap().is_empty(), "blocks that are not needed any more lie there");
+    Ok(())
+}
+
+#[test]
+fn a_cluster_gives_the_tables_of_one_machine() {
+    for given in [
+        &[("algorithms", "exact,minhash,cosine"), ("decide", "at-least:2")][..],
+        &[("algorithms", "exact,minhash,cosine"), ("decide", "all"), ("remove-if", "pair"), ("chain", "remove")],
+        &[("algorithms", "exact,simhash:distance=12,tf,lsi,repeats"), ("count-copies", "false"), ("keep", "length")],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let typed: Vec<String> =
+            given.iter().flat_map(|(name, value)| [format!("--{name}"), (*value).to_owned()]).collect();
+        let one = done(samples(), &typed.iter().map(String::as_str).collect::<Vec<_>>());
+        let out = folder.path().join("out");
+        on_cluster(&out, given, Fault::None).unwrap();
+        assert_same_bytes(&one.out(), &out, &format!("{given:?}"));
+        assert_eq!(record(&out)["driver"], "here");
+    }
+}
+
+#[test]
+fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
+    let rows = sample_docs().len();
+    for (fault, said) in [(Fault::Lost, "the tasks read "), (Fault::Twice, "more than once")] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = on_cluster(&folder.path().join("out"), &[("algorithms", "exact")], fault).unwrap_err().to_string();
+        assert!(error.contains(said) && error.contains(&format!(" of {rows}")), "{error}");
+        assert!(!folder.path().join("out").exists());
+    }
+}
