@@ -46,7 +46,7 @@ mod skeleton;
 
 pub use contract::{
     Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
-    SignWithEvidence, Signer, Stats, Verify,
+    SignWithEvidence, Signer, Sketched, Stats, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 

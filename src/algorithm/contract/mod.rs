@@ -6,6 +6,7 @@
 pub mod banding;
 mod one_key;
 mod signer;
+mod sketched;
 mod verify;
 
 use super::params::{ParamSpec, Params, Shorthand};
@@ -15,6 +16,7 @@ pub use crate::measure::{Decided, Undecided};
 use crate::text::{Analysis, Field};
 pub use one_key::{Key, KeySigner};
 pub use signer::{AllWithAll, Describe, Match, Sign, SignWithEvidence, Signer};
+pub use sketched::Sketched;
 pub use verify::{Relating, Verify};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.
