@@ -42,6 +42,8 @@ mod three_plus_five;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod revisions;
+#[cfg(test)]
 mod skeleton;
 
 pub use contract::{

@@ -151,6 +151,10 @@ pub trait Algorithm: Sync {
     fn name(&self) -> &'static str {
         self.facts().name
     }
+    /// Counted up where the same document gets other signatures than before: an index of another revision is refused.
+    fn revision(&self) -> u32 {
+        1
+    }
     /// What may be typed in place of several parameters.
     fn shorthands(&self) -> &'static [Shorthand] {
         &[]
