@@ -13,7 +13,7 @@ nights is replaced.
 
     scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write docs/measurements.md
 
---short 100000,1000000 measures a night of 10,000 short documents against an index of so many; --versions CORPORA what frozen
+--short 100000,1000000 measures a night of 10,000 documents, short ones and those of CORPUS, against an index of so many short ones; --versions CORPORA what frozen
 statistics cost in F1 on versions-zh, versions-ru and versions-en, halves of which are two nights.
 """
 
@@ -33,7 +33,7 @@ import numpy as np
 import nights_dealt
 from measured import commit, write_section
 from nights_laws import laws, versions
-from nights_short import short
+from nights_short import RECIPES, short
 
 MARKERS = ("<!-- nights -->", "<!-- /nights -->")
 NIGHTLY = Path(__file__).parent / "nightly.sh"
@@ -269,6 +269,7 @@ def main():
     if not arguments.corpus.is_dir():
         parser.error(f"{arguments.corpus} is no folder; expected one of Parquet files, such as data-samples")
     arguments.dupsift, arguments.corpus = arguments.dupsift.resolve(), arguments.corpus.resolve()
+    arguments.recipes = arguments.algorithms or RECIPES
     arguments.algorithms = arguments.algorithms or [FAMILY, PRESET]
     lines = []
 

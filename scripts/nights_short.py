@@ -1,17 +1,20 @@
-"""A night of 10,000 short documents against an index of many, beside the same night against nothing."""
+"""A night of 10,000 documents, short ones or those of a corpus, against an index of many short ones, beside the same night against nothing."""
 
 import json
 import os
+import random
+import shutil
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
+import nights_dealt
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ALGORITHMS = "minhash:ngram=2"
+RECIPES = ["minhash:ngram=2", "exact,minhash:ngram=2"]
 NIGHT = 10_000
 # Of the night: so many texts of the index again, and so many with one word more.
 AGAIN, EDITED = 1_500, 1_500
@@ -38,8 +41,17 @@ def grown(folder, count, seed):
     return folder
 
 
-def run(arguments, corpus, out, *more):
-    options = ["--algorithms", ALGORITHMS, "--threads", str(arguments.threads), "--memory", "2GiB", "--no-report", "--no-progress", "--overwrite"]
+def night_of_corpus(folder, corpus, seed):
+    """So many documents of a corpus, chosen at random, with numbers as those of the index."""
+    rows = random.Random(seed).sample(nights_dealt.read(corpus), NIGHT)
+    folder.mkdir()
+    table = pa.table({"id": pa.array([-1 - NIGHT - at for at in range(NIGHT)], pa.int64()), "text": pa.array([row[1] for row in rows], pa.large_string())})
+    pq.write_table(table, folder / "night.parquet", row_group_size=500)
+    return folder
+
+
+def run(arguments, algorithms, corpus, out, *more):
+    options = ["--algorithms", algorithms, "--threads", str(arguments.threads), "--memory", "2GiB", "--no-report", "--no-progress", "--overwrite"]
     command = [arguments.dupsift, "run", corpus, "--out", out, *options, *more]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode not in (0, 3):
@@ -47,31 +59,40 @@ def run(arguments, corpus, out, *more):
     return json.loads((out / "run.json").read_text())
 
 
+def one_line(arguments, place, algorithms, kind, night, made):
+    """The line of the table of one night."""
+    plain = [run(arguments, algorithms, night, place / "out" / "plain") for _ in range(arguments.runs)]
+    met = [run(arguments, algorithms, night, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
+    middle = lambda runs, of: statistics.median(map(of, runs))
+    cpu = lambda one: one["cpu_seconds"]
+    peak = lambda one: one["peak_memory_bytes"] / 2**20
+    of_stage = lambda name: lambda one: sum(stage["cpu_seconds"] for stage in one["stages"] if stage["stage"] == name)
+    stages = " | ".join(f"{middle(met, of_stage(name)):.2f}" for name in STAGES)
+    bytes_of = lambda kind, ending: sum(os.path.getsize(path) for path in (place / "index" / kind).rglob(ending)) / 1e6
+    return (
+        f"| `{algorithms}` | {made['documents']['rows']:,} | {kind} | {bytes_of('rows', '*.run'):.0f}, {bytes_of('batches', '*.parquet'):.0f} | {cpu(made):.1f} | "
+        f"{middle(plain, cpu):.2f} | {middle(met, cpu):.2f} | {middle(met, cpu) / middle(plain, cpu):.2f} | {stages} | {met[-1]['index']['guests']:,} | "
+        f"{middle(plain, peak):.0f}, {middle(met, peak):.0f} |"
+    )
+
+
 def short(arguments, folder, say):
     say("### A small night against a large index", "")
     say(
-        f"A night of {NIGHT:,} short documents (20 to 80 characters of made-up words, `{ALGORITHMS}`), {AGAIN:,} of which the index has, and {EDITED:,} with "
-        f"two words more; {arguments.threads} threads, the night {arguments.runs} times (made again), medians. Goals: the scan .6 CPU s at the most with 10 million, the night 3 "
-        "times the same night against nothing.",
+        f"An index of short documents (20 to 80 characters of made-up words), and two nights of {NIGHT:,}: short ones, {AGAIN:,} of which the index has, and {EDITED:,} with "
+        f"two words more; and real ones, of {arguments.corpus.name}, of which the index has none. {arguments.threads} threads, each night {arguments.runs} times (made again), medians. "
+        "Goals: the scan .6 CPU s at the most with 10 million, the night 3 times the same night against nothing.",
         "",
-        "| documents of the index | rows, texts MB | CPU s to make it | night: CPU s against nothing | with the index | ratio | " + " | ".join(f"CPU s: {name}" for name in STAGES) + " | guests | peak memory MiB: nothing, with the index |",
-        "| ---: |" + " ---: |" * (8 + len(STAGES)),
+        "| recipe | documents of the index | night | rows, texts MB | CPU s to make it | night: CPU s against nothing | with the index | ratio | " + " | ".join(f"CPU s: {name}" for name in STAGES) + " | guests | peak memory MiB: nothing, with the index |",
+        "| --- | ---: | --- |" + " ---: |" * (7 + len(STAGES)),
     )
     for count in map(int, arguments.short.split(",")):
-        place = folder / str(count)
-        old = grown(place / "old", count, arguments.seed)
-        night = night_of(place, old, arguments.seed)
-        made = run(arguments, old, place / "out" / "old", "--index", place / "index")
-        plain = [run(arguments, night, place / "out" / "plain") for _ in range(arguments.runs)]
-        met = [run(arguments, night, place / "out" / "night", "--index", place / "index", "--accept") for _ in range(arguments.runs)]
-        middle = lambda runs, of: statistics.median(map(of, runs))
-        cpu = lambda one: one["cpu_seconds"]
-        peak = lambda one: one["peak_memory_bytes"] / 2**20
-        of_stage = lambda name: lambda one: sum(stage["cpu_seconds"] for stage in one["stages"] if stage["stage"] == name)
-        stages = " | ".join(f"{middle(met, of_stage(name)):.2f}" for name in STAGES)
-        bytes_of = lambda kind, ending: sum(os.path.getsize(path) for path in (place / "index" / kind).rglob(ending)) / 1e6
-        say(
-            f"| {count:,} | {bytes_of('rows', '*.run'):.0f}, {bytes_of('batches', '*.parquet'):.0f} | {cpu(made):.1f} | {middle(plain, cpu):.2f} | {middle(met, cpu):.2f} | "
-            f"{middle(met, cpu) / middle(plain, cpu):.2f} | {stages} | {met[-1]['index']['guests']:,} | {middle(plain, peak):.0f}, {middle(met, peak):.0f} |"
-        )
+        old = grown(folder / str(count), count, arguments.seed)
+        nights = {"short": night_of(folder / f"{count}-short", old, arguments.seed), "real": night_of_corpus(folder / f"{count}-real", arguments.corpus, arguments.seed)}
+        for at, algorithms in enumerate(arguments.recipes):
+            place = folder / f"{count}-{at}"
+            made = run(arguments, algorithms, old, place / "out" / "old", "--index", place / "index")
+            for kind, night in nights.items():
+                say(one_line(arguments, place, algorithms, kind, night, made))
+            shutil.rmtree(place)
     say("")

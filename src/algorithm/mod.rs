@@ -42,11 +42,13 @@ mod three_plus_five;
 #[cfg(test)]
 mod laws;
 #[cfg(test)]
+mod revisions;
+#[cfg(test)]
 mod skeleton;
 
 pub use contract::{
     Algorithm, Corpus, Describe, Features, Key, KeySigner, Learner, Match, Notes, Reads, Relating, Sign,
-    SignWithEvidence, Signer, Stats, Verify,
+    SignWithEvidence, Signer, Sketched, Stats, Verify,
 };
 pub use params::{Kind, Margin, ParamSpec, Params, Shorthand};
 

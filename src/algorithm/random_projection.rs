@@ -16,8 +16,8 @@
 //! cat:  + - - +
 //! ```
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer};
-use super::kit::bits::Wide;
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Sketched};
+use super::kit::bits::{Wide, differing};
 use super::kit::blocks::Blocks;
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::minwise::SEED;
@@ -151,6 +151,10 @@ impl Match for RandomProjectionSigner {
         Score { similarity: 1.0, distance: Some(0.0) }
     }
 
+    fn sketched(&self) -> Option<&dyn Sketched> {
+        Some(self)
+    }
+
     fn probe_shape(&self) -> Option<RowShape> {
         Some(RowShape { positions: self.blocks.tables() as u32, key_bits: 64, ..self.shape() })
     }
@@ -173,6 +177,22 @@ impl Match for RandomProjectionSigner {
 
     fn rules(&self) -> &'static [&'static str] {
         &["hamming"]
+    }
+}
+
+/// The vector as its row has it.
+impl Sketched for RandomProjectionSigner {
+    fn words(&self) -> usize {
+        self.bits as usize / 64
+    }
+
+    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+        let words = signed.rows(0).flat_map(|row| row.sketch.as_chunks::<8>().0);
+        to.extend(words.map(|word| u64::from_le_bytes(*word)));
+    }
+
+    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
+        differing(a, b) <= self.blocks.distance()
     }
 }
 

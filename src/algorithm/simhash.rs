@@ -13,7 +13,8 @@
 //! Features are ours to choose: words with their counts for spaced scripts, character pairs for Han. `preset=s3` is the
 //! program of a Chinese article: words, 128 bits, V >= 0, the hash of strings of CPython 2, which mixes short ones badly.
 
-use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Stats};
+use super::contract::{Algorithm, Corpus, Describe, Facts, Match, Sign, Signer, Sketched, Stats};
+use super::kit::bits::differing;
 use super::kit::blocks::{Blocks, table_count};
 use super::kit::features::{FEATURE_NGRAM, FEATURES, Features, MIN_FEATURES, enough};
 use super::kit::near_words;
@@ -241,6 +242,10 @@ impl Match for SimHashSigner<'_> {
         Score { similarity: 1.0, distance: Some(0.0) }
     }
 
+    fn sketched(&self) -> Option<&dyn Sketched> {
+        Some(self)
+    }
+
     fn probe_shape(&self) -> Option<RowShape> {
         Some(RowShape {
             positions: self.blocks.tables() as u32,
@@ -274,6 +279,22 @@ impl Match for SimHashSigner<'_> {
 
     fn rules(&self) -> &'static [&'static str] {
         &["hamming"]
+    }
+}
+
+/// The fingerprint.
+impl Sketched for SimHashSigner<'_> {
+    fn words(&self) -> usize {
+        self.bits as usize / 64
+    }
+
+    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+        let prints = signed.rows(0).map(|row| [row.key as u64, (row.key >> 64) as u64]);
+        prints.for_each(|print| to.extend(&print[..self.words()]));
+    }
+
+    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
+        differing(a, b) <= self.blocks.distance()
     }
 }
 

@@ -49,6 +49,16 @@ impl SketchFile {
         Ok(SketchFile { words: from.plain()?, cells: from.cells()? })
     }
 
+    /// Words of a document.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// For how many documents there is room.
+    pub fn documents(&self) -> u64 {
+        (self.cells.len() / self.words.max(1)) as u64
+    }
+
     /// Bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.cells.len() as u64 * 8

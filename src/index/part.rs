@@ -13,12 +13,14 @@ use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelector};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
+};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::{Error, Result};
@@ -81,6 +83,8 @@ impl PartWriter {
         let file = File::create_new(path).map_err(Error::io("create", path))?;
         let properties = properties
             .set_dictionary_enabled(false)
+            // Documents are found by their numbers: the least and largest value of each page would be read for nothing.
+            .set_statistics_enabled(EnabledStatistics::None)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by("dupsift index 1".to_owned())
             .build();
@@ -158,7 +162,7 @@ pub fn read_rows(
     let file = File::open(path).map_err(Error::reading("open", path))?;
     let bytes = Arc::new(AtomicU64::new(0));
     let file = Counted { file, bytes: bytes.clone() };
-    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
+    let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let opened = crate::guard::guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));
     let builder = opened.map_err(damaged)?.map_err(|error| damaged(error.to_string()))?;
     let builder = match columns {
@@ -168,6 +172,8 @@ pub fn read_rows(
         }
         None => builder,
     };
+    // Where rows lie near each other, all pages would be read and unpacked, and the others left out afterwards.
+    let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
     let reader = builder.with_row_selection(selection(rows)).with_batch_size(1024).build();
     let mut reader = reader.map_err(|error| damaged(error.to_string()))?;
     let mut found = 0;

@@ -7,19 +7,27 @@ use crate::shuffle::run::{Run, bucket_of};
 
 /// The groups of some buckets, in the order in which a [`Run`] has them.
 #[derive(Debug, Default)]
-pub struct Groups<'g>(Vec<(usize, &'g [u8])>);
+pub struct Groups<'g>(Vec<Group<'g>>);
+
+/// A group, and where it stood among those that were given.
+#[derive(Clone, Copy, Debug)]
+struct Group<'g> {
+    place: (usize, &'g [u8]),
+    number: usize,
+}
 
 impl<'g> Groups<'g> {
     /// Of groups in byte order, each once.
     pub fn new(groups: impl Iterator<Item = &'g [u8]>) -> Groups<'g> {
-        let mut groups: Vec<(usize, &[u8])> = groups.map(|group| (bucket_of(group), group)).collect();
+        let groups = groups.enumerate().map(|(number, group)| Group { place: (bucket_of(group), group), number });
+        let mut groups: Vec<Group<'_>> = groups.collect();
         // Stable: within a bucket they stay in byte order.
-        groups.sort_by_key(|(bucket, _)| *bucket);
+        groups.sort_by_key(|group| group.place.0);
         Groups(groups)
     }
 }
 
-/// Hands on the rows of a run whose group is among these, of these buckets; gives the bytes that were read. Where there are few groups
+/// Hands on the rows of a run whose group is among these, of these buckets, with the number of the group; gives the bytes that were read. Where there are few groups
 /// for many rows, most rows are not looked at (galloping: Bentley and Yao 1976).
 ///
 /// # Errors
@@ -28,7 +36,7 @@ pub fn meet(
     run: &Run,
     buckets: Range<usize>,
     Groups(groups): &Groups<'_>,
-    mut each: impl FnMut(&[u8]) -> Result<()>,
+    mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
     let (mut reader, mut at, mut bytes) = (run.read(buckets), 0, 0);
@@ -44,9 +52,9 @@ pub fn meet(
         };
         let mut next = 0;
         while at < groups.len() {
-            next = first(next, rows, |number| place(number) >= groups[at]);
-            while next < rows && row(next)[..group_width] == *groups[at].1 {
-                each(row(next))?;
+            next = first(next, rows, |number| place(number) >= groups[at].place);
+            while next < rows && row(next)[..group_width] == *groups[at].place.1 {
+                each(groups[at].number, row(next))?;
                 next += 1;
             }
             if next == rows {

@@ -18,10 +18,9 @@ use crate::error::{Error, Result};
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
-use crate::reading::meeting::{Meeting, Numbered};
+use crate::reading::meeting::{Keys, Meeting, Numbered};
 use crate::reading::purified_store::KeptPages;
 use crate::reading::reader::Reader;
-use crate::shuffle::Sorted;
 use crate::stage::bound::Bound;
 use crate::stage::plan::{Plan, Signs};
 use crate::stage::sift::Sieve;
@@ -45,7 +44,7 @@ pub struct First<'n> {
     /// The algorithms that need no counts.
     pub members: Vec<Placed<'n>>,
     /// By what documents meet their copies in an index, where there is one.
-    pub copy_keys: Option<Sorted>,
+    pub copy_keys: Option<Keys>,
 }
 
 /// What is known before the first reading.

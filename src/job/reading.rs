@@ -17,11 +17,10 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
-use crate::reading::meeting::{Meeting, MeetingKeys};
+use crate::reading::meeting::{Keys, Meeting, MeetingKeys};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::read::{PagesSoFar, Restless, Rests};
 use crate::reading::reader::Reader;
-use crate::shuffle::Sorted;
 use crate::stage::bound::Bound;
 use crate::stage::sift::Sieve;
 
@@ -226,7 +225,7 @@ pub struct First {
     /// What was signed, by algorithm.
     pub signed: Vec<SignedRows>,
     /// By what documents meet their copies in an index, where there is one.
-    pub copy_keys: Option<Sorted>,
+    pub copy_keys: Option<Keys>,
 }
 
 /// The first reading, for which copies and a sieve may be known already: rows are recorded where `takes` says so, documents

@@ -11,7 +11,7 @@ use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::reading::classes::Classes;
-use crate::reading::meeting::{MeetingKeys, Numbered};
+use crate::reading::meeting::{Keys, MeetingKeys, Numbered};
 use crate::reading::reader::Reader;
 use crate::row::{Row, RowLayout, Signatures};
 use crate::shuffle::{Shuffle, Sorted, Writer};
@@ -33,7 +33,7 @@ pub struct SignedRows {
     /// The sketches of the documents, where the method keeps some.
     pub sketches: Option<SketchFile>,
     /// By what its documents meet those of an index, where there is one.
-    pub keys: Option<Box<Sorted>>,
+    pub keys: Option<Box<Keys>>,
 }
 
 /// Documents of one algorithm, exact copies counted one by one.
@@ -93,6 +93,7 @@ pub struct SigningThread<'w> {
     keys: Vec<Option<Writer<'w>>>,
     copy_keys: Option<Writer<'w>>,
     probes: Signatures,
+    words: Vec<u64>,
     tallies: Vec<SignTally>,
     scratch: (Signatures, Vec<u64>),
     record: Vec<u8>,
@@ -135,8 +136,8 @@ impl<'s> Signing<'s> {
     }
 
     /// Ends the noting of what documents meet others by: that of copies, and that of each algorithm.
-    pub fn close_keys(&mut self) -> Result<(Option<Sorted>, Vec<Option<Sorted>>)> {
-        let finish = |keys: Option<MeetingKeys>| keys.map(|keys| keys.rows.finish()).transpose();
+    pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
+        let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;
         let keys = self.outputs.iter_mut().map(|output| finish(output.keys.take()));
         Ok((copies, keys.collect::<Result<_>>()?))
@@ -145,9 +146,10 @@ impl<'s> Signing<'s> {
     /// For one thread.
     pub fn thread(&self) -> SigningThread<'_> {
         SigningThread {
-            keys: self.outputs.iter().map(|output| output.keys.as_ref().map(|keys| keys.rows.writer())).collect(),
-            copy_keys: self.copy_keys.as_ref().map(|keys| keys.rows.writer()),
+            keys: self.outputs.iter().map(|output| output.keys.as_ref().map(MeetingKeys::writer)).collect(),
+            copy_keys: self.copy_keys.as_ref().map(MeetingKeys::writer),
             probes: Signatures::default(),
+            words: Vec::new(),
             rows: self.outputs.iter().map(|output| output.rows.writer()).collect(),
             tallies: vec![SignTally::default(); self.bound.len()],
             scratch: Default::default(),
@@ -163,7 +165,7 @@ impl<'s> Signing<'s> {
     /// Signs a document, whose text has so many bytes.
     pub fn sign(&self, thread: &mut SigningThread<'_>, doc: u64, document: &Analysis<'_>, bytes: u64) -> Result<()> {
         let alike = self.copies.map_or(1, |copies| copies.members(doc).len().max(1) as u64);
-        let SigningThread { rows, keys, copy_keys, probes, tallies, scratch, record } = thread;
+        let SigningThread { rows, keys, copy_keys, probes, words, tallies, scratch, record } = thread;
         if let (Some(keys), Some(writer)) = (&self.copy_keys, copy_keys) {
             keys.push_copy(doc, document, record, writer)?;
         }
@@ -175,7 +177,7 @@ impl<'s> Signing<'s> {
                 return Ok(());
             }
             if let (Some(keys), Some(writer)) = (&output.keys, &mut keys[number]) {
-                keys.push(&self.bound[number], out, doc, (probes, record), writer)?;
+                keys.push(&self.bound[number], out, doc, (probes, record, words), writer)?;
             }
             if let Some(taking) = &output.taking {
                 taking.take_all(doc, evidence)?;
@@ -230,12 +232,12 @@ impl<'s> Signing<'s> {
     }
 
     /// The same where [`Signing::close_keys`] was called before.
-    pub fn finish_with(self, threads: Vec<Vec<SignTally>>, keys: Vec<Option<Sorted>>) -> Result<Vec<SignedRows>> {
+    pub fn finish_with(self, threads: Vec<Vec<SignTally>>, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
         let mut tallies = vec![SignTally::default(); self.bound.len()];
         for thread in threads {
             tallies.iter_mut().zip(&thread).for_each(|(sum, one)| sum.merge(one));
         }
-        let rows = |((output, tally), keys): ((Output, SignTally), Option<Sorted>)| {
+        let rows = |((output, tally), keys): ((Output, SignTally), Option<Keys>)| {
             Ok(SignedRows {
                 layout: output.layout,
                 rows: output.rows.finish()?,

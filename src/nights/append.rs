@@ -9,6 +9,7 @@ use arrow_schema::SchemaRef;
 
 use super::batch::absolute;
 use super::job::{COPIES, Job};
+use super::rows::{write_rows, write_run, write_sketches};
 use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
@@ -21,10 +22,8 @@ use crate::job::removals::{self, Decided};
 use crate::job::run_report::RemovalReport;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
-use crate::reading::meeting::Numbered;
+use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
-use crate::row::number;
-use crate::shuffle::run::RunWriter;
 use crate::shuffle::{AtomicBits, AtomicCells, Sorted};
 use crate::stage::copies;
 use crate::text::Field;
@@ -35,9 +34,9 @@ const AT_ONCE: usize = 4 << 20;
 /// What is known of a night when its tables stand.
 pub struct Night<'n> {
     /// By label: what its documents meet others by.
-    pub keys: Vec<(String, Sorted)>,
+    pub keys: Vec<(String, Keys)>,
     /// The hashes of its texts, likewise.
-    pub copy_keys: Option<Sorted>,
+    pub copy_keys: Option<Keys>,
     /// By name: what was noted of its pairs and first lines.
     pub noted: Vec<(String, Sorted)>,
     /// The exact copies.
@@ -87,7 +86,10 @@ pub fn append(
     let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
     let mut written = 0;
     for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
-        written += write_rows(engine, &dir, label, keys, numbered, &stored)?;
+        written += write_rows(engine, &dir, label, &keys.rows, numbered, &stored)?;
+        if let Some(sketches) = &keys.sketches {
+            write_sketches(engine, &dir, label, sketches, numbered, &stored)?;
+        }
     }
     for (name, rows) in night.noted {
         written += write_run(engine, &dir, &name, rows)?;
@@ -167,55 +169,6 @@ fn copy_below(from: &Path, to: &Path) -> Result<()> {
         if path.is_dir() { copy_below(&path, &to)? } else { copy(&path, &to)? }
     }
     Ok(())
-}
-
-/// The rows of stored documents, as a run.
-fn write_rows(
-    engine: &Engine<'_>,
-    dir: &Path,
-    label: &str,
-    keys: &Sorted,
-    numbered: Numbered,
-    stored: &AtomicBits,
-) -> Result<u64> {
-    let (width, group_width) = keys.widths();
-    let kept = engine.shuffle(&format!("{label}-kept"), width, group_width, keys.rows())?;
-    engine.work(
-        keys.partitions(),
-        || Ok(kept.writer()),
-        |writer, partition| {
-            engine.go_on()?;
-            let records = keys.load(partition, engine.budget.a_thread)?;
-            for record in (0..records.len()).map(|at| records.record(at)) {
-                if stored.get(numbered.doc(number(&record[group_width..])) as usize) {
-                    writer.push(record)?;
-                }
-            }
-            keys.remove(partition)
-        },
-        |mut writer| writer.flush(),
-    )?;
-    write_run(engine, dir, label, kept.finish()?)
-}
-
-/// Rows as a run of that name; gives how many there are.
-pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted) -> Result<u64> {
-    let (width, group_width) = rows.widths();
-    let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
-    let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts)?;
-    let memory = engine.budget.a_thread / 2;
-    engine.work(
-        rows.partitions(),
-        || Ok(()),
-        |(), partition| {
-            engine.go_on()?;
-            writer.write(partition, &rows.load(partition, memory)?, memory)?;
-            rows.remove(partition)
-        },
-        Ok,
-    )?;
-    writer.finish()?;
-    Ok(counts.iter().sum())
 }
 
 /// The documents of the night: a file for each piece of the corpus, a row for each number.

@@ -79,7 +79,7 @@ impl<'e> Kept<'e> {
     ) -> Result<()> {
         let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..DOC]));
         for run in runs {
-            let bytes = meet(run, buckets_of(partition, partitions), &groups, &mut each)?;
+            let bytes = meet(run, buckets_of(partition, partitions), &groups, |_, row| each(row))?;
             self.scanned.fetch_add(bytes, Relaxed);
         }
         Ok(())

@@ -11,19 +11,18 @@ use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
 
 use super::job::COPIES;
+use super::rule_out::RulingOut;
+use super::scan::{Scan, Shared};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::index::{
-    BATCHES, COPY_HASH, Groups, Index, KEPT_DOC, Manifest, Part, PartWriter, ROWS, TEXT, field_column, meet, read_rows,
-};
+use crate::index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
 use crate::io::{GUESTS, Source, find_all, open};
 use crate::options::RunOptions;
 use crate::reading::guests::Guests;
 use crate::reading::inputs::columns;
-use crate::reading::meeting::{Meeting, Numbered};
+use crate::reading::meeting::{Keys, Meeting, Numbered};
 use crate::row::number;
-use crate::shuffle::run::{Run, buckets_of};
-use crate::shuffle::{AtomicBits, AtomicCells, Mapped, Sorted};
+use crate::shuffle::{AtomicBits, AtomicCells, Mapped};
 use crate::stage::bound::Bound;
 use crate::text::Analysis;
 
@@ -58,6 +57,20 @@ struct Wanted<'p> {
     guests: std::ops::Range<usize>,
 }
 
+/// All become guests.
+struct All<'m>(&'m AtomicBits);
+
+impl Shared for All<'_> {
+    fn row(&mut self, _group: usize, doc: u64, _row: &[u8]) -> Result<()> {
+        self.0.set(doc as usize);
+        Ok(())
+    }
+
+    fn end(self) -> Result<()> {
+        Ok(())
+    }
+}
+
 impl<'i> Joining<'i> {
     /// Of a night whose documents are numbered so.
     pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
@@ -70,55 +83,6 @@ impl<'i> Joining<'i> {
             scanned: AtomicU64::new(0),
             looked_up: AtomicU64::new(0),
         }
-    }
-
-    /// Notes the documents of the index that have a key of these.
-    fn scan(
-        &self,
-        engine: &Engine<'_>,
-        manifest: &Manifest,
-        label: &str,
-        keys: &Sorted,
-        met: &AtomicBits,
-    ) -> Result<()> {
-        let (width, group_width) = keys.widths();
-        let mut runs = Vec::new();
-        for rows in &manifest.rows {
-            let path = self.index.folder(ROWS, &rows.folder).join(format!("{label}.run"));
-            let run = Run::open(&path)?;
-            if (run.width(), run.group_width()) != (width, group_width) {
-                let why = format!("it has rows of {} bytes; expected {width}", run.width());
-                return Err(Error::Damaged { path, why });
-            }
-            runs.push(run);
-        }
-        let partitions = keys.partitions();
-        engine.work(
-            partitions,
-            || Ok(()),
-            |(), partition| {
-                engine.go_on()?;
-                let records = keys.load(partition, engine.budget.a_thread)?;
-                let groups = Groups::new(records.groups().map(|group| &records.record(group.start)[..group_width]));
-                for run in &runs {
-                    let bytes = meet(run, buckets_of(partition, partitions), &groups, |row| {
-                        let doc = number(&row[group_width..]) as usize;
-                        if doc >= met.len() {
-                            let why = format!("a row of {label} names document {doc} of {}", met.len());
-                            return Err(Error::Damaged { path: self.index.dir().to_path_buf(), why });
-                        }
-                        if !manifest.is_forgotten(doc as u64) {
-                            met.set(doc);
-                        }
-                        Ok(())
-                    })?;
-                    self.scanned.fetch_add(bytes, Relaxed);
-                }
-                Ok(())
-            },
-            Ok,
-        )?;
-        Ok(())
     }
 
     /// Adds the documents that removed ones were removed for.
@@ -258,18 +222,25 @@ impl Meeting for Joining<'_> {
         &self,
         engine: &Engine<'_>,
         bound: &[Bound<'_>],
-        keys: &[Option<Sorted>],
-        copies: Option<&Sorted>,
+        keys: &[Option<Keys>],
+        copies: Option<&Keys>,
     ) -> Result<Option<&Source>> {
         let Some(manifest) = &self.index.manifest else { return Ok(None) };
         let running = engine.clock.stage("meet the index");
         let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc as usize)?;
-        let labels = bound.iter().map(|bound| bound.label.as_str()).zip(keys);
-        for (label, keys) in labels.filter_map(|(label, keys)| Some((label, keys.as_ref()?))) {
-            self.scan(engine, manifest, label, keys, &met)?;
+        let Joining { index, numbered, ref scanned, .. } = *self;
+        let scan = Scan { engine, index, manifest, numbered, scanned };
+        for (bound, keys) in bound.iter().zip(keys).filter_map(|(bound, keys)| Some((bound, keys.as_ref()?))) {
+            match keys.sketches.as_ref().zip(bound.signer.sketched()) {
+                Some((sketches, by)) => {
+                    let most = self.options.max_candidates;
+                    RulingOut { scan: &scan, bound, sketches, by, max_candidates: most }.meet(&keys.rows, &met)?;
+                }
+                None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
+            }
         }
         if let Some(copies) = copies {
-            self.scan(engine, manifest, COPIES, copies, &met)?;
+            scan.rows(COPIES, &copies.rows, || All(&met))?;
         }
         if self.options.remove_chains {
             self.add_kept(engine, manifest, &met)?;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! first reading   the night signs; its keys are those of its rows
-//! meet            a scan of the index's rows: who has a key of the night becomes a guest
+//! meet            a scan of the index's rows: who has a key of the night becomes a guest, unless what the index keeps of both
+//!                 says that they are no pair
 //! guests          their texts are copied out of the index and read as documents that stand before the night
 //! all else        as in any run, but that two guests are no pair, and what became of a guest is known
 //! append          texts, keys and fates of the night, each text once
@@ -20,6 +21,9 @@ mod join;
 mod night;
 mod recipe;
 mod reference;
+mod rows;
+mod rule_out;
+mod scan;
 pub mod upkeep;
 
 use std::sync::atomic::AtomicBool;

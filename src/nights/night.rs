@@ -33,9 +33,8 @@ use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::guests::Guests;
 use crate::reading::inputs::Inputs;
-use crate::reading::meeting::Numbered;
+use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
-use crate::shuffle::Sorted;
 use crate::spelling::opt;
 use crate::stage::plan::Plan;
 
@@ -197,7 +196,7 @@ fn frozen(engine: &Engine<'_>, night: &Reader<'_>, planned: u64) -> Result<Optio
 }
 
 /// By what the documents of each algorithm meet others.
-fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Sorted)> {
+fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
     let keys = members.iter_mut().map(|member| match &mut member.now {
         Step::Rows(signed) => Some((member.bound.label.clone(), *signed.keys.take()?)),
         _ => None,

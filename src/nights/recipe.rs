@@ -7,6 +7,7 @@ use crate::index::{Index, Line};
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::spelling::opt;
+use crate::stage::recipe::Chosen;
 use crate::text::Pipeline;
 
 /// Checks that a run like this can be matched against an index.
@@ -76,7 +77,36 @@ pub fn compare(index: &Index, options: &RunOptions, rows: u64) -> Result<u64> {
 pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
     let line = |name: &str, value: String| Line { name: name.to_owned(), value };
     let recipe = &options.recipe;
-    let mut lines: Vec<Line> = recipe.algorithms.iter().map(|one| line(&one.label, one.to_string())).collect();
+    let of = |one: &Chosen| line(&one.label, format!("{one},revision={}", one.algorithm.revision()));
+    let mut lines: Vec<Line> = recipe.algorithms.iter().map(of).collect();
     lines.push(line("words", Pipeline::new(&recipe.text)?.identity().replace(' ', ",")));
     Ok(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::{Manifest, State};
+    use crate::options::{OPTIONS, Settings, Verb, resolve};
+
+    /// An index whose signatures are of an earlier program, which made those of one algorithm otherwise.
+    #[test]
+    fn another_revision_is_refused_by_its_line() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut settings = Settings::default();
+        let out = OPTIONS.iter().find(|option| option.name == "out").expect("an option");
+        settings.give(out, &"out".into()).expect("taken");
+        let settings = settings.with_defaults(Verb::Run).expect("whole");
+        let options = resolve(vec!["a".into()], &settings).expect("options");
+        let mut index = Index::open(folder.path(), |_, _| State::Lost).expect("an index");
+        let mut there = Manifest { recipe: lines(&options).expect("lines"), ..Manifest::default() };
+        index.manifest = Some(there.clone());
+        assert!(compare(&index, &options, 1).is_ok());
+        let line = there.recipe.iter_mut().find(|line| line.value.contains(",revision=")).expect("of an algorithm");
+        let name = line.name.clone();
+        line.value = line.value.replace(",revision=1", ",revision=0");
+        index.manifest = Some(there);
+        let said = compare(&index, &options, 1).expect_err("refused").to_string();
+        assert!(said.contains(&format!("{name}: revision=0 there, revision=1 here")), "{said}");
+    }
 }

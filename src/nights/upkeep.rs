@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray as _;
 
-use super::append::write_run;
 use super::batch;
+use super::rows::write_run;
 use crate::batch::read_as;
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;

@@ -1,6 +1,7 @@
 //! By what documents meet those of an index: the groups of their rows, or of the rows of the second round where a method sends some, each
 //! with the number that the document gets in the index. It is both what a night is matched by and what the index keeps of it.
 
+use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::Source;
@@ -63,8 +64,8 @@ pub trait Meeting: Sync {
         &self,
         engine: &Engine<'_>,
         bound: &[Bound<'_>],
-        keys: &[Option<Sorted>],
-        copies: Option<&Sorted>,
+        keys: &[Option<Keys>],
+        copies: Option<&Keys>,
     ) -> Result<Option<&Source>>;
 
     /// Checks that the text of such a document is the one that was met.
@@ -78,8 +79,16 @@ pub trait Meeting: Sync {
 pub struct MeetingKeys {
     numbered: Numbered,
     layout: RowLayout,
-    /// The shuffle.
-    pub rows: Shuffle,
+    rows: Shuffle,
+    sketches: Option<SketchFile>,
+}
+
+/// The same when all are there.
+pub struct Keys {
+    /// The groups, each with a number in the index.
+    pub rows: Sorted,
+    /// What an index keeps of each document, by its place in the corpus, where the method judges by it.
+    pub sketches: Option<SketchFile>,
 }
 
 impl MeetingKeys {
@@ -87,15 +96,30 @@ impl MeetingKeys {
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);
         let rows = documents * u64::from(layout.shape().positions);
-        let rows = engine.shuffle(&format!("{}-keys", bound.label), layout.width(), layout.group_width(), rows)?;
-        Ok(MeetingKeys { numbered, layout, rows })
+        let name = format!("{}-keys", bound.label);
+        let rows = engine.shuffle(&name, layout.width(), layout.group_width(), rows)?;
+        let sketches = bound.signer.sketched().map(|by| SketchFile::new(engine.dir, &name, documents, by.words()));
+        Ok(MeetingKeys { numbered, layout, rows, sketches: sketches.transpose()? })
     }
 
     /// Of exact copies.
     pub fn of_copies(engine: &Engine<'_>, numbered: Numbered, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.copies();
         let rows = engine.shuffle("copy-keys", layout.width(), layout.group_width(), documents)?;
-        Ok(MeetingKeys { numbered, layout, rows })
+        Ok(MeetingKeys { numbered, layout, rows, sketches: None })
+    }
+
+    /// Where a thread writes.
+    pub fn writer(&self) -> Writer<'_> {
+        self.rows.writer()
+    }
+
+    /// All are taken.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn finish(self) -> Result<Keys> {
+        Ok(Keys { rows: self.rows.finish()?, sketches: self.sketches })
     }
 
     /// Takes those of a document.
@@ -104,10 +128,15 @@ impl MeetingKeys {
         bound: &Bound<'_>,
         out: &Signatures,
         doc: u64,
-        (probes, record): (&mut Signatures, &mut Vec<u8>),
+        (probes, record, words): (&mut Signatures, &mut Vec<u8>, &mut Vec<u64>),
         writer: &mut Writer<'_>,
     ) -> Result<()> {
         let number = self.numbered.number(doc);
+        if let Some((sketches, by)) = self.sketches.as_ref().zip(bound.signer.sketched()) {
+            words.clear();
+            by.keep(out, words);
+            sketches.put(doc - self.numbered.base, words);
+        }
         let mut push = |row: Row<'_>| {
             record.clear();
             self.layout.encode(&Row { order: 0, sketch: &[], ..row }, record);

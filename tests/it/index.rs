@@ -59,6 +59,23 @@ fn every_member_meets_old_documents_as_in_one_run() {
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
 }
 
+/// Old documents that only share a key with the night are ruled out before they are looked up: a guest is in a pair.
+#[test]
+fn who_only_shares_a_key_is_no_guest() {
+    let nights = dealt(made_docs(400), 2, 17);
+    for (algorithm, most) in
+        [("simhash", 1.0), ("random_projection", 1.0), ("cosine:preset=versions,relate=false", 2.0)]
+    {
+        let place = law(algorithm, nights.clone());
+        let begins = place.begins(1);
+        let found = pairs(&place.out(1), algorithm.split(':').next().unwrap());
+        let old: BTreeSet<i64> = found.iter().map(|pair| pair.doc_a).filter(|doc| *doc < begins).collect();
+        let guests = record(&place.out(1))["index"]["guests"].as_u64().unwrap() as f64;
+        assert!(old.len() > 20 && guests >= old.len() as f64, "{algorithm}: {guests} guests, {} in pairs", old.len());
+        assert!(guests <= most * old.len() as f64, "{algorithm}: {guests} guests, {} in pairs", old.len());
+    }
+}
+
 /// What is told by all pairs of a document, those of earlier nights with them: the default preset, and the best pairs of each document.
 #[test]
 fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {

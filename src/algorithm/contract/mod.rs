@@ -6,6 +6,7 @@
 pub mod banding;
 mod one_key;
 mod signer;
+mod sketched;
 mod verify;
 
 use super::params::{ParamSpec, Params, Shorthand};
@@ -15,6 +16,7 @@ pub use crate::measure::{Decided, Undecided};
 use crate::text::{Analysis, Field};
 pub use one_key::{Key, KeySigner};
 pub use signer::{AllWithAll, Describe, Match, Sign, SignWithEvidence, Signer};
+pub use sketched::Sketched;
 pub use verify::{Relating, Verify};
 
 /// Which counts over the whole corpus an algorithm needs before it can sign.
@@ -148,6 +150,10 @@ pub trait Algorithm: Sync {
     /// The name that the user types and the output folder carries.
     fn name(&self) -> &'static str {
         self.facts().name
+    }
+    /// Counted up where the same document gets other signatures than before: an index of another revision is refused.
+    fn revision(&self) -> u32 {
+        1
     }
     /// What may be typed in place of several parameters.
     fn shorthands(&self) -> &'static [Shorthand] {

@@ -1,6 +1,7 @@
 //! The method bound to a corpus: what a document emits, how rows become pairs, and what a person reads of both.
 
 use super::banding::Banding;
+use super::sketched::Sketched;
 use super::verify::{Relating, Verify};
 use crate::measure::Versions;
 use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
@@ -96,6 +97,11 @@ pub trait Match: Send + Sync {
     /// wherever they meet.
     fn judge_sketches(&self, _a: &[u64], _b: &[u64]) -> bool {
         true
+    }
+
+    /// What an index keeps of each document to rule out those that only share a key; none where all of these are looked up.
+    fn sketched(&self) -> Option<&dyn Sketched> {
+        None
     }
 
     /// The rules that can find a pair, by bit of [`Pair::matched`]; they stand in the column `matched_by`.

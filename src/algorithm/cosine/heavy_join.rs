@@ -95,6 +95,11 @@ impl HeavyJoin {
         }
     }
 
+    /// Whether in a window of up to so many rows of this key each pair is judged by itself, and not by what all rows have in common.
+    pub fn judges_each(&self, key: u128, rows: u64) -> bool {
+        Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
+    }
+
     /// What the signs of two documents say.
     pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);

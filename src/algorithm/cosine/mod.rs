@@ -35,7 +35,7 @@ mod vector;
 
 use crate::algorithm::contract::{
     Algorithm, Corpus, Decided, Describe, Facts, Features, Match, Reads, Relating, Sign, SignWithEvidence, Signer,
-    Stats, Verify,
+    Sketched, Stats, Verify,
 };
 use crate::algorithm::kit::minwise::SEED;
 use crate::algorithm::kit::prefix::{SKETCH, Term, bound_of_rows, push_leading};
@@ -257,6 +257,10 @@ impl Match for CosineSigner<'_> {
         self.heavy.as_ref().is_none_or(|heavy| heavy.judge_sketches(a, b))
     }
 
+    fn sketched(&self) -> Option<&dyn Sketched> {
+        self.heavy.is_some().then_some(self as &dyn Sketched)
+    }
+
     fn equal(&self) -> Score {
         Score { similarity: 1.0, distance: Some(0.0) }
     }
@@ -267,6 +271,25 @@ impl Match for CosineSigner<'_> {
 
     fn verify(&self) -> Option<&dyn Verify> {
         Some(self)
+    }
+}
+
+/// The signs, without the prints of terms.
+impl Sketched for CosineSigner<'_> {
+    fn words(&self) -> usize {
+        sign_sketch::WORDS
+    }
+
+    fn keep(&self, signed: &Signatures, to: &mut Vec<u64>) {
+        to.extend(signed.sketch_of_document().iter().take(sign_sketch::WORDS));
+    }
+
+    fn may_be_pair(&self, a: &[u64], b: &[u64]) -> bool {
+        self.judge_sketches(a, b)
+    }
+
+    fn judges_each(&self, key: u128, rows: u64) -> bool {
+        self.heavy.as_ref().is_none_or(|heavy| heavy.judges_each(key, rows))
     }
 }
 

@@ -35,6 +35,11 @@ impl Bits for u128 {
     }
 }
 
+/// In how many bits two vectors of words differ.
+pub fn differing(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
 /// Words of a [`Wide`].
 pub const WIDE_WORDS: usize = 6;
 

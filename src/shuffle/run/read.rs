@@ -92,7 +92,7 @@ impl Run {
     /// The rows of these buckets, bucket by bucket, in blocks of about 64 KiB.
     pub fn read(&self, buckets: Range<usize>) -> RunReader<'_> {
         let places = self.places(buckets);
-        RunReader { run: self, at: places.start, end: places.end, piece: Vec::new(), rows: Vec::new(), left: 0 }
+        RunReader { run: self, at: places.start, end: places.end, rows: Vec::new(), filled: 0, given: 0 }
     }
 
     /// The rows of these buckets, bucket by bucket, as one slice: in memory where they take no more than `memory_bytes`, else
@@ -131,11 +131,15 @@ impl Run {
         start..(starts[buckets.end.min(BUCKETS)] * width).max(start)
     }
 
-    /// Reads a piece, which is what was written.
-    fn piece(&self, piece: u64, out: &mut Vec<u8>) -> Result<()> {
-        let begin = piece * PIECE as u64;
-        out.resize((self.bytes - begin).min(PIECE as u64) as usize, 0);
-        self.file.read_exact_at(out, HEADER as u64 + begin).map_err(Error::io(READ, &self.path))?;
+    /// Bytes of a piece.
+    fn piece_bytes(&self, piece: u64) -> usize {
+        (self.bytes - piece * PIECE as u64).min(PIECE as u64) as usize
+    }
+
+    /// Reads a piece, which is what was written, into as many bytes as it has.
+    fn piece(&self, piece: u64, out: &mut [u8]) -> Result<()> {
+        let begin = HEADER as u64 + piece * PIECE as u64;
+        self.file.read_exact_at(out, begin).map_err(Error::io(READ, &self.path))?;
         let mut checksum = begun(piece);
         checksum.update(out);
         let (found, expected) = (checksum.finalize(), self.checksums[piece as usize]);
@@ -153,11 +157,12 @@ pub struct RunReader<'r> {
     run: &'r Run,
     at: u64,
     end: u64,
-    piece: Vec<u8>,
-    /// Whole rows that were given, then the beginning of the next one.
+    /// Whole rows that were given, then the beginning of the next one; then room.
     rows: Vec<u8>,
-    /// Bytes of that beginning.
-    left: usize,
+    /// Bytes without the room.
+    filled: usize,
+    /// Bytes that were given.
+    given: usize,
 }
 
 impl RunReader<'_> {
@@ -166,18 +171,24 @@ impl RunReader<'_> {
     /// # Errors
     /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
     pub fn next_block(&mut self) -> Result<Option<&[u8]>> {
-        let whole = self.rows.len() - self.left;
-        self.rows.drain(..whole);
+        self.rows.copy_within(self.given..self.filled, 0);
+        (self.filled, self.given) = (self.filled - self.given, 0);
         while self.at < self.end {
             let (piece, within) = (self.at / PIECE as u64, (self.at % PIECE as u64) as usize);
-            self.run.piece(piece, &mut self.piece)?;
-            let now = (self.piece.len() - within).min((self.end - self.at) as usize);
-            self.rows.extend_from_slice(&self.piece[within..within + now]);
+            let (begin, bytes) = (self.filled, self.run.piece_bytes(piece));
+            if self.rows.len() < begin + bytes {
+                self.rows.resize(begin + bytes, 0);
+            }
+            self.run.piece(piece, &mut self.rows[begin..begin + bytes])?;
+            let now = (bytes - within).min((self.end - self.at) as usize);
+            if within > 0 {
+                self.rows.copy_within(begin + within..begin + within + now, begin);
+            }
             self.at += now as u64;
-            self.left = self.rows.len() % self.run.header.width;
-            let whole = self.rows.len() - self.left;
-            if whole > 0 {
-                return Ok(Some(&self.rows[..whole]));
+            self.filled += now;
+            self.given = self.filled - self.filled % self.run.header.width;
+            if self.given > 0 {
+                return Ok(Some(&self.rows[..self.given]));
             }
         }
         Ok(None)

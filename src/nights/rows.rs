@@ -1,0 +1,102 @@
+//! What an index has of documents beside their texts: the rows that they meet others by, and a few words of each.
+
+use std::path::Path;
+
+use crate::engine::sketches::SketchFile;
+use crate::engine::threads::Engine;
+use crate::error::Result;
+use crate::reading::meeting::Numbered;
+use crate::row::{Sketches as _, number};
+use crate::shuffle::run::RunWriter;
+use crate::shuffle::{AtomicBits, Sorted};
+
+/// Bytes of the number of a document before its words.
+pub const DOC: usize = 8;
+
+/// The name of the file of words of an algorithm.
+pub fn sketches_of(label: &str) -> String {
+    format!("+sketches-{label}")
+}
+
+/// The rows of stored documents, as a run.
+///
+/// # Errors
+/// A full disk.
+pub fn write_rows(
+    engine: &Engine<'_>,
+    dir: &Path,
+    label: &str,
+    keys: &Sorted,
+    numbered: Numbered,
+    stored: &AtomicBits,
+) -> Result<u64> {
+    let (width, group_width) = keys.widths();
+    let kept = engine.shuffle(&format!("{label}-kept"), width, group_width, keys.rows())?;
+    engine.work(
+        keys.partitions(),
+        || Ok(kept.writer()),
+        |writer, partition| {
+            engine.go_on()?;
+            let records = keys.load(partition, engine.budget.a_thread)?;
+            for record in (0..records.len()).map(|at| records.record(at)) {
+                if stored.get(numbered.doc(number(&record[group_width..])) as usize) {
+                    writer.push(record)?;
+                }
+            }
+            keys.remove(partition)
+        },
+        |mut writer| writer.flush(),
+    )?;
+    write_run(engine, dir, label, kept.finish()?)
+}
+
+/// Rows as a run of that name; gives how many there are.
+///
+/// # Errors
+/// A full disk.
+pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted) -> Result<u64> {
+    let (width, group_width) = rows.widths();
+    let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
+    let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts)?;
+    let memory = engine.budget.a_thread / 2;
+    engine.work(
+        rows.partitions(),
+        || Ok(()),
+        |(), partition| {
+            engine.go_on()?;
+            writer.write(partition, &rows.load(partition, memory)?, memory)?;
+            rows.remove(partition)
+        },
+        Ok,
+    )?;
+    writer.finish()?;
+    Ok(counts.iter().sum())
+}
+
+/// The words of stored documents, as a run: a number, the words.
+///
+/// # Errors
+/// A full disk.
+pub fn write_sketches(
+    engine: &Engine<'_>,
+    dir: &Path,
+    label: &str,
+    sketches: &SketchFile,
+    numbered: Numbered,
+    stored: &AtomicBits,
+) -> Result<()> {
+    let (name, words) = (sketches_of(label), sketches.words());
+    let rows = engine.shuffle(&name, DOC + 8 * words, DOC, sketches.documents())?;
+    let (mut writer, mut sketch, mut row) = (rows.writer(), vec![0; words], Vec::new());
+    for own in (0..sketches.documents()).filter(|own| stored.get((numbered.base + own) as usize)) {
+        engine.go_on()?;
+        sketches.copy(own, &mut sketch);
+        row.clear();
+        row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
+        sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
+        writer.push(&row)?;
+    }
+    writer.flush()?;
+    drop(writer);
+    write_run(engine, dir, &name, rows.finish()?).map(|_| ())
+}
