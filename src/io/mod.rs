@@ -5,7 +5,9 @@
 //! that appears under its name in one rename, [`TableWriter`] a Parquet file in it. A damaged file
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
+mod again;
 mod asked;
+mod bad_input;
 pub mod coding;
 mod copy_file;
 mod copy_leaf;
@@ -49,6 +51,8 @@ mod parquet_rows;
 mod place;
 mod quotes;
 mod read;
+mod repacked;
+mod repacking;
 mod rest;
 pub mod schema;
 pub mod segments;
@@ -80,6 +84,8 @@ mod coded_tests;
 mod corrupt_tests;
 #[cfg(test)]
 mod read_tests;
+#[cfg(test)]
+mod repacking_tests;
 #[cfg(test)]
 mod row_tests;
 #[cfg(test)]

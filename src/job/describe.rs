@@ -71,6 +71,7 @@ pub fn report(
             used: taken.used,
             rejections: taken.rejected.report(),
             surplus_copies: copies.surplus(),
+            unpacked_bytes: reader.source.unpacked_bytes(),
             text_bytes: taken.text_bytes,
         },
         ids: IdsReport {
