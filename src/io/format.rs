@@ -1,6 +1,5 @@
 //! What a format of input files has to know. The formats themselves, and the list of them, stand in `formats`.
 
-use super::again::UnpackedBytes;
 use super::coding::Coding;
 use super::copying::{Copying, Fits};
 use super::damaged::damaged;
@@ -9,6 +8,7 @@ use super::repacked::Repacked;
 use super::repacking::{Repacking, Written};
 use super::rest::Lost;
 use super::schema::{Columns, KnownColumns};
+use super::unpacked_bytes::UnpackedBytes;
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;

@@ -68,6 +68,7 @@ mod table_lengths;
 pub mod table_read;
 pub mod unfinished;
 mod unpack;
+mod unpacked_bytes;
 pub mod unread;
 pub mod want;
 mod warc;

@@ -97,7 +97,7 @@ fn values_are_numbers_where_they_are_written_so() {
             path,
             coding,
             repacked: None,
-            unpacked: &super::super::again::UnpackedBytes::default(),
+            unpacked: &super::super::unpacked_bytes::UnpackedBytes::default(),
             longest: 9,
             label: "a.csv",
             part,

@@ -3,7 +3,6 @@
 //! Numbers follow the sorted list of the readable files. A file that cannot be read takes none, so a damage that shows
 //! late means numbering again without that file ([`Source::set_aside`]): none of its rows may count anywhere.
 
-use super::again::UnpackedBytes;
 use super::asked::columns_of;
 use super::coding::Coding;
 use super::damaged::damaged;
@@ -15,6 +14,7 @@ use super::repacking::{self, Repacking, Written};
 use super::rest::Lost;
 use super::several_texts::{self, has_several};
 use super::stamp::Stamp;
+use super::unpacked_bytes::UnpackedBytes;
 use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
