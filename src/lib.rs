@@ -121,7 +121,7 @@ pub fn run(inputs: &[&str], options: &[(&str, &str)]) -> Result<RunReport> {
     let options = resolve(inputs, &settings.with_defaults(Verb::Run)?)?;
     let cancel = AtomicBool::new(false);
     job::check(&options)?;
-    let inputs = reading::look(&options, &cancel)?;
+    let inputs = reading::look_and_write(&options, &cancel, reading::Writes::Texts)?;
     #[cfg(feature = "report")]
     let finish: &job::Finish<'_> = &study::with_page(&report::page);
     #[cfg(not(feature = "report"))]

@@ -53,7 +53,7 @@ fuzz_target!(|data: &[u8]| {
     let coding = Coding { encoding, window_bytes: 8 << 20, ..Coding::default() };
     let found = find_all(&[folder.to_string_lossy().into_owned()], Taking { whole_files: true, coding });
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
-    let (source, _) = open(found.expect("found"), &columns, 1).expect("opened");
+    let (source, _) = open(found.expect("found"), &columns, 1, None).expect("opened");
     let want = Want { id: true, others: vec!["title".into()], ..Want::default() };
     let all = rows(&source, &want, usize::MAX);
     assert_eq!(all.len() as u64, source.documents());

@@ -33,7 +33,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let columns = Columns { text: "text".into(), html: true, id: "id".into(), ..Columns::default() };
     let found = find(&[folder.to_string_lossy().into_owned()]).expect("found");
-    let (source, _) = open(found, &columns, 1).expect("opened");
+    let (source, _) = open(found, &columns, 1, None).expect("opened");
     let all = rows(&source, &Want::default(), usize::MAX);
     assert_eq!(all.len() as u64, source.documents());
     assert!(all.iter().enumerate().all(|(at, row)| row.0 == at as u64));

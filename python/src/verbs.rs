@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use dupsift::error::{Error, Result};
 use dupsift::options::{RunOptions, Verb, resolve};
 use dupsift::pages::{self, PagesOptions};
-use dupsift::reading;
+use dupsift::reading::{self, Writes};
 use dupsift::report::{self, Screen};
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::study::{self, CompareOptions, Contest, Finished, Judge, Survivors};
@@ -34,7 +34,7 @@ pub fn run(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Teller)
         let settings = settings(Verb::Run, options)?;
         let options = resolve(inputs, &settings)?;
         job::check(&options)?;
-        let inputs = reading::look(&options, cancel)?;
+        let inputs = reading::look_and_write(&options, cancel, Writes::Texts)?;
         let report = nights::run(&options, inputs, progress, cancel, &study::with_page(&report::page))?;
         Ok(job::stands_in(&report, &options.out))
     })
@@ -63,7 +63,7 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
         };
         study::check_compare(&options)?;
         job::check(&options.run)?;
-        let inputs = reading::look(&options.run, cancel)?;
+        let inputs = reading::look_and_write(&options.run, cancel, Writes::Texts)?;
         let compared = study::compare(&options, inputs, progress, cancel, &report::page)?;
         Ok(job::stands_in(&compared, &options.run.out))
     })

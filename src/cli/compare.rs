@@ -12,7 +12,7 @@ use crate::engine::{Leg, Progress};
 use crate::job;
 use crate::number::counted;
 use crate::options::{RunOptions, resolve};
-use crate::reading;
+use crate::reading::{self, Writes};
 use crate::report::{comparison, page, plan};
 use crate::study::{self, CompareOptions, Contest, Judge};
 
@@ -44,7 +44,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     let cancel = cancel_on_signal()?;
     study::check_compare(options)?;
     job::check(&options.run)?;
-    let inputs = reading::take_in(&options.run, &cancel, !dry_run)?;
+    let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, mut legs) = tell_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;

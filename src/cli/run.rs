@@ -12,7 +12,7 @@ use crate::job::{self, Estimate, Guarded, Pass, RunReport};
 use crate::nights;
 use crate::number::counted;
 use crate::options::{RunOptions, Settings, resolve};
-use crate::reading::{self, Inputs};
+use crate::reading::{self, Inputs, Writes};
 use crate::report::{page, plan, summary};
 use crate::stage::recipe::DEFAULT_PRESET;
 use crate::study::with_page;
@@ -35,7 +35,7 @@ fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogForm
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     job::check(options)?;
-    let inputs = reading::take_in(options, &cancel, !dry_run)?;
+    let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = tell_plan(called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;

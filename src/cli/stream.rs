@@ -11,7 +11,7 @@ use super::{Exit, log, say, tell};
 use crate::engine::Progress;
 use crate::job;
 use crate::options::{RunOptions, resolve};
-use crate::reading;
+use crate::reading::{self, Writes};
 use crate::report::{counted, guarded, once_accepted, rejections, thousands};
 use crate::stream::{self, StreamOptions, StreamReport};
 
@@ -36,7 +36,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     let cancel = cancel_on_signal()?;
     stream::check(options, &forget, &cancel)?;
     job::check(&options.run)?;
-    let inputs = reading::take_in(&options.run, &cancel, !dry_run)?;
+    let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
     let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
     if dry_run {

@@ -12,7 +12,7 @@ use std::path::Path;
 
 fn open(inputs: &[&Path], taking: Taking) -> Result<(Source, Vec<BadInput>)> {
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    super::source::open(find_all(&inputs, taking)?, &columns(), 2)
+    super::source::open(find_all(&inputs, taking)?, &columns(), 2, None)
 }
 
 fn in_encoding(name: &str) -> Taking {

@@ -100,6 +100,11 @@ impl Coding {
         self.packing == Packing::Plain && self.of_stream().is_none()
     }
 
+    /// Whether the bytes of a file are for sure those of its text.
+    pub(super) fn is_plain(&self) -> bool {
+        self.packing == Packing::Plain && self.encoding == Encoding::Utf8
+    }
+
     /// The bytes of a file, unpacked; decoded too, unless lines are.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {

@@ -3,8 +3,12 @@
 use super::coding::Coding;
 use super::copying::{Copying, Fits};
 use super::damaged::damaged;
+use super::packing::Packing;
+use super::repacked::Repacked;
+use super::repacking::{Repacking, Written};
 use super::rest::Lost;
 use super::schema::{Columns, KnownColumns};
+use super::unpacked_bytes::UnpackedBytes;
 use super::want::Want;
 use crate::batch::Documents;
 use crate::batch::id::IdKind;
@@ -14,6 +18,7 @@ use std::any::{Any, TypeId};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::fs::File;
+use std::io::{self, BufRead, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -56,11 +61,18 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Looks at a file: which of the columns it has, how many rows there are, and where it can be cut.
+    /// Looks at a file: which of the columns it has, how many rows there are, and where it can be cut. Where `repacking` is given, a file
+    /// that a look reads to its end and that cannot be cut may be packed again on the way.
     ///
     /// # Errors
     /// Why the file cannot take part.
-    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable>;
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable>;
 
     /// Whether a piece may be divided between any two of its rows.
     fn divides_pieces(&self) -> bool {
@@ -206,6 +218,8 @@ pub struct Opened {
     pub lost: Option<Lost>,
     /// What it holds besides rows, of a web archive.
     pub archived: Option<Archived>,
+    /// Its text, where it was packed again: pieces begin at bytes of that.
+    pub(super) written: Option<Written>,
 }
 
 /// Why a file cannot take part.
@@ -277,6 +291,10 @@ pub struct Reading<'r> {
     pub path: &'r Path,
     /// How its bytes become those of texts.
     pub coding: Coding,
+    /// Its text, where that was packed again.
+    pub repacked: Option<&'r Repacked>,
+    /// Where bytes are counted that are unpacked of it.
+    pub unpacked: &'r UnpackedBytes,
     /// As [`Opened::longest`].
     pub longest: u64,
     /// How the file is called.
@@ -299,7 +317,21 @@ pub struct Reading<'r> {
     pub shared: &'r Shared,
 }
 
-impl Reading<'_> {
+impl<'r> Reading<'r> {
+    /// The text of the part, before lines are cut: of the file, or as it was packed again.
+    pub(super) fn text(&self, mut file: File) -> io::Result<io::Take<Box<dyn BufRead + 'r>>> {
+        let text: Box<dyn BufRead + 'r> = match self.repacked {
+            Some(repacked) => Box::new(repacked.from(self.part.from)),
+            None => {
+                // A file that cannot be cut has one part, which begins at its first byte.
+                file.seek(SeekFrom::Start(self.part.from))?;
+                let text = self.coding.text(file)?;
+                if self.coding.packing == Packing::Plain { Box::new(text) } else { Box::new(self.unpacked.count(text)) }
+            }
+        };
+        Ok(text.take(self.part.to - self.part.from))
+    }
+
     /// The error that sets the file aside, or ends the run where no file can be opened any more.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())

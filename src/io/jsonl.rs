@@ -1,8 +1,8 @@
 //! JSON lines: counting them, and turning them into batches of documents.
 //!
 //! Opening reads the whole file once, for the number of rows must be known before the first document has its number, and
-//! a compressed file shows that it is cut off only at its end. Plain files remember a line start every megabyte, so that
-//! several threads share one file. A line that is not JSON keeps its number and says why it cannot be used. Opening also
+//! a compressed file shows that it is cut off only at its end. Plain files, and files that are packed again on the way, remember a line
+//! start every megabyte, so that several threads share one file. A line that is not JSON keeps its number and says why it cannot be used. Opening also
 //! notes the longest line that can be a row, so that a reading never holds more of a line that is none.
 
 use super::coding::Coding;
@@ -12,6 +12,7 @@ use super::json_row::{self, JsonId, Row};
 use super::json_value::{self, JsonValue, Take};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use super::not_json;
+use super::repacking::{Repacking, Tee, Written};
 use super::rest::Behind;
 use super::schema::{self, Columns, Shown};
 use super::want::{MAX_BATCH_ROWS, Want};
@@ -24,7 +25,7 @@ use arrow_array::builder::{Int64Builder, StringViewBuilder};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
 use std::sync::Arc;
 
 /// Bytes after which a line start is remembered.
@@ -41,6 +42,8 @@ pub(super) struct Scan {
     pub longest: u64,
     /// What stands behind the last compressed part.
     pub behind: Option<Behind>,
+    /// The text, where it was packed again.
+    pub written: Option<Written>,
     fields: BTreeSet<String>,
     found_text: bool,
     found_id: bool,
@@ -74,20 +77,20 @@ impl Scan {
 }
 
 /// Counts the rows. Lines are looked into only until the fields asked for have been seen.
-pub(super) fn scan(file: File, coding: Coding, columns: &Columns) -> io::Result<Scan> {
-    let mut lines = Lines::new(coding.text(file)?, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
-    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding));
+pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
+    let text = Tee::new(file, coding, repacking)?;
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
+    let mut lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines()).taking_turns();
     loop {
         let looking = !scan.found_text || (columns.id_required && !scan.found_id);
         let start = if looking { look(&mut scan, &mut lines, columns)? } else { lines.step()? };
         let Some(start) = start else { break };
-        marks.row(&mut scan, start);
+        marks.row(&mut scan, start, &mut lines);
         if lines.length <= MAX_LINE_BYTES {
             scan.longest = scan.longest.max(lines.length);
         }
     }
-    marks.end(&mut scan, lines.offset);
-    scan.behind = lines.reader().behind();
+    marks.end(&mut scan, &mut lines);
     Ok(scan)
 }
 
@@ -101,21 +104,24 @@ pub(super) struct Marks {
 
 impl Marks {
     /// Those of a file so coded.
-    pub fn new(coding: Coding) -> Marks {
-        Marks { every: if coding.can_be_cut() { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
+    pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
+        let can_be_cut = coding.can_be_cut() || text.is_on();
+        Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at that byte.
-    pub fn row(&mut self, scan: &mut Scan, start: u64) {
+    /// Counts a row that begins at that byte: the last that was read.
+    pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
+            lines.reader_mut().cut(start);
         }
         scan.rows += 1;
     }
 
     /// Ends the last piece at the end of the file.
-    pub fn end(&mut self, scan: &mut Scan, end: u64) {
-        self.piece(scan, end);
+    pub fn end(&mut self, scan: &mut Scan, lines: &mut Lines<Tee<'_>>) {
+        self.piece(scan, lines.offset);
+        (scan.behind, scan.written) = (lines.reader().behind(), lines.reader_mut().end());
     }
 
     fn piece(&mut self, scan: &mut Scan, end: u64) {
@@ -167,15 +173,10 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
 }
 
 /// Calls `each` with batches of the rows of the part, in order.
-pub(super) fn read(mut file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
-    let (part, coding) = (reading.part, reading.coding);
-    // A file that cannot be cut has one part, which begins at its first byte.
-    if part.from > 0 {
-        file.seek(SeekFrom::Start(part.from)).map_err(failed)?;
-    }
-    let text = coding.text(file).map_err(failed)?.take(part.to - part.from);
-    let lines = Lines::new(text, part.from, reading.longest).decoded(coding.of_lines());
+    let text = reading.text(file).map_err(failed)?;
+    let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
     rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
 }
 

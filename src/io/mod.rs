@@ -5,7 +5,9 @@
 //! that appears under its name in one rename, [`TableWriter`] a Parquet file in it. A damaged file
 //! is a value here ([`BadInput`], `Error::BadFile`), never a panic.
 
+mod again;
 mod asked;
+mod bad_input;
 pub mod coding;
 mod copy_file;
 mod copy_leaf;
@@ -49,6 +51,8 @@ mod parquet_rows;
 mod place;
 mod quotes;
 mod read;
+mod repacked;
+mod repacking;
 mod rest;
 mod row_groups;
 pub mod schema;
@@ -65,6 +69,7 @@ mod table_lengths;
 pub mod table_read;
 pub mod unfinished;
 mod unpack;
+mod unpacked_bytes;
 pub mod unread;
 pub mod want;
 mod warc;
@@ -81,6 +86,8 @@ mod coded_tests;
 mod corrupt_tests;
 #[cfg(test)]
 mod read_tests;
+#[cfg(test)]
+mod repacking_tests;
 #[cfg(test)]
 mod row_tests;
 #[cfg(test)]

@@ -63,6 +63,8 @@ impl Source {
         Reading {
             path: &input.path,
             coding: input.coding,
+            repacked: input.repacked.as_deref(),
+            unpacked: &input.unpacked,
             longest: input.longest,
             label: &input.label,
             part: split.part,

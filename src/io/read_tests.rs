@@ -320,7 +320,7 @@ fn a_missing_column_is_wrong_usage_in_all_files_and_a_bad_file_in_one() {
     assert!(message(&lines).ends_with("no column \"text\"; there are body, n; try text_column=\"body\""));
     let asked = super::source::Columns { id: "key".into(), id_required: true, ..columns() };
     let found = super::find::find(&[good.to_string_lossy().into_owned()]).expect("found");
-    let outcome = super::source::open(found, &asked, 1);
+    let outcome = super::source::open(found, &asked, 1, None);
     assert!(
         matches!(outcome, Err(Error::Usage { said: why, .. }) if why.contains("no column \"key\"; there are text (Utf8), id (Int64)"))
     );

@@ -10,13 +10,14 @@ use super::json_value::{JsonValue, Take};
 use super::jsonl::{self, Marks, Scan};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
 use super::quotes::{Field, fields};
+use super::repacking::{Repacking, Tee};
 use super::rest::Lost;
 use super::schema::{self, Columns, Has, Shown};
 use crate::batch::id::IdKind;
 use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use std::fs::File;
-use std::io::{self, BufRead, Read as _, Seek as _, SeekFrom};
+use std::io::{self, BufRead, Seek as _};
 
 /// What the first record says.
 #[derive(Debug, Default)]
@@ -92,23 +93,24 @@ pub(super) fn scan(
     coding: Coding,
     columns: &Columns,
     delimiter: u8,
+    repacking: Option<&Repacking>,
 ) -> std::result::Result<(Scan, Has, Option<Lost>), Unusable> {
     let bad = |error: io::Error| Unusable::Bad(failed(&error));
-    let mut lines = lines(coding.text(file).map_err(bad)?, 0, LOOKED_AT_BYTES, coding, delimiter).taking_turns();
+    let text = Tee::new(file, coding, repacking).map_err(bad)?;
+    let (mut scan, mut marks, mut last) = (Scan::default(), Marks::new(coding, &text), 0);
+    let mut lines = lines(text, 0, LOOKED_AT_BYTES, coding, delimiter).taking_turns();
     let names = Names::next(&mut lines, delimiter).map_err(Unusable::Bad)?;
     // A file without a single record has no rows, and lacks nothing.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
-    let (mut scan, mut marks, mut last) = (Scan::default(), Marks::new(coding), 0);
     scan.id = names.place(&columns.id).map(|_| IdKind::Text);
     while let Some(start) = lines.step().map_err(bad)? {
         last = start;
-        marks.row(&mut scan, start);
+        marks.row(&mut scan, start, &mut lines);
         if lines.length <= MAX_LINE_BYTES {
             scan.longest = scan.longest.max(lines.length);
         }
     }
-    marks.end(&mut scan, lines.offset);
-    scan.behind = lines.reader().behind();
+    marks.end(&mut scan, &mut lines);
     let lost = lines.is_open().then(|| Lost {
         why: format!(
             "a quote that is opened in the last row, from byte {last} on, is not closed: what stands behind it is lost"
@@ -120,7 +122,7 @@ pub(super) fn scan(
 
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(
-    mut file: File,
+    file: File,
     reading: &Reading<'_>,
     delimiter: u8,
     each: &mut dyn FnMut(Documents) -> Result<()>,
@@ -128,8 +130,7 @@ pub(super) fn read(
     let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
     let (part, coding) = (reading.part, reading.coding);
     let names = Names::of(&file, coding, delimiter).map_err(|why| reading.bad(why))?;
-    file.seek(SeekFrom::Start(part.from)).map_err(failed)?;
-    let text = coding.text(file).map_err(failed)?.take(part.to - part.from);
+    let text = reading.text(file).map_err(failed)?;
     let mut lines = lines(text, part.from, reading.longest, coding, delimiter);
     if part.from == 0 {
         lines.step().map_err(failed)?;

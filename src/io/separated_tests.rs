@@ -96,6 +96,8 @@ fn values_are_numbers_where_they_are_written_so() {
         let reading = Reading {
             path,
             coding,
+            repacked: None,
+            unpacked: &super::super::unpacked_bytes::UnpackedBytes::default(),
             longest: 9,
             label: "a.csv",
             part,

@@ -131,7 +131,7 @@ mod tests {
 
     fn texts(folder: &Path, text: &str) -> Result<Vec<Option<String>>> {
         let found = find(&[folder.to_string_lossy().into_owned()])?;
-        let (source, bad) = open(found, &columns(text), 2)?;
+        let (source, bad) = open(found, &columns(text), 2, None)?;
         assert!(bad.is_empty(), "{bad:?}");
         let mut all = Vec::new();
         for split in source.splits(1 << 20) {

@@ -9,10 +9,12 @@ use super::damaged::damaged;
 use super::find::{Found, FoundFile};
 use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
 use super::hive;
-use super::parallel;
+use super::repacked::Repacked;
+use super::repacking::{self, Repacking, Written};
 use super::rest::Lost;
 use super::several_texts::{self, has_several};
 use super::stamp::Stamp;
+use super::unpacked_bytes::UnpackedBytes;
 use super::unread::Unread;
 use crate::batch::document::id_kind;
 use crate::batch::id::IdKind;
@@ -22,8 +24,10 @@ use crate::spelling::opt;
 use arrow_schema::DataType;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+pub use super::bad_input::BadInput;
 pub use super::schema::Columns;
 
 /// A file that takes part.
@@ -65,28 +69,10 @@ pub struct InputFile {
     pub(super) has_several: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
+    /// Its text, where it cannot be cut and was packed again.
+    pub(super) repacked: Option<Arc<Repacked>>,
+    pub(super) unpacked: UnpackedBytes,
     pub(super) pieces: Vec<Piece>,
-}
-
-/// A file that cannot take part, or not with all that it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadInput {
-    /// Where it is.
-    pub path: PathBuf,
-    /// How it is called.
-    pub label: String,
-    /// What was expected and what came.
-    pub why: String,
-    /// Bytes on disk of what is lost; 0 where that is not known.
-    pub bytes: u64,
-    /// Whether no more than a part of it is lost: the rows before that take part.
-    pub takes_part: bool,
-}
-
-impl BadInput {
-    fn whole(found: FoundFile, why: String) -> BadInput {
-        BadInput { path: found.path, label: found.label, why, bytes: found.bytes, takes_part: false }
-    }
 }
 
 /// The readable files of a corpus.
@@ -105,16 +91,24 @@ pub struct Source {
 }
 
 /// Opens the files: reads the footers of Parquet, counts the lines of JSON lines and the records of web
-/// archives (a full scan), on that many threads.
+/// archives (a full scan), on that many threads. Where a folder for work files is given, files of lines that cannot be cut leave their
+/// text there, packed again, so that later readings share it out.
 ///
 /// # Errors
 /// [`Error::Io`] where too many files are open; [`Error::Usage`] where the text column, or the id column that the user named,
 /// is in none of the readable files.
 /// Where it is missing in some, those come back as [`BadInput`], like every unreadable file.
-pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Result<(Source, Vec<BadInput>)> {
+pub fn open(
+    found: impl Into<Found>,
+    columns: &Columns,
+    threads: usize,
+    work: Option<&Path>,
+) -> Result<(Source, Vec<BadInput>)> {
     let Found { files: found, mut unread } = found.into();
     let of_folders = hive::columns(found.iter().map(|file| &file.partitions));
-    let opened = parallel::map(&found, threads, |file| look(file, columns, &of_folders));
+    let work = work.filter(|_| found.iter().any(|file| file.format.is_packed() && !file.coding.is_plain()));
+    let opened =
+        repacking::look_at_all(&found, threads, work, |file, repacking| look(file, columns, &of_folders, repacking));
     let mut twice: BTreeMap<String, String> = BTreeMap::new();
     let mut files: Vec<InputFile> = Vec::new();
     let mut bad = Vec::new();
@@ -124,7 +118,8 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
     for (found, opened) in found.into_iter().zip(opened) {
         unusable += usize::from(opened.is_err());
         match opened {
-            Ok((mut file, of_both)) => {
+            Ok(((mut file, of_both), again)) => {
+                file.take_again(again);
                 of_both.into_iter().for_each(|name| _ = twice.entry(name).or_insert_with(|| file.label.clone()));
                 if let Some(why) = &file.id_note {
                     no_ids.entry(why.clone()).or_default().push(file.label.clone());
@@ -179,11 +174,15 @@ pub fn open(found: impl Into<Found>, columns: &Columns, threads: usize) -> Resul
 }
 
 /// What a file holds, without its documents; and the columns that both it and its folders have.
+type Looked = (InputFile, Vec<String>);
+
+/// Looks at a file.
 fn look(
     found: &FoundFile,
     columns: &Columns,
     of_folders: &[(String, DataType)],
-) -> std::result::Result<(InputFile, Vec<String>), Unusable> {
+    repacking: Option<&Repacking>,
+) -> std::result::Result<(Looked, Option<Written>), Unusable> {
     let opened = File::open(&found.path).and_then(|file| Ok((Stamp::of_file(&file)?, file)));
     let (stamp, file) = opened.map_err(|error| Unusable::Bad(format!("cannot be opened: {error}")))?;
     let (partitions, of_both) = partitions(found, columns, of_folders).map_err(Unusable::Bad)?;
@@ -193,8 +192,8 @@ fn look(
     let several = has_several(found, columns)?;
     let asked = if several { columns.apart() } else { columns.clone() };
     let asked = Columns { id_required: required, ..asked };
-    let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived } =
-        found.format.open(file, found.coding, &asked)?;
+    let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived, written } =
+        found.format.open(file, found.coding, &asked, repacking)?;
     if several {
         several_texts::check(found, columns, &others)?;
     }
@@ -225,9 +224,11 @@ fn look(
         has_several: several,
         longest,
         stamp,
+        repacked: None,
+        unpacked: UnpackedBytes::default(),
         pieces,
     };
-    Ok((file, of_both))
+    Ok(((file, of_both), written))
 }
 
 /// A column that the names of folders give a file.

@@ -56,7 +56,7 @@ pub(super) fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
 /// Opens what `inputs` name, with the columns `text`, `id` and `title`.
 pub(super) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
     let inputs: Vec<String> = inputs.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    super::source::open(super::find::find(&inputs)?, &columns(), 2)
+    super::source::open(super::find::find(&inputs)?, &columns(), 2, None)
 }
 
 /// All that a reading gives, in splits of about that many bytes.

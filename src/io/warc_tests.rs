@@ -87,7 +87,7 @@ fn columns(id: &str) -> Columns {
 
 fn open(path: &Path, id: &str) -> Source {
     let found = super::find::find(&[path.to_string_lossy().into_owned()]).expect("found");
-    let (source, bad) = super::source::open(found, &columns(id), 1).expect("opened");
+    let (source, bad) = super::source::open(found, &columns(id), 1, None).expect("opened");
     assert_eq!(bad, []);
     source
 }

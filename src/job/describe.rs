@@ -66,13 +66,7 @@ pub fn report(
         inputs: inputs(reader, removals),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
         unread: reader.source.unread.by_ending().clone(),
-        documents: DocumentsReport {
-            rows: reader.rows(),
-            used: taken.used,
-            rejections: taken.rejected.report(),
-            surplus_copies: copies.surplus(),
-            text_bytes: taken.text_bytes,
-        },
+        documents: documents(reader, taken, copies),
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
             note: id_note,
@@ -118,6 +112,17 @@ fn recipe(reader: &Reader<'_>) -> RecipeReport {
         text: reader.pipeline.identity(),
         count_copies: recipe.count_copies,
         identity: format!("{:016x}", recipe.identity(reader.pipeline, reader.has_pages())),
+    }
+}
+
+fn documents(reader: &Reader<'_>, taken: &Taken, copies: &Classes) -> DocumentsReport {
+    DocumentsReport {
+        rows: reader.rows(),
+        used: taken.used,
+        rejections: taken.rejected.report(),
+        surplus_copies: copies.surplus(),
+        text_bytes: taken.text_bytes,
+        unpacked_bytes: reader.source.unpacked_bytes(),
     }
 }
 

@@ -43,8 +43,10 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
+                    reader.kept_texts.offer_batch(engine.dir, batch)?;
                     *segmented += contents.take_batch(engine, view, batch, numbers)?;
                 }
+                reader.kept_texts.name_batch(batch);
                 Ok(())
             },
             |(_, _, segmented)| {
@@ -53,6 +55,7 @@ pub fn read<'s>(
             },
         )?;
     }
+    reader.kept_texts.has_ids();
     let (ids, contents) = (ids.end()?, contents.map(TakingContents::end).transpose()?);
     let bytes = ids.bytes() + contents.as_ref().map_or(0, Contents::bytes);
     running.end(shown.count(), shown.count(), bytes);

@@ -216,6 +216,9 @@ pub struct DocumentsReport {
     pub surplus_copies: u64,
     /// Bytes of text read.
     pub text_bytes: u64,
+    /// Bytes of lines that were unpacked of compressed files: as many as these hold where each was read through once.
+    #[serde(default)]
+    pub unpacked_bytes: u64,
 }
 
 /// Ids of the corpus.

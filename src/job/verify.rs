@@ -124,6 +124,7 @@ pub fn take_evidence(
             for row in 0..batch.len() {
                 let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row)) else { continue };
                 *count += 1;
+                reader.kept_texts.offer(engine.dir, doc, text)?;
                 let _long = engine.long_document(View::bytes(text, &columns, row))?;
                 let analysis = view.document(doc, text, &columns, row);
                 for (one, store) in wanted.iter().zip(&stores) {

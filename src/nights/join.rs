@@ -172,7 +172,7 @@ impl<'i> Joining<'i> {
 
     fn open(&self, files: &[String]) -> Result<Source> {
         let found = find_all(files, Default::default())?;
-        let (source, bad) = open(found, &columns(self.options), self.options.threads)?;
+        let (source, bad) = open(found, &columns(self.options), self.options.threads, None)?;
         match bad.first() {
             Some(bad) => Err(Error::Damaged { path: bad.path.clone(), why: bad.why.clone() }),
             None => Ok(source),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stdin};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use bytesize::ByteSize;
@@ -35,20 +35,51 @@ pub struct Inputs {
 /// # Errors
 /// Inputs that are not there, and columns that no file has; a request to stop.
 pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-    let options = options.clone();
-    heard(cancel, move || look_into(&options, find_all(&options.inputs, options.taking())?, Vec::new()))
+    look_and_write(options, cancel, Writes::Nothing)
 }
 
-/// The same where standard input may be among the inputs; `writes` is whether it may be written to the work folder.
+/// What the look at the inputs may write to the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// Nothing.
+    Nothing,
+    /// What comes by standard input, in the work folder.
+    Input,
+    /// That, and the text of compressed files of lines, for a corpus that is read more than once.
+    Texts,
+}
+
+impl Writes {
+    /// Where texts go. Files that are written there have no names, so nothing has to be locked or cleared away.
+    fn folder(self, options: &RunOptions) -> Option<PathBuf> {
+        // Of a corpus that is only begun, most would be written for nothing.
+        if self != Writes::Texts || options.limit.is_some() {
+            return None;
+        }
+        let beside = || options.out.parent()?.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf);
+        options.work.clone().or_else(beside).or_else(|| Some(PathBuf::from(".")))
+    }
+}
+
+/// As [`look`], and what is written on the way.
+///
+/// # Errors
+/// As [`look`].
+pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
+    let options = options.clone();
+    heard(cancel, move || opened(&options, find_all(&options.inputs, options.taking())?, Vec::new(), writes))
+}
+
+/// The same where standard input may be among the inputs.
 ///
 /// # Errors
 /// As [`look`]; standard input that is a terminal, or that must not be written down.
-pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Result<Inputs> {
+pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let is_dash = |input: &String| input == DASH;
     if !options.inputs.iter().any(is_dash) {
-        return look(options, cancel);
+        return look_and_write(options, cancel, writes);
     }
-    if !writes {
+    if writes == Writes::Nothing {
         return Err(Error::wrong(
             opt("dry-run"),
             "nothing is written without a run, and standard input can be read only once; expected files, folders or globs",
@@ -71,7 +102,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Resul
         );
         found.files.push(file);
         found.files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
-        Ok(Inputs { work: Some(work), ..look_into(&options, found, Vec::new())? })
+        Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
     })
 }
 
@@ -81,8 +112,12 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: bool) -> Resul
 /// # Errors
 /// As [`look`].
 pub(crate) fn look_into(options: &RunOptions, found: Found, asked: Vec<Asked>) -> Result<Inputs> {
+    opened(options, found, asked, Writes::Nothing)
+}
+
+fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes) -> Result<Inputs> {
     check_named(options, &found.files, asked)?;
-    let (source, bad) = open(found, &columns(options), options.threads)?;
+    let (source, bad) = open(found, &columns(options), options.threads, writes.folder(options).as_deref())?;
     if !options.strict {
         let aside = |bad: &BadInput| if bad.takes_part { "" } else { "; the file is set aside" };
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));

@@ -12,6 +12,7 @@ pub(crate) mod ids;
 pub(crate) mod input_notes;
 pub(crate) mod inputs;
 pub(crate) mod keep_column;
+pub(crate) mod kept_texts;
 pub(crate) mod meeting;
 pub(crate) mod parts;
 pub(crate) mod purified;
@@ -23,7 +24,7 @@ pub(crate) mod rejected;
 pub(crate) mod scopes;
 pub(crate) mod source_values;
 
-pub use inputs::{Inputs, input_endings, look, take_in};
+pub use inputs::{Inputs, Writes, input_endings, look, look_and_write, take_in};
 pub use purify_report::PurifyReport;
 pub use reader::Reader;
 pub use rejected::RejectionsReport;

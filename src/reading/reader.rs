@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use super::guests::Guests;
+use super::kept_texts::KeptTexts;
 use super::purified_store::Pages;
 use super::scopes::Scopes;
 use crate::io::{Source, Split};
@@ -18,6 +19,8 @@ pub struct Reader<'r> {
     pub source: &'r Source,
     /// From text to words.
     pub pipeline: &'r Pipeline,
+    /// Texts that the page may show.
+    pub kept_texts: KeptTexts,
     /// From pages to texts.
     pub purifier: Purifier,
     /// What came of pages so far.
@@ -47,6 +50,7 @@ impl<'r> Reader<'r> {
             pipeline,
             purifier: Purifier::new(options.recipe.purify),
             pages: Pages::default(),
+            kept_texts: KeptTexts::new(options.report),
             scopes: Scopes::default(),
             fields: options.recipe.fields().into_iter().collect(),
             segmented: AtomicU64::new(0),

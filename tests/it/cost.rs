@@ -5,11 +5,15 @@
 //! into run.json first, then into a line here that says what it guards.
 
 use std::fmt::Write;
+use std::io::Write as _;
 
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::kit::{ALL, Done, Numbers, done, numbered, record, result_bytes, samples, write_docs};
+use crate::kit::{
+    ALL, Done, Numbers, assert_same_bytes, done, json_lines, numbered, record, result_bytes, sample_docs, samples,
+    write_docs,
+};
 
 /// Documents of the samples.
 const DOCUMENTS: u64 = 2455;
@@ -112,6 +116,37 @@ fn a_text_is_read_as_often_as_the_method_needs() {
         );
         assert_eq!(read("read candidates"), again, "{algorithms}: documents read again");
     }
+}
+
+/// Guards the readings of a compressed file of lines: the look that counts its rows unpacks it, and nothing else, however many read
+/// texts, candidates and ids later. Its rows are those of the plain file.
+#[test]
+fn a_compressed_file_of_lines_is_unpacked_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = json_lines(&sample_docs());
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(&lines).unwrap();
+    let [plain, packed_gz, packed_zst] =
+        ["plain.jsonl", "packed.jsonl.gz", "packed.jsonl.zst"].map(|name| folder.path().join(name));
+    std::fs::write(&plain, &lines).unwrap();
+    std::fs::write(&packed_gz, packed.finish().unwrap()).unwrap();
+    std::fs::write(&packed_zst, zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
+    let unpacked = |done: &Done| number(&record(&done.out())["documents"], "unpacked_bytes");
+    for (algorithms, threads) in
+        [("minhash", "1"), ("tf_idf,heavy_sent", "8"), ("exact,imatch,cosine:preset=versions", "3")]
+    {
+        let options = ["--algorithms", algorithms, "--threads", threads];
+        let expected = done(&plain, &options);
+        assert_eq!(unpacked(&expected), 0);
+        for packed in [&packed_gz, &packed_zst] {
+            let done = done(packed, &options);
+            assert_eq!(unpacked(&done), lines.len() as u64, "{algorithms}");
+            assert_same_bytes(&expected.out(), &done.out(), algorithms);
+        }
+    }
+    // Nothing is kept of a file of which only the first rows are asked for.
+    let few = done(&packed_gz, &["--algorithms", "minhash", "--limit", "1000"]);
+    assert!(unpacked(&few) > lines.len() as u64);
 }
 
 /// Guards what candidates say, which is recorded while they are read: their texts are not read once more for removal. Where no

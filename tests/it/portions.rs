@@ -1,13 +1,13 @@
 //! A reading puts down what it knows so far, a portion: who is killed in the middle of a long reading goes on from there, and ends with the
 //! same bytes.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::kit::{Ran, assert_same_bytes, program, record, sample_docs};
+use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
 /// Members that sign in the first reading or in a second one, that count, keep words, sketches and evidence.
 const ALGORITHMS: &str = "exact,minhash,cosine:join=heavy,relate=true,simhash,lsi,imatch,shingles,long_sent";
@@ -49,6 +49,18 @@ impl Place {
             std::fs::write(place.docs().join(format!("{file:02}.jsonl")), lines.join("\n")).unwrap();
         }
         place
+    }
+
+    /// The same lines in one compressed file.
+    fn packed(self) -> Place {
+        let mut all = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        for path in files_below(&self.docs()) {
+            all.write_all(&std::fs::read(&path).unwrap()).unwrap();
+            all.write_all(b"\n").unwrap();
+            std::fs::remove_file(path).unwrap();
+        }
+        std::fs::write(self.docs().join("all.jsonl.gz"), all.finish().unwrap()).unwrap();
+        self
     }
 
     fn docs(&self) -> PathBuf {
@@ -127,7 +139,11 @@ impl Place {
 
 #[track_caller]
 fn goes_on_from_portions(options: &[&'static str], kills: &[(&str, usize)]) {
-    let place = Place::new(options);
+    goes_on_in(Place::new(options), kills);
+}
+
+#[track_caller]
+fn goes_on_in(place: Place, kills: &[(&str, usize)]) {
     let whole = place.whole();
     for &(reading, portions) in kills {
         let out = format!("{}-{portions}", reading.replace(' ', "-"));
@@ -154,6 +170,11 @@ fn goes_on_from_portions(options: &[&'static str], kills: &[(&str, usize)]) {
 #[test]
 fn a_run_goes_on_in_the_middle_of_a_reading() {
     goes_on_from_portions(&[], &[(FIRST, 1), (FIRST, 4), (SECOND, 2)]);
+}
+
+#[test]
+fn a_reading_of_one_compressed_file_goes_on_in_its_middle() {
+    goes_on_in(Place::new(&[]).packed(), &[(FIRST, 1), (FIRST, 2), (SECOND, 1)]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
         Columns { text: "html".into(), html: true, id: "url".into(), id_required: true, others, ..Columns::default() };
     let want = Want { id: true, others: columns.others.clone(), ..Want::default() };
     let found = find(&[folder.path().to_string_lossy().into_owned()]).unwrap();
-    let (source, bad) = open(found, &columns, 2).unwrap();
+    let (source, bad) = open(found, &columns, 2, None).unwrap();
     assert_eq!((bad.len(), source.files.len()), (0, 3));
     let mut rows: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for split in source.splits(1 << 20) {

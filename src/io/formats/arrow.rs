@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
 use crate::io::ipc::{Layout, batches};
+use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns};
 use crate::io::want::MAX_BATCH_ROWS;
 use arrow_array::RecordBatch;
@@ -55,7 +56,13 @@ impl Format for Arrow {
         true
     }
 
-    fn open(&self, file: File, _: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        _: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let layout = Layout::of(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &layout.shown()).map_err(Unusable::Lacks)?;
         Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces: layout.pieces, ..Opened::default() })

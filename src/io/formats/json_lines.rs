@@ -7,6 +7,7 @@ use crate::io::copying::Copying;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::json_paths::Kind;
 use crate::io::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
+use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::{copy_lines, json_paths, jsonl};
@@ -44,12 +45,18 @@ impl Format for JsonLines {
         true
     }
 
-    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let failed = |error: std::io::Error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         };
         let coding = coding.resolved(&file).map_err(failed)?;
-        let scan = jsonl::scan(file, coding, columns).map_err(failed)?;
+        let scan = jsonl::scan(file, coding, columns, repacking).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
@@ -60,6 +67,7 @@ impl Format for JsonLines {
             coding: Some(coding),
             notes,
             lost,
+            written: scan.written,
             ..Opened::default()
         })
     }

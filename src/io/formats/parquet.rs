@@ -12,6 +12,7 @@ use crate::io::page_starts::starts;
 use crate::io::parquet::{self, Described, Footer, describe, guarded, load};
 use crate::io::parquet_read::{self, Plan};
 use crate::io::parquet_rows;
+use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns, Shown};
 use crate::io::want::MAX_BATCH_ROWS;
 use ::parquet::arrow::ProjectionMask;
@@ -66,7 +67,13 @@ impl Format for Parquet {
         true
     }
 
-    fn open(&self, file: File, _: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        _: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;

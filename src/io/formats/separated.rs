@@ -8,6 +8,7 @@ use crate::io::copying::Copying;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{Line, MAX_LINE_BYTES};
 use crate::io::quotes::fields;
+use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::separated::{self, Names};
@@ -71,12 +72,18 @@ impl Format for Separated {
         true
     }
 
-    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let failed = |error: std::io::Error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
         };
         let coding = coding.resolved(&file).map_err(failed)?;
-        let (scan, has, open) = separated::scan(file, coding, columns, self.delimiter)?;
+        let (scan, has, open) = separated::scan(file, coding, columns, self.delimiter, repacking)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             id: scan.id,
@@ -86,6 +93,7 @@ impl Format for Separated {
             coding: Some(coding),
             notes,
             lost: lost.or(open),
+            written: scan.written,
             ..Opened::default()
         })
     }

@@ -5,6 +5,7 @@ use crate::batch::id::IdKind;
 use crate::error::Result;
 use crate::io::coding::Coding;
 use crate::io::format::{Format, Opened, Reading, Unusable};
+use crate::io::repacking::Repacking;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::warc::{self, COLUMNS};
 use arrow_schema::DataType;
@@ -31,7 +32,13 @@ impl Format for WebArchive {
         true
     }
 
-    fn open(&self, file: File, coding: Coding, columns: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let scan = warc::scan(file, coding).map_err(|error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         })?;

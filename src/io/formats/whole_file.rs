@@ -6,6 +6,7 @@ use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use crate::io::coding::{Coding, decode};
 use crate::io::format::{Format, Opened, Piece, Reading, Unusable};
+use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns};
 use arrow_array::builder::BinaryViewBuilder;
@@ -41,7 +42,13 @@ impl Format for TextFile {
         true
     }
 
-    fn open(&self, file: File, coding: Coding, _: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        _: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let failed =
             |error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()));
         let coding = coding.resolved(&file).map_err(failed)?;
@@ -82,7 +89,13 @@ impl Format for PageFile {
         true
     }
 
-    fn open(&self, file: File, coding: Coding, _: &Columns) -> std::result::Result<Opened, Unusable> {
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        _: &Columns,
+        _: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
         let failed =
             |error| Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()));
         open(file, coding).map_err(failed)

@@ -1,4 +1,4 @@
-//! The documents that are shown as text: read again, they alone.
+//! The documents that are shown as text: kept when they were read, or read again, they alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use crate::io::{RowFilter, Want};
 use crate::job::run_report::RunReport;
 use crate::measure::write_contents;
 use crate::reading::document::{Columns, View};
+use crate::reading::kept_texts::KeptText;
 use crate::reading::reader::Reader;
 use crate::text::Analysis;
 use crate::text::numbers::numbers;
@@ -43,12 +44,20 @@ pub fn read(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     report: &RunReport,
-    docs: BTreeSet<u64>,
+    mut docs: BTreeSet<u64>,
 ) -> Result<BTreeMap<u64, Read>> {
-    if docs.is_empty() {
-        return Ok(BTreeMap::new());
-    }
     let (view, none) = (View::first(engine, reader), Columns::default());
+    let mut known = BTreeMap::new();
+    for KeptText { doc, id, text } in reader.kept_texts.take(&docs)? {
+        engine.go_on()?;
+        let id = id.unwrap_or_else(|| name_of(report, doc));
+        known.insert(doc, read_one(id, &text, &view.document(doc, &text, &none, 0)));
+        docs.remove(&doc);
+    }
+    tracing::debug!(kept = known.len(), looked_up = docs.len(), "texts of the page");
+    if docs.is_empty() {
+        return Ok(known);
+    }
     let want = Want { id: true, rows: Some(only(docs)), batch_bytes: engine.budget.batch, ..Want::default() };
     let texts = reader.read(
         engine,
@@ -69,7 +78,8 @@ pub fn read(
         },
         Ok,
     )?;
-    Ok(texts.into_iter().flatten().collect())
+    known.extend(texts.into_iter().flatten());
+    Ok(known)
 }
 
 /// What is kept of a document.

@@ -1,0 +1,88 @@
+//! The text of a file of lines that cannot be cut, as the first look has left it in a work file: blocks that are unpacked alone.
+
+use super::unpack::read_buffered;
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
+
+/// A block of the text of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// Where it begins in the text.
+    pub start: u64,
+    /// Where it begins in the work file.
+    pub at: u64,
+    /// Its bytes there.
+    pub packed: u32,
+    /// Its bytes.
+    pub bytes: u32,
+}
+
+/// The blocks of a file.
+#[derive(Debug)]
+pub struct Repacked {
+    file: Arc<File>,
+    blocks: Vec<Block>,
+}
+
+impl Repacked {
+    /// These blocks of a work file, in any order.
+    pub(super) fn new(file: Arc<File>, mut blocks: Vec<Block>) -> Repacked {
+        blocks.sort_unstable_by_key(|block| block.start);
+        blocks.shrink_to_fit();
+        Repacked { file, blocks }
+    }
+
+    /// Bytes in the work file.
+    pub fn bytes(&self) -> u64 {
+        self.blocks.iter().map(|block| u64::from(block.packed)).sum()
+    }
+
+    /// The text from a byte on.
+    pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
+        let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
+        let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;
+        let (packed, text) = (Vec::new(), Vec::new());
+        Blocks { of: self, next, skip, packed, text, at: 0 }
+    }
+}
+
+/// Blocks one after the other.
+pub(super) struct Blocks<'r> {
+    of: &'r Repacked,
+    next: usize,
+    /// Bytes of the first one that are not asked for.
+    skip: usize,
+    packed: Vec<u8>,
+    text: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Blocks<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, into)
+    }
+}
+
+impl BufRead for Blocks<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        while self.at >= self.text.len()
+            && let Some(block) = self.of.blocks.get(self.next)
+        {
+            self.packed.resize(block.packed as usize, 0);
+            self.of.file.read_exact_at(&mut self.packed, block.at)?;
+            self.text.resize(block.bytes as usize, 0);
+            let unpacked = lz4_flex::block::decompress_into(&self.packed, &mut self.text);
+            if unpacked.map_err(io::Error::other)? != self.text.len() {
+                return Err(io::Error::other("the work file holds other bytes than were written"));
+            }
+            (self.next, self.at) = (self.next + 1, std::mem::take(&mut self.skip));
+        }
+        Ok(self.text.get(self.at..).unwrap_or_default())
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.at += count;
+    }
+}

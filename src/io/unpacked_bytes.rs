@@ -1,0 +1,57 @@
+//! How many bytes were unpacked of a compressed file of lines: that it is read through again and again shows here.
+
+use super::unpack::read_buffered;
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Bytes of lines that were unpacked of one compressed file, in all readings.
+#[derive(Clone, Debug, Default)]
+pub struct UnpackedBytes(Arc<AtomicU64>);
+
+impl UnpackedBytes {
+    /// So many more were.
+    pub(super) fn add(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Relaxed);
+    }
+
+    /// How many there were.
+    pub(super) fn so_far(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    /// The same reader, whose bytes are counted.
+    pub(super) fn count<R: BufRead>(&self, reader: R) -> Counted<R> {
+        Counted { reader, bytes: 0, to: self.clone() }
+    }
+}
+
+/// A reader whose bytes are counted.
+pub(super) struct Counted<R> {
+    reader: R,
+    bytes: u64,
+    to: UnpackedBytes,
+}
+
+impl<R> Drop for Counted<R> {
+    fn drop(&mut self) {
+        self.to.add(self.bytes);
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        read_buffered(self, into)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes += count as u64;
+        self.reader.consume(count);
+    }
+}
