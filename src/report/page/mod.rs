@@ -114,10 +114,10 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                 header {
                     h1 { (headline::title(report)) }
                     p.muted { (headline::subtitle(report)) }
+                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (ran::section(report, review))
                 }
                 main {
-                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (headline::facts(report))
                     (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
                     nav aria-label="Contents" {

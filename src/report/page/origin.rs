@@ -22,8 +22,13 @@ pub fn section(review: &Review, removes: bool) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        h3 { "By input file" }
-        (places(&review.files, "file", removes))
+        // Sources are what a reader looks for; files mostly say the same again.
+        @if sources.crossing.is_some() {
+            details { summary { "By input file" } (places(&review.files, "file", removes)) }
+        } @else {
+            h3 { "By input file" }
+            (places(&review.files, "file", removes))
+        }
         p.how {
             "Different pairs that at least one algorithm wrote. Within: both documents come from there. Across: one of them does.
             In the matrix each pair stands once, in the row and the column of its two places."
