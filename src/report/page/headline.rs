@@ -24,7 +24,7 @@ pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "Nothing is removed by a comparison.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
     format!(
-        "{} (kept by {}; decided by {}; removed if {}.)",
+        "{} (Kept by {}; decided by {}; removed if {}.)",
         in_words(rule),
         plain(&removal.keep),
         plain(&removal.decide),

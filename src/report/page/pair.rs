@@ -277,7 +277,7 @@ pub fn summary(
         summary {
             strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
             " " (label) ": " bdi { (id_of(review, docs[0])) } " – " bdi { (id_of(review, docs[1])) }
-            @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { (fate) } }
+            @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { "(" (fate) ")" } }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::engine::StageReport;
 use crate::job::{AcceptedReport, AlgorithmReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
+use crate::reading::SourceReport;
 use crate::study::{
     AdviceReport, Agreement, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
     Figure, JudgeReport, LargeCluster, Member, OracleReport, PairSample, ShownText, SourceReview,
@@ -126,7 +127,7 @@ fn the_line_that_unfolds_a_pair_says_what_becomes_of_it() {
     let mut review = review();
     let told = |review: &Review, fate: &str| {
         let page = page(&report(), review).expect("a page");
-        assert!(page.contains(&format!("<small class=\"muted\">{fate}</small></summary>")), "{fate}");
+        assert!(page.contains(&format!("<small class=\"muted\">({fate})</small></summary>")), "{fate}");
     };
     told(&review, "both stay");
     review.removed.fates.entry(1).or_default().kept = 2;
@@ -139,6 +140,20 @@ fn the_line_that_unfolds_a_pair_says_what_becomes_of_it() {
     told(&review, "both go for another one");
     let nothing_goes = page(&RunReport { removal: None, ..report() }, &review).expect("a page");
     assert!(!nothing_goes.contains("<small class=\"muted\">"));
+}
+
+#[test]
+fn what_goes_by_the_column_that_was_asked_for_is_counted() {
+    let source = |name: &str, removed| SourceReport { source: name.into(), rows: 8, removed, seen: 0 };
+    let sources = vec![source("en", 1), source(EVIL, 2)];
+    let options = BTreeMap::from([("source-column".to_string(), "lang".into())]);
+    let shown = page(&RunReport { sources, options, ..report() }, &review()).expect("a page");
+    let (before, rows) = shown.split_once("What goes by the column lang").expect("the table");
+    assert!(before.contains("Where duplicates come from"));
+    let row = "en</th><td>8</td><td>1</td><td>12.5 %</td>";
+    let most = "<td>8</td><td>2</td><td>25.0 %</td>";
+    assert!(rows.find(most).expect(most) < rows.find(row).expect(row));
+    assert!(!page(&report(), &review()).expect("a page").contains("What goes by the column"));
 }
 
 #[test]
