@@ -7,7 +7,7 @@ Each page is opened in light and in dark, as it comes and with all that folds un
 * tables sort by a click, and hold the same rows where scripts are off,
 * the browser reports no error, so that the policy lets the page's own script run,
 * the page of a small corpus is less than 6,000 pixels high at 1280 (`--small`),
-* it can be printed.
+* printed it takes few sheets of paper, for what is folded stays folded there.
 
     python scripts/test_browser.py --dupsift target/release/dupsift data-samples/docs --shots out/browser
 
@@ -16,7 +16,9 @@ It takes Chromium and its driver as the system has them (Debian: chromium, chrom
 """
 
 import argparse
+import base64
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +36,7 @@ from selenium.webdriver.chrome.service import Service
 WIDTHS = [400, 1280]
 SCHEMES = ["light", "dark"]
 HIGHEST = 6_000
+SHEETS = 8
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -126,8 +129,12 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
     if driver.execute_script(CELLS) != with_scripts or driver.execute_script("return document.querySelector('th button')"):
         wrong.append(f"{page}: without scripts its tables are others")
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-    if not driver.execute_cdp_cmd("Page.printToPDF", {})["data"]:
-        wrong.append(f"{page}: nothing is printed")
+    sheets = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    count = len(re.findall(rb"/Type\s*/Page\b", sheets))
+    if not 0 < count <= SHEETS:
+        wrong.append(f"{page}: {count} sheets of paper; expected 1 to {SHEETS}")
+    if shots:
+        (shots / f"{page.parent.name}.pdf").write_bytes(sheets)
     return wrong
 
 

@@ -81,6 +81,8 @@ pub enum Verb {
         /// Which shell
         shell: clap_complete::Shell,
     },
+    /// Print nightly.sh, the script that cron runs every night
+    Nightly,
 }
 
 /// `dupsift algorithms`.
@@ -278,6 +280,7 @@ mod tests {
         ("explain", &["docs", "full", "json"]),
         ("manual", &[]),
         ("completions", &[]),
+        ("nightly", &[]),
     ];
 
     #[test]

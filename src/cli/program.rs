@@ -16,6 +16,9 @@ use super::{
 };
 use crate::spelling::{Spelling, write_options_as};
 
+/// The script of docs/nightly.md: a wheel, an archive and a package of Debian have it with the program.
+const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
+
 /// Does what was typed, the name of the program first. It is done once a process.
 pub fn program(typed: Vec<OsString>) -> Exit {
     write_options_as(Spelling::Flags);
@@ -72,6 +75,10 @@ fn verb(verb: Verb) -> Result<Exit> {
         }
         Verb::Completions { shell } => {
             say(&script(shell)).context("cannot print the completions")?;
+            Ok(Exit::Done)
+        }
+        Verb::Nightly => {
+            say(NIGHTLY).context("cannot print the script")?;
             Ok(Exit::Done)
         }
     }

@@ -40,9 +40,9 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     } else {
         let precision = |one: &ComparedReport| one.precision.value.unwrap_or(0.0);
         let why = match () {
-            () if comes_first(taken) && !comes_first(best) => "a preset comes first",
-            () if precision(taken) > precision(best) => "more of its pairs are right",
-            () => "it was asked for first",
+            () if comes_first(taken) && !comes_first(best) => "a preset comes first".to_string(),
+            () if precision(taken) > precision(best) => format!("the pairs of {} are more often right", taken.label),
+            () => format!("{} was asked for first", taken.label),
         };
         // To the digits that are shown.
         match (told(taken.f), told(best.f)) {
@@ -121,6 +121,8 @@ mod tests {
         assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
         let told = of(vec![sim(), one("balanced", true, 0.85, 0.94)]).expect("there are duplicates").sentence;
         assert!(told.ends_with("(F 0.893; sim has 0.900, hardly more, and a preset comes first)"), "{told}");
+        let told = of(vec![sim(), one("tf", false, 0.85, 0.95)]).expect("there are duplicates").sentence;
+        assert!(told.ends_with("hardly more, and the pairs of tf are more often right)"), "{told}");
         let told = of(vec![sim(), one("balanced", true, 0.9, 0.9)]).expect("there are duplicates").sentence;
         assert!(!told.contains("hardly more"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");

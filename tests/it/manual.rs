@@ -20,7 +20,7 @@ fn pages() -> Vec<PathBuf> {
     pages.chain([root().join("README.md")]).collect()
 }
 
-/// The commands of a page without the program: lines of blocks, without the remark behind them, and code within sentences.
+/// The commands of a page without the program: lines of blocks, without the remark or the file behind them, and code within sentences.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut prose = String::new();
@@ -29,7 +29,7 @@ fn commands(page: &str) -> Vec<String> {
         if line.trim_start().starts_with("```") {
             in_block = !in_block;
         } else if in_block {
-            let typed = line.strip_prefix("dupsift ").and_then(|typed| typed.split(" #").next());
+            let typed = line.strip_prefix("dupsift ").and_then(|typed| typed.split(" #").next()?.split(" >").next());
             commands.extend(typed.map(str::to_string));
         } else {
             prose += line;
@@ -116,7 +116,10 @@ fn what_the_readme_types_and_shows_is_so() {
 
 #[test]
 fn the_reader_of_commands_reads_commands() {
-    let page = "`dupsift a\nb` and `c`\n```sh\ndupsift d \"e f\" g   # h\nmake i\n```\n```text\n$ dupsift j\n```\n";
+    let page = "`dupsift a\nb` and `c`\n```sh\ndupsift d \"e f\" g   # h\ndupsift i >j\nmake i\n```\n```text\n$ dupsift j\n```\n";
     let found = commands(page);
-    assert_eq!(found.iter().map(|typed| words(typed)).collect::<Vec<_>>(), [vec!["d", "e f", "g"], vec!["a", "b"]]);
+    assert_eq!(
+        found.iter().map(|typed| words(typed)).collect::<Vec<_>>(),
+        [vec!["d", "e f", "g"], vec!["i"], vec!["a", "b"]]
+    );
 }

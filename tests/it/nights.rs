@@ -62,6 +62,22 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh")
 }
 
+/// A wheel holds no scripts: the program prints this one.
+#[test]
+fn the_program_prints_the_script_and_it_runs() {
+    let ran = Ran::of(program().arg("nightly").output().unwrap()).ends_with(0);
+    assert_eq!(ran.stdout, std::fs::read_to_string(script()).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("nightly.sh"), ran.stdout).unwrap();
+    write_docs(&at("corpus/a.parquet"), &numbered(vec!["one text", "another text"]), 10);
+    let mut night = Command::new("sh");
+    night.arg(at("nightly.sh")).arg(at("corpus")).arg(at("out")).arg("monday");
+    night.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift"));
+    Ran::of(night.output().unwrap()).ends_with(0).says(&["monday is published"]);
+    assert_eq!(names_in(&at("out")), [".nightly.lock", "latest", "monday"]);
+}
+
 fn held(index: &Path) -> serde_json::Value {
     let ran = Ran::of(program().args(["index", "info", "--json"]).arg(index).output().unwrap()).ends_with(0);
     serde_json::from_str(&ran.stdout).unwrap()

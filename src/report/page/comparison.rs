@@ -11,7 +11,7 @@ use crate::study::{Agreement, ComparisonReport, Figure};
 
 /// The recommendation, first of all.
 pub fn lead(comparison: &ComparisonReport) -> Markup {
-    html! { p.lead { strong { (plain(&verdict(comparison))) "." } } }
+    html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
 }
 
 /// The whole section.

@@ -23,7 +23,26 @@ pub fn title(report: &RunReport) -> String {
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "Nothing is removed by a comparison.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
-    format!("Kept by {}; decided by {}; removed if {}.", plain(&removal.keep), plain(&removal.decide), plain(rule))
+    format!(
+        "{} (Kept by {}; decided by {}; removed if {}.)",
+        in_words(rule),
+        plain(&removal.keep),
+        plain(&removal.decide),
+        plain(rule)
+    )
+}
+
+/// What the rule of removal means, as `contained:GRAMS:NUMBERS` or `pair` name it.
+fn in_words(rule: &str) -> String {
+    let share = |text: &str| text.parse::<f64>().ok().map(|share| (1000.0 * share).round() / 10.0);
+    let mut bounds = rule.strip_prefix("contained:").into_iter().flat_map(|bounds| bounds.split(':')).map(share);
+    match (bounds.next().flatten(), bounds.next().flatten()) {
+        (Some(grams), Some(numbers)) => format!(
+            "A document goes where a kept one has at least {grams} % of its runs of words and {numbers} % of its numbers."
+        ),
+        (Some(grams), None) => format!("A document goes where a kept one has at least {grams} % of its runs of words."),
+        _ => "A document goes where it is a pair with a kept one, however much of its own it says.".into(),
+    }
 }
 
 /// The counts: what could go first.
@@ -103,5 +122,19 @@ pub fn notes(report: &RunReport) -> Markup {
                 ul.notes { @for remark in rest { li { (plain(remark)) } } }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn the_rule_of_removal_is_told_in_words() {
+        let told = ["contained:0.8:0.9", "contained:0.995", "contained:0.7:0", "pair"].map(in_words);
+        assert!(told[0].ends_with("at least 80 % of its runs of words and 90 % of its numbers."), "{}", told[0]);
+        assert!(told[1].ends_with("at least 99.5 % of its runs of words."), "{}", told[1]);
+        assert!(told[2].ends_with("70 % of its runs of words and 0 % of its numbers."), "{}", told[2]);
+        assert!(told[3].contains("a pair with a kept one"), "{}", told[3]);
     }
 }

@@ -81,7 +81,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     sections.push(section("least", "The least similar checked pairs", texts::least(report, review)));
     sections.push(section("large", "The largest clusters", texts::large(report, review)));
     sections.push(section("parts", "What the corpus is made of", parts::section(report)));
-    sections.push(section("origin", "Where duplicates come from", origin::section(review, report.removal.is_some())));
+    sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));
     if let Some(curve) = threshold::section(report, review)? {
         sections.push(section("threshold", "What would go at other thresholds", curve));
     }
@@ -114,10 +114,10 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
                 header {
                     h1 { (headline::title(report)) }
                     p.muted { (headline::subtitle(report)) }
+                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (ran::section(report, review))
                 }
                 main {
-                    @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
                     (headline::facts(report))
                     (PreEscaped(NOTES.0)) (headline::notes(report)) (PreEscaped(NOTES.1))
                     nav aria-label="Contents" {

@@ -3,14 +3,19 @@
 use maud::{Markup, html};
 
 use super::markup::{row_heading, scrolling, turned};
-use super::text::percent;
-use crate::report::thousands;
+use super::text::{percent, plain};
+use crate::job::RunReport;
+use crate::report::{counted, thousands};
 use crate::study::{Crossing, Review};
 
-/// By source, then by file.
-pub fn section(review: &Review, removes: bool) -> Markup {
-    let sources = &review.sources;
+/// Values of the column that was asked for, of which the page shows what goes.
+const VALUES: usize = 100;
+
+/// By the column that was asked for, by source, then by file.
+pub fn section(report: &RunReport, review: &Review) -> Markup {
+    let (sources, removes) = (&review.sources, report.removal.is_some());
     html! {
+        (asked_for(report))
         @match (&sources.column, &sources.crossing) {
             (Some(column), Some(crossing)) => {
                 h3 { "By the column " (column) }
@@ -22,11 +27,45 @@ pub fn section(review: &Review, removes: bool) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        h3 { "By input file" }
-        (places(&review.files, "file", removes))
+        // Sources are what a reader looks for; files mostly say the same again.
+        @if sources.crossing.is_some() {
+            details { summary { "By input file" } (places(&review.files, "file", removes)) }
+        } @else {
+            h3 { "By input file" }
+            (places(&review.files, "file", removes))
+        }
         p.how {
             "Different pairs that at least one algorithm wrote. Within: both documents come from there. Across: one of them does.
             In the matrix each pair stands once, in the row and the column of its two places."
+        }
+    }
+}
+
+/// What goes of each value of `--source-column`, those first of which the most goes.
+fn asked_for(report: &RunReport) -> Markup {
+    let column = report.options.get("source-column").and_then(|column| column.as_str()).unwrap_or_default();
+    let mut values: Vec<_> = report.sources.iter().collect();
+    values.sort_by_key(|one| std::cmp::Reverse(one.removed));
+    let more = values.len().saturating_sub(VALUES);
+    html! {
+        @if !values.is_empty() {
+            h3 { "What goes by the column " (plain(column)) }
+            (scrolling("What goes by the column that was asked for", html! {
+                table.sort {
+                    thead { tr { @for name in [plain(column).as_ref(), "rows", "removed", "share removed"] { th scope="col" { (name) } } } }
+                    tbody {
+                        @for one in values.iter().take(VALUES) {
+                            tr {
+                                (row_heading(&one.source))
+                                td { (thousands(one.rows)) }
+                                td { (thousands(one.removed)) }
+                                td { (percent(one.removed, one.rows)) }
+                            }
+                        }
+                    }
+                }
+            }))
+            @if more > 0 { p.muted { (counted(more as u64, "more value")) " in run.json." } }
         }
     }
 }

@@ -122,6 +122,20 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     Some(html! { (one("A", "B", a, b, 0)) (one("B", "A", b, a, 1)) })
 }
 
+/// The same for the line that unfolds the pair.
+fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Option<&'static str> {
+    report.removal.as_ref()?;
+    let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
+    Some(match (goes(a, b), goes(b, a)) {
+        (Some(true), _) => "the first goes",
+        (_, Some(true)) => "the second goes",
+        (None, None) => "both stay",
+        (Some(false), None) => "the first goes for another one",
+        (None, Some(false)) => "the second goes for another one",
+        (Some(false), Some(false)) => "both go for another one",
+    })
+}
+
 fn percent(share: f64) -> String {
     format!("{}", (1000.0 * share).round() / 10.0)
 }
@@ -263,6 +277,7 @@ pub fn summary(
         summary {
             strong { @match similarity { Some(similarity) => (share(similarity)), None => "linked by others" } }
             " " (label) ": " bdi { (id_of(review, docs[0])) } " – " bdi { (id_of(review, docs[1])) }
+            @if let Some(fate) = fate_in_short(report, review, docs) { " " small.muted { "(" (fate) ")" } }
         }
     }
 }

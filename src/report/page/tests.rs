@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::engine::StageReport;
 use crate::job::{AcceptedReport, AlgorithmReport, DocumentsReport, GuardReport, InputReport, RemovalReport};
+use crate::reading::SourceReport;
 use crate::study::{
     AdviceReport, Agreement, AlgorithmReview, BINS, CombinationReport, ComparedReport, ComparisonReport, Crossing,
     Figure, JudgeReport, LargeCluster, Member, OracleReport, PairSample, ShownText, SourceReview,
@@ -122,6 +123,40 @@ fn the_page_shows_texts_and_is_moved_by_none() {
 }
 
 #[test]
+fn the_line_that_unfolds_a_pair_says_what_becomes_of_it() {
+    let mut review = review();
+    let told = |review: &Review, fate: &str| {
+        let page = page(&report(), review).expect("a page");
+        assert!(page.contains(&format!("<small class=\"muted\">({fate})</small></summary>")), "{fate}");
+    };
+    told(&review, "both stay");
+    review.removed.fates.entry(1).or_default().kept = 2;
+    told(&review, "the first goes");
+    review.removed.fates.entry(1).or_default().kept = 9;
+    told(&review, "the first goes for another one");
+    review.removed.fates.entry(2).or_default().kept = 1;
+    told(&review, "the second goes");
+    review.removed.fates.entry(2).or_default().kept = 9;
+    told(&review, "both go for another one");
+    let nothing_goes = page(&RunReport { removal: None, ..report() }, &review).expect("a page");
+    assert!(!nothing_goes.contains("<small class=\"muted\">"));
+}
+
+#[test]
+fn what_goes_by_the_column_that_was_asked_for_is_counted() {
+    let source = |name: &str, removed| SourceReport { source: name.into(), rows: 8, removed, seen: 0 };
+    let sources = vec![source("en", 1), source(EVIL, 2)];
+    let options = BTreeMap::from([("source-column".to_string(), "lang".into())]);
+    let shown = page(&RunReport { sources, options, ..report() }, &review()).expect("a page");
+    let (before, rows) = shown.split_once("What goes by the column lang").expect("the table");
+    assert!(before.contains("Where duplicates come from"));
+    let row = "en</th><td>8</td><td>1</td><td>12.5 %</td>";
+    let most = "<td>8</td><td>2</td><td>25.0 %</td>";
+    assert!(rows.find(most).expect(most) < rows.find(row).expect(row));
+    assert!(!page(&report(), &review()).expect("a page").contains("What goes by the column"));
+}
+
+#[test]
 fn long_names_stand_whole_in_titles_alone() {
     let name = "длинное имя ".repeat(30);
     let mut review = review();
@@ -210,7 +245,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         "95 % intervals",
         "30 duplicate pairs",
         "7 of them stand in no algorithm",
-        "for this corpus take tf.",
+        "For this corpus take tf.",
         "2 algorithms and 1 preset",
         "Recall is over the pool: ",
         "recall of the pool",
@@ -218,6 +253,8 @@ fn a_comparison_is_shown_with_its_intervals() {
     ] {
         assert!(page.contains(told), "{told} is missing");
     }
+    // The recommendation stands before all else that is told.
+    assert!(page.find("For this corpus take tf.") < page.find("<dl class=\"ran\">"));
     let row = |name: &str| page.find(&format!("<th scope=\"row\">{name}</th><td>")).expect(name);
     assert!(row("preset broad") < row("minhash") && row("minhash") < row("tf"));
     // What compares removes nothing, and says nothing of it at the top.
