@@ -104,7 +104,7 @@ impl<'s> Ids<'s> {
 
     /// Bytes of an id in the work file, on average.
     pub fn mean_bytes(&self) -> u64 {
-        self.bytes() / (self.shown.count() as u64).max(1)
+        self.bytes() / self.shown.count().max(1)
     }
 
     /// What ids are written as.
