@@ -21,6 +21,7 @@ pub(crate) mod keep;
 pub(crate) mod last_reading;
 pub(crate) mod learn;
 pub(crate) mod links;
+mod look_ahead;
 mod margin;
 pub(crate) mod member;
 pub(crate) mod output;
