@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::components::Components;
 use super::intake::Taken;
 use super::removals::{Decided, fate};
 use super::run_report::FolderReport;
@@ -12,6 +11,7 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
 use crate::reading::classes::{Classes, number};
+use crate::reading::components::Components;
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::components::Components;
 use super::contents::{Contents, Looking};
 use super::group::Relation;
 use super::keep::KeepOrder;
 use super::links::Links;
+use super::look_ahead::{Asking, blocks};
 use super::removals::{Decided, ROW, push_row};
 use crate::engine::numbers::Numbers;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::measure::Contained;
 use crate::options::Decide;
+use crate::reading::components::Components;
 use crate::reading::guests::Guests;
 use crate::reading::reader::Reader;
 use crate::row::{Docs, Slots};
@@ -67,21 +68,21 @@ impl Deciding {
 
 /// The same by any relations of the algorithms that decide. `look`: how much of a document stands in a kept one, and the other
 /// way round; none for copies.
-pub fn decide_by<R: survive::Relation>(
+pub fn decide_by<R: survive::Relation + Sync>(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     deciding: &Deciding,
     linked: impl FnOnce() -> Result<Vec<R>>,
     keep: &KeepOrder,
     shown: &AtomicBits,
-    look: impl FnMut(u64, u64) -> Result<Option<[Contained; 2]>>,
+    look: impl Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 ) -> Result<Decided> {
     let running = engine.clock.stage("decide");
     let (linked, needed) = (linked()?, deciding.needed);
 
     let count = shown.count() as usize;
-    let order = in_order(engine, reader, keep, shown)?;
-    let order = order.docs(0..count);
+    let in_order = in_order(engine, reader, keep, shown)?;
+    let order = in_order.docs(0..count);
     let out = engine.ordered(reader.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let mut push = |removal: Removal| push_row(&mut writer, &removal);
@@ -94,11 +95,11 @@ pub fn decide_by<R: survive::Relation>(
     } else if let Some(bounds) = remove_if.bounds() {
         let mut looking = Looking::new(engine, shown)?;
         let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
-        let against = (&mut looking, look);
-        held = Some((
-            if_contained(engine, reader, order, (&mut finder, &mut memory), chooser, against, &mut push)?,
-            looking.end()?,
-        ));
+        let better = |a, b| keep.better(a, b);
+        let asking = Asking { engine, relations: &linked, needed, settled: settled(reader), better, look };
+        let staying =
+            if_contained(&asking, &in_order, count, (&mut finder, &mut memory), chooser, &mut looking, &mut push)?;
+        held = Some((staying, looking.end()?));
     } else {
         let better = |a, b| keep.better(a, b);
         let choose = |doc, partners: &mut [_], _| engine.go_on().map(|()| best(doc, partners, better));
@@ -193,27 +194,38 @@ struct Staying {
     not_looked_at: u64,
 }
 
-/// A document goes where a kept one that it forms a pair with contains it.
-fn if_contained<R: survive::Relation>(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    order: Docs<'_>,
+/// A document goes where a kept one that it forms a pair with contains it. `order` begins with so many documents.
+fn if_contained<R, S, B, L>(
+    asking: &Asking<'_, R, S, B, L>,
+    order: &Numbers,
+    count: usize,
     (finder, memory): Finding<'_, '_, R>,
     mut chooser: Chooser<impl Fn(u64, u64) -> bool>,
-    (looking, mut look): (&mut Looking, impl FnMut(u64, u64) -> Result<Option<[Contained; 2]>>),
+    looking: &mut Looking,
     push: &mut impl FnMut(Removal) -> Result<()>,
-) -> Result<Staying> {
-    let choose = |doc, partners: &mut [_], beyond| {
-        engine.go_on()?;
-        let chosen = chooser.choose(doc, partners, beyond, |kept| {
-            let both = look(doc, kept)?;
-            both.into_iter().for_each(|both| looking.push(kept, both));
-            Ok::<_, Error>(both)
-        })?;
-        looking.next(doc)?;
-        Ok(chosen)
-    };
-    finder.survive(order, settled(reader), &mut memory.lists(), choose, push)?;
+) -> Result<Staying>
+where
+    R: survive::Relation + Sync,
+    S: Fn(u64) -> Option<Settled> + Sync,
+    B: Fn(u64, u64) -> bool + Sync,
+    L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
+{
+    let mut lists = memory.lists();
+    for block in blocks(count) {
+        let docs = order.docs(block);
+        let mut answers = asking.ahead(docs, &lists)?;
+        let choose = |doc, partners: &mut [_], beyond| {
+            asking.engine.go_on()?;
+            let chosen = chooser.choose(doc, partners, beyond, |kept| {
+                let both = answers.of(doc, kept).map_or_else(|| (asking.look)(doc, kept), Ok)?;
+                both.into_iter().for_each(|both| looking.push(kept, both));
+                Ok::<_, Error>(both)
+            })?;
+            looking.next(doc)?;
+            Ok(chosen)
+        };
+        finder.survive(docs, &asking.settled, &mut lists, choose, &mut *push)?;
+    }
     let stays = chooser.stays.into_iter().map(|(why, count)| (why.name().to_string(), count)).collect();
     Ok(Staying { stays, not_looked_at: chooser.not_looked_at })
 }

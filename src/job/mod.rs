@@ -5,7 +5,6 @@
 mod attributes;
 pub(crate) mod check;
 mod clusters;
-mod components;
 mod contents;
 pub(crate) mod copies;
 pub(crate) mod corpus_files;
@@ -21,6 +20,7 @@ pub(crate) mod keep;
 pub(crate) mod last_reading;
 pub(crate) mod learn;
 pub(crate) mod links;
+mod look_ahead;
 mod margin;
 pub(crate) mod member;
 pub(crate) mod output;

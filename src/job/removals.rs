@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::components::Components;
 use super::contents::Shares;
 use crate::batch::{RemovalBuilder, RemovalRow, removal_schema};
 use crate::engine::evidence::Evidence;
@@ -11,6 +10,7 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Stage, TableWriter};
 use crate::reading::classes::{Classes, number};
+use crate::reading::components::Components;
 use crate::reading::ids::Ids;
 use crate::reading::reader::Reader;
 use crate::reading::source_values::{SourceReport, SourceValues};

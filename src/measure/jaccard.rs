@@ -12,7 +12,27 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 }
 
 /// How many values two sorted slices share, repeated ones as often as both have them. O(|A| + |B|).
+///
+/// Both are cut at the middle value of the first, and the two halves are merged side by side: a step of a merge waits for the one
+/// before it, and two merges wait at the same time.
 pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
+    let Some(&middle) = a.get(a.len() / 2) else { return 0 };
+    let (a, upper_a) = a.split_at(a.partition_point(|x| *x < middle));
+    let (b, upper_b) = b.split_at(b.partition_point(|x| *x < middle));
+    let (mut i, mut j, mut k, mut l, mut common) = (0, 0, 0, 0, 0);
+    while i < a.len() && j < b.len() && k < upper_a.len() && l < upper_b.len() {
+        let (x, y, upper_x, upper_y) = (a[i], b[j], upper_a[k], upper_b[l]);
+        common += usize::from(x == y) + usize::from(upper_x == upper_y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+        k += usize::from(upper_x <= upper_y);
+        l += usize::from(upper_y <= upper_x);
+    }
+    common + merged(&a[i..], &b[j..]) + merged(&upper_a[k..], &upper_b[l..])
+}
+
+/// [`common`] by a single merge.
+fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);
@@ -70,6 +90,15 @@ mod tests {
             let (a, b) = (wide(&a), wide(&b));
             let both = common(&a, &b);
             proptest::prop_assert_eq!(common_at_least(&a, &b, least), (both >= least).then_some(both));
+        }
+
+        #[test]
+        fn two_merges_share_what_one_does(mut a: Vec<u8>, mut b: Vec<u8>, narrow in 1u8..=255) {
+            for list in [&mut a, &mut b] {
+                list.iter_mut().for_each(|x| *x %= narrow);
+                list.sort_unstable();
+            }
+            proptest::prop_assert_eq!(common(&a, &b), merged(&a, &b));
         }
 
         #[test]

@@ -3,6 +3,7 @@
 
 pub(crate) mod again;
 pub(crate) mod classes;
+pub(crate) mod components;
 pub(crate) mod cuts;
 pub(crate) mod document;
 pub(crate) mod forward;

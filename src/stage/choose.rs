@@ -12,6 +12,20 @@ pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
 }
 
+/// Those that a document is held against, the most similar ones first, of equally similar ones the best; and the others.
+pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (&mut [Partner], &mut [Partner]) {
+    let preferred = |a: &Partner, b: &Partner| {
+        let similar = b.found.1.total_cmp(&a.found.1);
+        similar.then_with(|| better(b.kept, a.kept).cmp(&better(a.kept, b.kept)))
+    };
+    if partners.len() > MOST_LOOKED_AT {
+        partners.select_nth_unstable_by(MOST_LOOKED_AT - 1, preferred);
+    }
+    let (near, far) = partners.split_at_mut(partners.len().min(MOST_LOOKED_AT));
+    near.sort_unstable_by(preferred);
+    (near, far)
+}
+
 /// For one in which it is contained: the one with the most of its 3-grams, then the most similar, then the best.
 ///
 /// The [`MOST_LOOKED_AT`] most similar partners are looked at, of equally similar ones the best.
@@ -42,17 +56,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         beyond: u64,
         mut look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
     ) -> Result<Option<Removal>, E> {
-        let better = &self.better;
-        let preferred = |a: &Partner, b: &Partner| {
-            let similar = b.found.1.total_cmp(&a.found.1);
-            similar.then_with(|| better(b.kept, a.kept).cmp(&better(a.kept, b.kept)))
-        };
-        if partners.len() > MOST_LOOKED_AT {
-            partners.select_nth_unstable_by(MOST_LOOKED_AT - 1, preferred);
-        }
-        let looked_at = partners.len().min(MOST_LOOKED_AT);
-        let (near, far) = partners.split_at_mut(looked_at);
-        near.sort_unstable_by(preferred);
+        let (near, far) = nearest(partners, &self.better);
         let (mut chosen, mut stays): (Option<Removal>, Option<Stays>) = (None, None);
         for partner in near {
             let removal = Removal { doc, kept: partner.kept, found: Some(partner.found), contained: None };

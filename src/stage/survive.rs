@@ -194,6 +194,12 @@ impl<'f, R: Relation> Finder<'f, R> {
         beyond
     }
 
+    /// The kept partners of a document among those that are listed, and how many more it may have, as `choose` gets them.
+    pub fn partners(&mut self, lists: &Lists<'_>, doc: u64) -> (&mut [Partner], u64) {
+        let beyond = self.gather(lists, doc);
+        (&mut self.partners, beyond)
+    }
+
     /// Fills `lengths` for one document.
     fn measure(&mut self, lists: &Lists<'_>, doc: u64) {
         self.lengths.clear();
@@ -209,6 +215,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     /// The survivor rule. `order`: every document that may be in a pair, best first. `choose` gets a document, its kept
     /// partners, at least one, and how many more there may be that were not gathered; it says for which of them the document
     /// goes. Those of which it never hears count as left out. `settled` knows the documents that were decided about before.
+    /// The order may come in parts, one after the other.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,
