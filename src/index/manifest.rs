@@ -367,7 +367,8 @@ mod tests {
         let later = Manifest { format: FORMAT + 1, generation: 1, ..Manifest::default() };
         later.intend(folder.path()).unwrap();
         later.come_true(folder.path()).unwrap();
-        assert!(Manifest::newest(folder.path()).unwrap_err().to_string().contains("is of format 2"));
+        let says = format!("is of format {}; expected {FORMAT}", FORMAT + 1);
+        assert!(Manifest::newest(folder.path()).unwrap_err().to_string().contains(&says));
     }
 
     #[test]

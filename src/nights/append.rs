@@ -83,14 +83,7 @@ pub fn append(
     let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, &stored)?;
     stop_at("documents");
     let dir = job.index.begin(ROWS, &rows_folder)?;
-    let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
-    let mut written = 0;
-    for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
-        written += write_rows(engine, &dir, label, &keys.rows, numbered, &stored)?;
-        if let Some(sketches) = &keys.sketches {
-            write_sketches(engine, &dir, label, sketches, numbered, &stored)?;
-        }
-    }
+    let mut written = write_keys(engine, &dir, &night, numbered, &stored)?;
     for (name, rows) in night.noted {
         written += write_run(engine, &dir, &name, rows)?;
     }
@@ -114,6 +107,25 @@ pub fn append(
     });
     running.end(stored.count(), written, 0);
     Ok(next)
+}
+
+/// What documents meet others by, and the words that rule most of them out.
+fn write_keys(
+    engine: &Engine<'_>,
+    dir: &Path,
+    night: &Night<'_>,
+    numbered: Numbered,
+    stored: &AtomicBits,
+) -> Result<u64> {
+    let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
+    let mut written = 0;
+    for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
+        written += write_rows(engine, dir, label, &keys.rows, numbered, stored)?;
+        if let Some(sketches) = &keys.sketches {
+            write_sketches(engine, dir, label, sketches, numbered, stored)?;
+        }
+    }
+    Ok(written)
 }
 
 /// Names the folders and writes down what the next generation will be; the output is whole, but has no name yet.
