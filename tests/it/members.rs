@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::sources::{Source, inside, paths, sources, without_tests};
 
 /// Modules of `algorithm` that are not members of the family.
-const NOT_MEMBERS: &[&str] = &["mod", "contract", "params", "laws", "skeleton", "kit"];
+const NOT_MEMBERS: &[&str] = &["mod", "contract", "params", "laws", "revisions", "skeleton", "kit"];
 /// What a member may import of its own room.
 const FOR_MEMBERS: &[&str] = &["contract", "params", "kit"];
 
