@@ -26,8 +26,13 @@ impl Source {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Bytes of work files that hold texts which were packed again.
+    /// Bytes of work files that hold texts which are packed again; where none was yet, about what they would take, which is six tenths of
+    /// the text.
     pub fn repacked_bytes(&self) -> u64 {
-        self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum()
+        let there: u64 =
+            self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();
+        let is_taken = |file: &&InputFile| file.format.names_columns() && !file.coding.can_be_cut();
+        let about = || self.files.iter().filter(is_taken).map(|file| file.text_bytes / 10 * 6).sum();
+        if there > 0 { there } else { about() }
     }
 }

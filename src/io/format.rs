@@ -4,7 +4,7 @@ use super::coding::Coding;
 use super::copying::{Copying, Fits};
 use super::damaged::damaged;
 use super::packing::Packing;
-use super::repacked::Repacked;
+use super::repacked::{Repacked, of_work_file};
 use super::repacking::{Repacking, Written};
 use super::rest::Lost;
 use super::schema::{Columns, KnownColumns};
@@ -335,6 +335,14 @@ impl<'r> Reading<'r> {
     /// The error that sets the file aside, or ends the run where no file can be opened any more.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
+    }
+
+    /// The error of a file that cannot be read on. One of the work file with its text ends the run: the file itself may be whole.
+    pub(super) fn failed(&self, error: io::Error) -> Error {
+        match of_work_file(error) {
+            Ok(error) => Error::reading("read the work file that has the text of", self.path)(error),
+            Err(error) => self.bad(format!("cannot be read on: {error}")),
+        }
     }
 }
 

@@ -174,7 +174,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
 
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let failed = |error| reading.failed(error);
     let text = reading.text(file).map_err(failed)?;
     let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
     rows(lines, reading, &|line, takes| json_row::parse(line, reading.columns, takes), each)
@@ -190,7 +190,7 @@ pub(super) fn rows<R: io::BufRead>(
     parse: &Parse<'_>,
     each: &mut dyn FnMut(Documents) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let failed = |error| reading.failed(error);
     let want = reading.want;
     let mut batch = Batch::new(reading.columns, want);
     let mut chosen = reading.chosen.map(|chosen| chosen.iter().copied().peekable());

@@ -112,7 +112,7 @@ pub use ledger::{Ledger, LedgerEntry, LedgerFile, SetAside};
 pub use names::{DASH, HELD, SUCCESS};
 pub use overwrite::WORK;
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
-pub use place::{Cleared, empty_folder, held_path};
+pub use place::{Cleared, empty_folder, folder_above, held_path};
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -17,6 +17,12 @@ const OLD: &str = "dupsift-old-";
 /// The longest name of an output where a name may have 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
+/// The folder in which an output will stand, or of those above it the first that is there.
+pub fn folder_above(out: &Path) -> Option<PathBuf> {
+    let Place { parent, .. } = Place::of(out).ok()?;
+    parent.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
+}
+
 /// The folder above an output and the name in it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {

@@ -39,6 +39,14 @@ impl Repacked {
         self.blocks.iter().map(|block| u64::from(block.packed)).sum()
     }
 
+    fn unpack(&self, block: &Block, packed: &mut [u8], text: &mut [u8]) -> io::Result<()> {
+        self.file.read_exact_at(packed, block.at)?;
+        match lz4_flex::block::decompress_into(packed, text) {
+            Ok(bytes) if bytes == text.len() => Ok(()),
+            _ => Err(io::Error::other("it holds other bytes than were written")),
+        }
+    }
+
     /// The text from a byte on.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
@@ -46,6 +54,16 @@ impl Repacked {
         let (packed, text) = (Vec::new(), Vec::new());
         Blocks { of: self, next, skip, packed, text, at: 0 }
     }
+}
+
+/// What the system said of the work file: the file whose text it holds may be whole.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct InWorkFile(io::Error);
+
+/// The error of the work file, where that is what a reading met; else the error as it is.
+pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, io::Error> {
+    error.downcast::<InWorkFile>().map(|InWorkFile(error)| error)
 }
 
 /// Blocks one after the other.
@@ -71,12 +89,10 @@ impl BufRead for Blocks<'_> {
             && let Some(block) = self.of.blocks.get(self.next)
         {
             self.packed.resize(block.packed as usize, 0);
-            self.of.file.read_exact_at(&mut self.packed, block.at)?;
             self.text.resize(block.bytes as usize, 0);
-            let unpacked = lz4_flex::block::decompress_into(&self.packed, &mut self.text);
-            if unpacked.map_err(io::Error::other)? != self.text.len() {
-                return Err(io::Error::other("the work file holds other bytes than were written"));
-            }
+            self.of
+                .unpack(block, &mut self.packed, &mut self.text)
+                .map_err(|error| io::Error::other(InWorkFile(error)))?;
             (self.next, self.at) = (self.next + 1, std::mem::take(&mut self.skip));
         }
         Ok(self.text.get(self.at..).unwrap_or_default())

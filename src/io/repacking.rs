@@ -21,6 +21,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// A block ends with the line that has this byte of it: where lines are long, in the middle of one.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
+/// Each time that so many bytes more are written it is asked how much space is free.
+const LOOK: u64 = 1 << 28;
+
+/// Whether a copy that has so many bytes may go on: as much has to be free, for the run's other work files need space too.
+pub(super) fn has_room(taken: u64, free: u64) -> bool {
+    free >= taken
+}
+
 /// What became of the text of a file.
 pub(super) enum Again {
     /// It was not packed again.
@@ -165,6 +173,9 @@ impl Repacking {
     }
 
     fn pack(&self, filled: Filled) {
+        if self.failed.load(Relaxed) {
+            return;
+        }
         if let Err(error) = self.write(filled)
             && !self.failed.swap(true, Relaxed)
         {
@@ -177,6 +188,12 @@ impl Repacking {
     fn write(&self, Filled { of, start, text }: Filled) -> io::Result<()> {
         let packed = lz4_flex::block::compress(&text);
         let at = self.end.fetch_add(packed.len() as u64, Relaxed);
+        let end = at + packed.len() as u64;
+        if at / LOOK != end / LOOK
+            && rustix::fs::fstatvfs(&self.file).is_ok_and(|disk| !has_room(end, disk.f_bavail * disk.f_frsize))
+        {
+            return Err(io::Error::other("less space is free than it takes already, and the run needs some"));
+        }
         self.file.write_all_at(&packed, at)?;
         let block = Block { start, at, packed: packed.len() as u32, bytes: text.len() as u32 };
         of.lock().unwrap_or_else(PoisonError::into_inner).push(block);

@@ -7,7 +7,7 @@ use super::testkit::{Read, columns, file_of, gz, read, whole, zst};
 use crate::encoding::Encoding;
 use crate::io::Coding;
 use crate::io::jsonl;
-use crate::io::repacking::{Again, Repacking};
+use crate::io::repacking::{Again, Repacking, has_room};
 use std::fs::File;
 use std::path::Path;
 
@@ -109,4 +109,30 @@ fn where_the_disk_does_not_take_the_text_the_file_is_one_piece() {
     let coding = Coding { packing: crate::io::packing::Packing::Gzip, ..Coding::default() };
     let scanned = jsonl::scan(file_of(&gz(lines().as_bytes())), coding, &columns(), Some(&repacking));
     assert!(matches!(repacking.finish(scanned.expect("read").written), Again::Lost));
+}
+
+#[test]
+fn damage_of_the_work_file_is_not_one_of_the_input() {
+    let text = lines();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl.gz");
+    std::fs::write(&path, gz(text.as_bytes())).expect("written");
+    let place = folder.path().join("work");
+    let file = File::options().read(true).write(true).create_new(true).open(&place).expect("a file");
+    let repacking = Repacking::over(file, folder.path(), 1);
+    let coding = Coding { packing: crate::io::packing::Packing::Gzip, ..Coding::default() };
+    let scanned = jsonl::scan(file_of(&gz(text.as_bytes())), coding, &columns(), Some(&repacking)).expect("read");
+    let Again::Whole(repacked) = repacking.finish(scanned.written) else { panic!("it is not there") };
+    let mut source = open(&path, "utf-8", 1, None).0;
+    source.files[0].take_again(Again::Whole(repacked));
+    assert!(read(&source, &whole(), usize::MAX).is_ok());
+    spoil(&place);
+    let error = read(&source, &whole(), usize::MAX).expect_err("other bytes");
+    assert!(matches!(error, crate::error::Error::Io { .. }), "{error:?}");
+    assert!(error.to_string().contains("work file"), "{error}");
+}
+
+#[test]
+fn the_copy_leaves_as_much_space_as_it_takes() {
+    assert!(has_room(1 << 30, 1 << 30) && !has_room(1 << 30, (1 << 30) - 1));
 }

@@ -127,7 +127,7 @@ pub(super) fn read(
     delimiter: u8,
     each: &mut dyn FnMut(Documents) -> Result<()>,
 ) -> Result<()> {
-    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let failed = |error| reading.failed(error);
     let (part, coding) = (reading.part, reading.coding);
     let names = Names::of(&file, coding, delimiter).map_err(|why| reading.bad(why))?;
     let text = reading.text(file).map_err(failed)?;

@@ -132,7 +132,7 @@ impl TakingContents {
             &want,
             || Ok((Vec::new(), 0)),
             |(numbers, segmented), batch| {
-                reader.kept_texts.offer_batch(engine.dir, batch)?;
+                reader.kept_texts.offer_batch(engine.dir, batch, |_| true)?;
                 *segmented += self.take_batch(engine, view, batch, numbers)?;
                 Ok(())
             },

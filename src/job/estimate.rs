@@ -76,7 +76,9 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let plan = Plan::new(&options.recipe, documents, options.sift, options.stats.is_some())?;
     let passes = passes(&plan, &options.recipe, &bound, read);
     let readings = passes.iter().filter(|pass| pass.is_reading).count();
-    let disk_bytes = passes.iter().map(|pass| pass.writes).sum::<u64>() + source.repacked_bytes();
+    let is_repacked = options.limit.is_none() && options.index.is_none() && options.reference.is_none();
+    let repacked = if is_repacked { source.repacked_bytes() } else { 0 };
+    let disk_bytes = passes.iter().map(|pass| pass.writes).sum::<u64>() + repacked;
     let memory_bytes = options.memory + (150 << 20);
     let size = |bytes: u64| ByteSize(bytes).to_string();
     let again = bound.iter().any(|bound| bound.verify().is_some() && !bound.takes_evidence_early());

@@ -43,7 +43,9 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    reader.kept_texts.offer_batch(engine.dir, batch)?;
+                    // Where each row gets its cluster, the documents read here are all.
+                    let is_in_pairs = |doc| !reader.options.corpus.annotate || contents.wants(doc);
+                    reader.kept_texts.offer_batch(engine.dir, batch, is_in_pairs)?;
                     *segmented += contents.take_batch(engine, view, batch, numbers)?;
                 }
                 reader.kept_texts.name_batch(batch);

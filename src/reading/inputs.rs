@@ -13,7 +13,8 @@ use crate::engine::heard::heard;
 use crate::error::{Error, Result};
 use crate::io::several_texts::several;
 use crate::io::{
-    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all, open, store,
+    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all, folder_above,
+    open, store,
 };
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
@@ -56,8 +57,7 @@ impl Writes {
         if self != Writes::Texts || options.limit.is_some() {
             return None;
         }
-        let beside = || options.out.parent()?.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf);
-        options.work.clone().or_else(beside).or_else(|| Some(PathBuf::from(".")))
+        options.work.clone().or_else(|| folder_above(&options.out))
     }
 }
 

@@ -18,6 +18,8 @@ const MOST: usize = 20_000;
 const MOST_BYTES: usize = 32 << 20;
 /// A longer text is not kept.
 const LONGEST: usize = 64 << 10;
+/// Nor one with an id of more bytes: ids are in memory.
+const LONGEST_ID: usize = 256;
 
 /// The texts so far.
 #[derive(Default)]
@@ -84,14 +86,16 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// The same of all documents of a batch.
+    /// The same of the documents of a batch that stand in pairs.
     ///
     /// # Errors
     /// As [`KeptTexts::offer`].
-    pub fn offer_batch(&self, dir: &Path, batch: &Documents) -> Result<()> {
+    pub fn offer_batch(&self, dir: &Path, batch: &Documents, is_in_pairs: impl Fn(u64) -> bool) -> Result<()> {
         for row in 0..batch.len() {
-            if let Cell::Text(text) = batch.text(row) {
-                self.offer(dir, batch.doc(row), text)?;
+            if let (doc, Cell::Text(text)) = (batch.doc(row), batch.text(row))
+                && is_in_pairs(doc)
+            {
+                self.offer(dir, doc, text)?;
             }
         }
         Ok(())
@@ -99,13 +103,20 @@ impl KeptTexts {
 
     /// The ids of a batch, of those documents whose texts are kept.
     pub fn name_batch(&self, batch: &Documents) {
+        let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
-        if state.texts.is_empty() {
+        // Documents of a batch ascend.
+        if state.texts.range(batch.doc(0)..).next().is_none_or(|(&kept, _)| kept > batch.doc(last)) {
             return;
         }
         for row in 0..batch.len() {
-            if let (Some(place), Some(id)) = (state.texts.get_mut(&batch.doc(row)), batch.id(row)) {
-                place.id = Some(id.to_string());
+            let (doc, Some(id)) = (batch.doc(row), batch.id(row)) else { continue };
+            let Some(place) = state.texts.get_mut(&doc) else { continue };
+            let id = id.to_string();
+            if id.len() > LONGEST_ID {
+                state.texts.remove(&doc);
+            } else {
+                place.id = Some(id);
             }
         }
     }
@@ -153,13 +164,18 @@ mod tests {
         for (doc, text) in [(3, "три"), (7, "七"), (3, "again"), (9, &"x".repeat(LONGEST + 1)), (12, "")] {
             kept.offer(dir.path(), doc, text).unwrap();
         }
-        let ids: ArrayRef = Arc::new(StringArray::from(vec!["id 7", "id 8"]));
-        let batch = Documents::of_columns(vec![7, 8], vec![("id", ids)], None, Some("id")).unwrap();
-        kept.name_batch(&batch);
+        kept.offer(dir.path(), 13, "with a long id").unwrap();
+        let long = "i".repeat(LONGEST_ID + 1);
+        for (docs, ids) in
+            [(vec![7, 8], ["id 7", "id 8"]), (vec![12, 13], ["id 12", &long]), (vec![20, 21], ["id 20", "id 21"])]
+        {
+            let ids: ArrayRef = Arc::new(StringArray::from(ids.to_vec()));
+            kept.name_batch(&Documents::of_columns(docs, vec![("id", ids)], None, Some("id")).unwrap());
+        }
         kept.has_ids();
-        let taken = kept.take(&BTreeSet::from([3, 7, 8, 9])).unwrap();
+        let taken = kept.take(&BTreeSet::from([3, 7, 8, 9, 12, 13])).unwrap();
         let taken: Vec<_> = taken.iter().map(|one| (one.doc, one.id.as_deref(), one.text.as_str())).collect();
-        assert_eq!(taken, [(3, None, "три"), (7, Some("id 7"), "七")]);
+        assert_eq!(taken, [(3, None, "три"), (7, Some("id 7"), "七"), (12, Some("id 12"), "")]);
         kept.offer(dir.path(), 8, "late").unwrap();
         assert!(kept.take(&BTreeSet::from([8])).unwrap().is_empty());
     }

@@ -123,7 +123,7 @@ pub fn build() -> String {
 /// The file of the process, and that of the library where this code was loaded as one: in Python the process is its interpreter.
 fn own_files() -> std::io::Result<Vec<PathBuf>> {
     let program = std::env::current_exe()?.canonicalize()?;
-    let library = loaded_from().filter(|path| path.is_absolute()).map(|path| path.canonicalize()).transpose()?;
+    let library = loaded_from().filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
     let library = library.filter(|library| *library != program);
     Ok([program].into_iter().chain(library).collect())
 }
