@@ -29,6 +29,7 @@ fn other_signatures_are_another_revision() {
         let stats = in_memory::count(*algorithm, "", &texts, &vec![fields; texts.len()], (&pipeline, &place));
         let signer =
             algorithm.signer(&params(*algorithm, ""), &Corpus::new(texts.len() as u64, &stats)).expect("defaults");
+        let planned = algorithm.signer(&params(*algorithm, ""), &Corpus::new(100_000_000, &stats)).expect("defaults");
         let layout = RowLayout::new(signer.shape(), 1000);
         let mut bytes = Vec::new();
         for (doc, text) in texts.iter().enumerate() {
@@ -36,6 +37,13 @@ fn other_signatures_are_another_revision() {
             signer.sign(&pipeline.analyse(text).counted_over(&stats).with_fields(fields), &mut out);
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
+            // Keys of the second round, which an index has of its documents; their scheme follows the planned size.
+            let Some(shape) = planned.probe_shape() else { continue };
+            for row in out.rows(doc as u64) {
+                let mut probes = Signatures::default();
+                planned.probes(&row, &mut probes);
+                probes.rows(doc as u64).for_each(|row| RowLayout::new(shape, 1000).encode(&row, &mut bytes));
+            }
         }
         // Without a model, which is learnt, some sign nothing.
         let corpus = Corpus::new(texts.len() as u64, &stats);

@@ -40,8 +40,10 @@ pub fn notes(
     cluster: &dyn Cluster,
     frame: Frame,
 ) -> Result<(Taken, Tallies)> {
-    let (intake, mut all) = (Intake::new(engine, reader, false)?, Tallies::new());
-    let kinds = [What::Notes, What::Rejected, What::Tally].map(Kind::of);
+    // What tasks counted comes by itself: it has their times, so a task that is done again gives out other bytes there, and blocks that
+    // were collected with it would be dealt otherwise from then on.
+    let (intake, all) = (Intake::new(engine, reader, false)?, counted(cluster, frame)?);
+    let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(engine.dir, "noted", reader.documents() as usize)?;
     let once = |doc: u64| {
         let (of, is_one) = (reader.documents(), doc < reader.documents());
@@ -51,8 +53,7 @@ pub fn notes(
     };
     cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| match kind.what {
         What::Notes => intake.take_part(&rows, once),
-        What::Rejected => intake.take_rejected(&rows),
-        _ => tallies(&rows, &mut all),
+        _ => intake.take_rejected(&rows),
     })?;
     let read: u64 = all.iter().map(|tally| tally.used + tally.rejected).sum();
     if [read, noted.count()] != [reader.documents(); 2] {

@@ -130,17 +130,19 @@ impl Pipeline {
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // Where the token before ends; at the beginning there is none.
+        // Where the token before ends, if that is a Han character: other words may be stems, which stand elsewhere.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
                 for word in &cut.words {
-                    let (place, joined) = (word.start as usize..word.end as usize, word.start as usize == end);
-                    end = place.end;
                     if word.han {
+                        let place = word.start as usize..word.end as usize;
+                        let joined = place.start == end;
+                        end = place.end;
                         push_characters(&text.as_bytes()[place], joined, &mut tokens);
                     } else {
-                        tokens.push(Token { hash: word.hash, han: false, joined });
+                        end = usize::MAX;
+                        tokens.push(Token { hash: word.hash, han: false, joined: false });
                     }
                 }
             }
@@ -148,16 +150,20 @@ impl Pipeline {
                 // Stems are needed for their hashes alone.
                 let mut stems = String::new();
                 for_each_word(text, &Whole, &self.unspaced, &mut |place, han| {
-                    let joined = place.start == end;
-                    end = place.end;
                     if han {
+                        let joined = place.start == end;
+                        end = place.end;
                         push_characters(&text.as_bytes()[place], joined, &mut tokens);
-                    } else if self.stems.is_none() {
-                        tokens.push(Token { hash: hash64(&text.as_bytes()[place]), han, joined });
+                        return;
+                    }
+                    end = usize::MAX;
+                    let hash = if self.stems.is_none() {
+                        hash64(&text.as_bytes()[place])
                     } else {
                         stems.clear();
-                        tokens.push(Token { hash: self.word(text, place, han, &mut stems).hash, han, joined });
-                    }
+                        self.word(text, place, han, &mut stems).hash
+                    };
+                    tokens.push(Token { hash, han, joined: false });
                 });
             }
         }

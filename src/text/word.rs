@@ -33,7 +33,7 @@ pub struct Token {
     pub hash: u64,
     /// Whether it is a Han character.
     pub han: bool,
-    /// Whether the token before ends where it begins: no mark and no space stands between.
+    /// Whether it is a Han character behind another one: no mark and no space stands between.
     pub joined: bool,
 }
 
