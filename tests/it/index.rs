@@ -76,6 +76,53 @@ fn who_only_shares_a_key_is_no_guest() {
     }
 }
 
+/// Two terms that so many documents have: of more than 64 rows those alone are compared that share a third heavy term.
+fn of_two_terms(name: char, count: u8, times: usize) -> Vec<Doc> {
+    let text = |number: u8| {
+        let own: Vec<String> =
+            (0..5).map(|word| format!("{name}{}", spelled(500 * u32::from(number) + word))).collect();
+        format!("{} {}", "Zyzzyva quixotry ".repeat(times), own.join(" "))
+    };
+    (0..count).map(|number| Doc { id: format!("{name}-{number}"), text: text(number), title: None }).collect()
+}
+
+/// A number in letters.
+fn spelled(number: u32) -> String {
+    (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
+}
+
+/// Where the pairs of a window depend on all rows, the old ones of it are there, also those that are in no pair.
+#[test]
+fn a_large_window_of_two_nights_is_the_window_of_one_run() {
+    let others = || {
+        let text = |number: u32| (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" ");
+        (0..600).map(move |number| Doc { id: format!("o-{number}"), text: text(number), title: None })
+    };
+    // Old ones have the two terms once, the night's 200 times: these are alike among themselves, 50 of them, and not like the old.
+    for (old, is_large) in [(10, false), (40, true)] {
+        let first = others().chain(of_two_terms('x', old, 1)).collect();
+        let place = law("cosine:preset=versions,relate=false", vec![first, of_two_terms('y', 50, 200)]);
+        let (found, guests) = (pairs(&place.out(1), "cosine").len(), record(&place.out(1))["index"]["guests"].as_u64());
+        assert_eq!((found, guests), if is_large { (0, Some(40)) } else { (50 * 49 / 2, Some(0)) }, "{old} old ones");
+    }
+}
+
+/// Where comparisons are left out, nothing is ruled out.
+#[test]
+fn with_few_comparisons_all_that_share_a_key_are_guests() {
+    let nights = dealt(made_docs(400), 2, 17);
+    let guests = |most: &str| {
+        let mut place = Nights::new("simhash");
+        place.more = ["--max-candidates", most].map(str::to_owned).to_vec();
+        for docs in &nights {
+            place.same_night(docs).ends_with(0);
+        }
+        record(&place.out(1))["index"]["guests"].as_u64().unwrap()
+    };
+    let [few, all] = ["1", "10000000"].map(guests);
+    assert!(few > 2 * all && all > 20, "{few} with one comparison a window, {all} with as many as it has");
+}
+
 /// What is told by all pairs of a document, those of earlier nights with them: the default preset, and the best pairs of each document.
 #[test]
 fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {

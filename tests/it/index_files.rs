@@ -65,9 +65,9 @@ fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
 #[test]
 fn a_killed_night_again_is_the_night() {
     let nights = dealt(made_docs(240), 2, 8);
-    let whole = law("exact,minhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
+    let whole = law("exact,minhash,simhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
     for step in ["documents", "rows named", "intent"] {
-        let mut place = Nights::new("exact,minhash");
+        let mut place = Nights::new("exact,minhash,simhash");
         place.same_night(&nights[0]).ends_with(0);
         write_docs(&place.at("in/1.parquet"), &nights[1], 300);
         assert_ne!(place.killed_at(1, step).code, 0);
