@@ -13,6 +13,9 @@ use crate::shuffle::{AtomicBits, Sorted};
 /// Bytes of the number of a document before its words.
 pub const DOC: usize = 8;
 
+/// Documents whose words a thread takes at once.
+const STRETCH: u64 = 10_000;
+
 /// The name of the file of words of an algorithm.
 pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
@@ -87,16 +90,26 @@ pub fn write_sketches(
 ) -> Result<()> {
     let (name, words) = (sketches_of(label), sketches.words());
     let rows = engine.shuffle(&name, DOC + 8 * words, DOC, sketches.documents())?;
-    let (mut writer, mut sketch, mut row) = (rows.writer(), vec![0; words], Vec::new());
-    for own in (0..sketches.documents()).filter(|own| stored.get((numbered.base + own) as usize)) {
-        engine.go_on()?;
-        sketches.copy(own, &mut sketch);
-        row.clear();
-        row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
-        sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
-        writer.push(&row)?;
-    }
-    writer.flush()?;
-    drop(writer);
+    let documents = sketches.documents();
+    engine.work(
+        documents.div_ceil(STRETCH) as usize,
+        || Ok((rows.writer(), vec![0; words], Vec::new())),
+        |(writer, sketch, row), stretch| {
+            engine.go_on()?;
+            let first = stretch as u64 * STRETCH;
+            for own in first..documents.min(first + STRETCH) {
+                if !stored.get((numbered.base + own) as usize) {
+                    continue;
+                }
+                sketches.copy(own, sketch);
+                row.clear();
+                row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
+                sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
+                writer.push(row)?;
+            }
+            Ok(())
+        },
+        |(mut writer, ..)| writer.flush(),
+    )?;
     write_run(engine, dir, &name, rows.finish()?).map(|_| ())
 }
