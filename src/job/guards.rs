@@ -124,6 +124,11 @@ fn over_reading(reader: &Reader<'_>, bad: &[BadInput], used: u64, rejections: &R
     reading(&read, reader.options.max_rejected_share)
 }
 
+/// Guards over what is known later than the tables.
+pub(crate) fn add(reader: &Reader<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
+    Ok(report.guards.extend(decided(reader, stage, fired)?))
+}
+
 fn decided(reader: &Reader<'_>, stage: &Stage, fired: Vec<Fired>) -> Result<Vec<GuardReport>> {
     let holding = !reader.options.accept && (reader.options.previous.is_some() || stage.replaces()?);
     let report = |fired: Fired| GuardReport {

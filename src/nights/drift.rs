@@ -14,6 +14,7 @@ use crate::index::{Batch, Manifest};
 use crate::job::run_report::RunReport;
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
+use crate::stage::guard::{Fired, candidates};
 
 /// So many times the candidates a document are worth a warning.
 const FACTOR: f64 = 4.0;
@@ -26,21 +27,23 @@ const GROWN: u64 = 8;
 const NIGHTS: usize = 7;
 const EIGHTH: u64 = 8;
 
-/// Notes what the night cost, and warns where it is much more than at first.
-pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool) {
-    if !appends {
-        return;
-    }
-    let Some(night) = manifest.batches.last_mut() else { return };
+/// Notes what the night cost, and warns where it is much more than was to be expected; gives the guards that fired, which are for more than
+/// `factor` times as many candidates.
+pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
+    let mut fired = Vec::new();
+    let Some(night) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
     night.used = report.documents.used;
     night.candidates = report.algorithms.iter().map(|one| (one.label.clone(), one.candidates)).collect();
-    let Some((night, earlier)) = manifest.batches.split_last() else { return };
+    let Some((night, earlier)) = manifest.batches.split_last() else { return fired };
     for (label, _) in night.candidates.iter().filter(|(_, count)| **count >= LEAST) {
         let now = rate(night, label);
-        if let Some(expected) = expected(earlier, night, label).filter(|expected| now > FACTOR * expected) {
-            report.warnings.push(format!(
+        let Some(expected) = expected(earlier, night, label) else { continue };
+        match candidates(label, now, expected, factor) {
+            Some(guard) => fired.push(guard),
+            None if now > FACTOR * expected => report.warnings.push(format!(
                 "{label}: {now:.2} candidates a document, where {expected:.2} were to be expected by earlier nights: the statistics of the index may not be of these documents any more"
-            ));
+            )),
+            None => {}
         }
     }
     let made_of = manifest.batches[0].rows;
@@ -52,6 +55,7 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool) {
             opt("stats")
         ));
     }
+    fired
 }
 
 /// Candidates a document.

@@ -26,7 +26,7 @@ use crate::job::read_back::Frozen;
 use crate::job::relate::{self, relate};
 use crate::job::run::{Finish, carry_out_and};
 use crate::job::run_report::{FrozenReport, IndexReport, RunReport};
-use crate::job::{Guarded, corpus_files, learn, output, stands_in};
+use crate::job::{Guarded, corpus_files, guards, learn, output, stands_in};
 use crate::number::{counted, counted_as};
 use crate::options::RunOptions;
 use crate::reading::classes::Classes;
@@ -36,6 +36,7 @@ use crate::reading::inputs::Inputs;
 use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
+use crate::stage::guard::Fired;
 use crate::stage::plan::Plan;
 
 /// Numbers that are left for guests at first: so many times the rows of the night, and at least so many.
@@ -183,7 +184,8 @@ fn once(
     let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
     let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids };
     let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
-    record(engine, job, &mut report, &mut manifest, &reader, joining);
+    let fired = record(engine, job, &mut report, &mut manifest, &reader, joining);
+    guards::add(&reader, stage, &mut report, fired)?;
     Ok((report, manifest))
 }
 
@@ -214,7 +216,7 @@ fn acquaint(reader: &Reader<'_>, index: &Index, taken: &mut Taken, copies: &Clas
     taken.keep.by_nights(nights.chain([reader.base]).collect());
 }
 
-/// Says in the record what the night was to the index, and what that took: what was added has cost something too.
+/// Says in the record what the night was to the index, and what that took: what was added has cost something too. Gives the guards that fired.
 fn record(
     engine: &Engine<'_>,
     job: &Job<'_>,
@@ -222,13 +224,14 @@ fn record(
     manifest: &mut Manifest,
     reader: &Reader<'_>,
     joining: &Joining<'_>,
-) {
+) -> Vec<Fired> {
     let from = job.index.dir().display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(of_night(job, report, manifest, reader, joining));
-    drift::watch(report, manifest, job.appends);
+    let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
+    fired
 }
 
 fn of_night(

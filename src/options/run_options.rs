@@ -38,6 +38,8 @@ pub struct RunOptions {
     pub source_column: Option<String>,
     /// How many times the pairs a document of that run there may be.
     pub max_pairs_factor: u64,
+    /// How many times the candidates a document that earlier nights of an index let expect there may be.
+    pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
     /// The encoding of JSON lines and `.txt` files.
@@ -141,6 +143,7 @@ impl RunOptions {
             previous: None,
             source_column: None,
             max_pairs_factor: 0,
+            max_candidates_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,
             text_column: String::new(),

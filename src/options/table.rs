@@ -127,6 +127,11 @@ pub static OPTIONS: &[OptionSpec] = &[
          1,000 pairs on")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
+    OptionSpec::new(FILES, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
+        "Hold a night with {index} back where an algorithm has more than so many times the candidates a document that earlier nights let \
+         expect; from 1,000 candidates on")
+        .default(is("10"))
+        .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(FILES, MAKING, "whole-files", "", Kind::Switch,
         "Read each .txt and .html file as one document, whose id is its path")
         .but(&[(Verb::Purify, "Read each .txt and .html file as one page, whose id is its path", NONE)])

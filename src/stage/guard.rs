@@ -170,6 +170,20 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
     })
 }
 
+/// The guard over the candidates a document of an algorithm, against what earlier nights of an index let expect.
+pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> Option<Fired> {
+    let measured = a_document / expected;
+    (measured > factor as f64).then(|| Fired {
+        name: "max-candidates-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{label} has {a_document:.2} candidates a document, {measured:.1} times the {expected:.2} that were to be expected by earlier nights: more than the {factor} of {}; the statistics of the index may not be of these documents any more",
+            opt("max-candidates-factor")
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use crate::index_place::{Nights, dealt, law, looked_after, same};
-use crate::kit::{Doc, Ran, Table, files_below, made_docs, names_in, pairs, program, record, result_bytes, write_docs};
+use crate::kit::{
+    Doc, Ran, Table, files_below, made_docs, names_in, numbered, pairs, program, record, result_bytes, write_docs,
+};
 
 #[test]
 fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
@@ -75,6 +77,30 @@ fn a_killed_night_again_is_the_night() {
         assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
         assert_eq!(names_in(&place.at("index/rows")), names_in(&whole.at("index/rows")));
     }
+}
+
+/// Many more candidates than the nights before let expect: the night is held, and the index stays; a larger factor lets it through.
+#[test]
+fn a_night_of_other_documents_is_held_back_by_its_candidates() {
+    let mut place = Nights::new("minhash");
+    place.night(made_docs(200)).ends_with(0);
+    let forms = (0..60)
+        .map(|number| format!("Invoice {number}: the goods named in our order were sent today by the usual carrier"));
+    write_docs(&place.at("in/1.parquet"), &numbered(forms), 30);
+    let before = place.out(0);
+    let against = ["--previous", before.to_str().unwrap(), "--max-pairs-factor", "1000000", "--max-removed-share", "1"];
+    place.again(1, &against).ends_with(4).says(&[
+        "candidates a document",
+        "times the",
+        "more than the 10 of --max-candidates-factor",
+    ]);
+    let held = record(&place.at("out/n1.held"));
+    assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
+    assert!(held["guards"][0]["measured"].as_f64() > held["guards"][0]["limit"].as_f64());
+    let nights = || names_in(&place.at("index/batches")).len();
+    assert_eq!((nights(), place.out(1).exists()), (1, false));
+    place.again(1, &[&against[..], &["--max-candidates-factor", "1000000"]].concat()).ends_with(0);
+    assert_eq!((nights(), place.out(1).exists()), (2, true));
 }
 
 /// A bit in each kind of file: it is found by the run that reads it, or by `verify`, and nothing is published.
