@@ -36,7 +36,6 @@ use crate::reading::inputs::Inputs;
 use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
-use crate::stage::guard::Fired;
 use crate::stage::plan::Plan;
 
 /// Numbers that are left for guests at first: so many times the rows of the night, and at least so many.
@@ -184,8 +183,7 @@ fn once(
     let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
     let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids };
     let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
-    let fired = record(engine, job, &mut report, &mut manifest, &reader, joining);
-    guards::add(&reader, stage, &mut report, fired)?;
+    record(engine, stage, job, (&mut report, &mut manifest), &reader, joining)?;
     Ok((report, manifest))
 }
 
@@ -216,22 +214,23 @@ fn acquaint(reader: &Reader<'_>, index: &Index, taken: &mut Taken, copies: &Clas
     taken.keep.by_nights(nights.chain([reader.base]).collect());
 }
 
-/// Says in the record what the night was to the index, and what that took: what was added has cost something too. Gives the guards that fired.
+/// Says in the record what the night was to the index, and what that took: what was added has cost something too.
 fn record(
     engine: &Engine<'_>,
+    stage: &Stage,
     job: &Job<'_>,
-    report: &mut RunReport,
-    manifest: &mut Manifest,
+    (report, manifest): (&mut RunReport, &mut Manifest),
     reader: &Reader<'_>,
     joining: &Joining<'_>,
-) -> Vec<Fired> {
+) -> Result<()> {
     let from = job.index.dir().display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(of_night(job, report, manifest, reader, joining));
     let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
+    guards::add(reader, stage, report, fired)?;
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
-    fired
+    Ok(())
 }
 
 fn of_night(

@@ -101,7 +101,8 @@ fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     // Old ones have the two terms once, the night's 200 times: these are alike among themselves, 50 of them, and not like the old.
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
-        let place = law("cosine:preset=versions,relate=false", vec![first, of_two_terms('y', 50, 200, 5)]);
+        let nights = vec![first, of_two_terms('y', 50, 200, 5)];
+        let place = law_with("cosine:preset=versions,relate=false", &["--max-candidates-factor", "1000000"], nights);
         assert_eq!(pairs(&place.out(1), "cosine").len(), found, "{old} old ones");
         let guests = record(&place.out(1))["index"]["guests"].as_u64();
         assert!(found > 0 || guests == Some(old.into()), "{guests:?} of {old}");

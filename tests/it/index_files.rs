@@ -85,7 +85,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let mut place = Nights::new("minhash");
     place.night(made_docs(200)).ends_with(0);
     let forms = (0..60)
-        .map(|number| format!("Invoice {number}: the goods named in our order were sent today by the usual carrier"));
+        .map(|number| format!("Invoice {number}: the goods that you named in your order of last week were sent to your house today by the usual carrier, and should be there soon"));
     write_docs(&place.at("in/1.parquet"), &numbered(forms), 30);
     let before = place.out(0);
     let against = ["--previous", before.to_str().unwrap(), "--max-pairs-factor", "1000000", "--max-removed-share", "1"];
@@ -97,7 +97,10 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
     assert!(held["guards"][0]["measured"].as_f64() > held["guards"][0]["limit"].as_f64());
-    let nights = || names_in(&place.at("index/batches")).len();
+    let nights = || {
+        let told = looked_after(&place.at("index"), &["info", "--json"]).ends_with(0);
+        serde_json::from_str::<serde_json::Value>(&told.stdout).unwrap()["batches"].as_array().unwrap().len()
+    };
     assert_eq!((nights(), place.out(1).exists()), (1, false));
     place.again(1, &[&against[..], &["--max-candidates-factor", "1000000"]].concat()).ends_with(0);
     assert_eq!((nights(), place.out(1).exists()), (2, true));
