@@ -3,8 +3,8 @@
     python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]
 
 The path of a stage is the CPU time of the thread that leads it and of its busiest worker, one after the other: as many cores could not
-do it in less. The path of a run is the sum over its stages, with all that stands between them, which is one thread's. A run on one
-thread has all of its time on the path. Two figures are shown:
+do it in less. The path of a run is the sum over its stages, with what the leading thread does between them, and with the end of the process
+by the clock. A run on one thread has all of its time on the path. Two figures are shown:
 
     spread   CPU seconds of this run over its path: how evenly these threads share the work;
     speed-up CPU seconds of the run with the fewest threads over the path of this one: what as many cores would gain at the most.
@@ -20,6 +20,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from datetime import datetime
 from pathlib import Path
 
 
@@ -31,13 +33,16 @@ def measure(program, inputs, algorithms, threads):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, "RUST_LOG": "debug"}, text=True)
         lines = process.stderr.read().splitlines()
         _, status, usage = os.wait4(process.pid, 0)
+        ended = time.time()
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 3):
         sys.exit(f"{' '.join(command)} ended with {process.returncode}:\n" + "\n".join(lines[-5:]))
     lines = [json.loads(line) for line in lines]
     stages = [(line["stage"], line["serial"], line["busiest"], line["all"]) for line in lines if line["message"] == "stage by threads"]
     cpu = usage.ru_utime + usage.ru_stime
-    between = max(0.0, cpu - sum(stage[3] for stage in stages))
+    led = sum(line["seconds"] for line in lines if line["message"] == "leading thread")
+    last = datetime.fromisoformat(lines[-1]["timestamp"].replace("Z", "+00:00")).timestamp()
+    between = max(0.0, led - sum(stage[1] for stage in stages)) + max(0.0, ended - last)
     stages.append(("between stages", between, 0.0, between))
     return cpu, sum(serial + busiest for _, serial, busiest, _ in stages), stages
 

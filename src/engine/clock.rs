@@ -142,6 +142,9 @@ impl Clock {
 
 impl Drop for Clock {
     fn drop(&mut self) {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            tracing::debug!(seconds = ThreadTimes::of_caller(), "leading thread");
+        }
         self.sampler.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();

@@ -35,6 +35,12 @@ impl ThreadTimes {
         ThreadTimes { of_all: times.collect(), caller: caller.unwrap_or_default() }
     }
 
+    /// CPU seconds of the thread that asks, since it began.
+    pub fn of_caller() -> f64 {
+        let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        times.split_whitespace().next().and_then(|time| time.parse::<u64>().ok()).unwrap_or(0) as f64 / 1e9
+    }
+
     /// What was spent since an earlier look.
     pub fn since(&self, earlier: &ThreadTimes) -> Spent {
         let mut spent = Spent::default();
@@ -76,5 +82,6 @@ mod tests {
         std::hint::black_box(work());
         let spent = ThreadTimes::now().since(&before);
         assert!(spent.serial > 0.0 && spent.all >= spent.serial, "{spent:?}");
+        assert!(ThreadTimes::of_caller() >= spent.serial);
     }
 }

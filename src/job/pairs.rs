@@ -276,6 +276,8 @@ struct Table<'t> {
 /// So many batches are made at a time, where ids are short on average. Each may have 8 MiB of ids.
 const PARTS: usize = 4;
 const MOST_ID_BYTES: u64 = 256;
+/// Pairs whose documents a thread compares before another one may take some.
+const AT_ONCE: usize = 128;
 
 impl Table<'_> {
     #[inline]
@@ -331,8 +333,7 @@ impl Columns<'_> {
         let numbers = |docs: &[u64]| Int64Array::from_iter_values(docs.iter().map(|&doc| reader.number(doc) as i64));
         let (mut names, mut matched_by) = (MatchedBy::new(self.rules), StringBuilder::new());
         rows.iter().for_each(|pair| matched_by.append_value(names.of(pair.matched)));
-        let shares = |pair: &Pair| self.shown.compared?.shares(pair.a, pair.b, self.verified);
-        let shares: Vec<Option<[Shares; 2]>> = rows.iter().map(shares).collect();
+        let shares = self.shares(rows);
         let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
         let told = |name: fn(&Related) -> &'static str| {
             rows.iter().map(|pair| pair.told.as_ref().map(name)).collect::<StringArray>()
@@ -355,6 +356,17 @@ impl Columns<'_> {
             next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
         };
         columns.table(&self.schema)
+    }
+
+    /// How much of one document stands in the other, of each pair: most of the work, which all threads share.
+    fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
+        let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
+        let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);
+        // Outside of a pool the library would make one of all processors.
+        if rayon::current_thread_index().is_none() {
+            return pairs.iter().map(of).collect();
+        }
+        pairs.par_iter().with_min_len(AT_ONCE).map(of).collect()
     }
 }
 

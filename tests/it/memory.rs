@@ -27,6 +27,11 @@ fn large_pages_keep_the_promise_for_every_verb() {
 }
 
 #[test]
+fn many_threads_keep_the_promise() {
+    held("pages,long_documents,all_different", "minhash,balanced", "32");
+}
+
+#[test]
 fn large_pages_of_two_columns_keep_the_promise() {
     held("packed_pages", "exact,balanced", "2,8");
 }

@@ -133,6 +133,19 @@ pub struct FrozenHeap {
     map: Option<Mmap>,
 }
 
+/// To free a file of so many bytes takes the system milliseconds, a tenth of a second for each gigabyte.
+const SLOW_TO_FREE: usize = 8 << 20;
+
+impl Drop for FrozenHeap {
+    /// A large file is freed beside what comes next.
+    fn drop(&mut self) {
+        if let Some(map) = self.map.take().filter(|map| map.len() >= SLOW_TO_FREE) {
+            // Where there can be no thread the map goes with the closure, here.
+            let _ = std::thread::Builder::new().spawn(move || drop(map));
+        }
+    }
+}
+
 impl FrozenHeap {
     /// A heap over a map that is there; none of no bytes.
     pub(super) fn of(map: Option<Mmap>) -> FrozenHeap {
