@@ -103,12 +103,12 @@ class Counted(dupsift.spark._run.Cluster):
     def reduce(self, step, of, known, together):
         if together:
             for frame, kinds in of:
-                Counted.shuffled.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
+                Counted.shuffled.update({kind: self.size(frame, [kind]) for kind in kinds})
         Counted.at_step(step)
         return self.timed(step, lambda: super(Counted, self).reduce(step, of, known, together))
 
     def collect(self, frame, kinds):
-        Counted.collected.update({kind: self._sizes[frame].get(kind, 0) for kind in kinds})
+        Counted.collected.update({kind: self.size(frame, [kind]) for kind in kinds})
         return super().collect(frame, kinds)
 
 

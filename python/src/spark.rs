@@ -1,23 +1,19 @@
 //! A run on Apache Spark: the driver calls an object of Python that moves blocks, and its tasks call back into the library.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use arrow_array::RecordBatch;
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
-use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step, kind_of};
+use dupsift::blocks::{self, Block, Blocks, Cluster, Frame, Kind, Known, Layout, Opened, Step};
 use dupsift::error::{Error, Result};
 use dupsift::guard::guarded;
 use dupsift::options::{Verb, resolve};
 use dupsift::{job, reading, report, study};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::call::call;
 use crate::error::{Package, raised};
-use crate::frame::batches;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
@@ -70,16 +66,10 @@ impl Cluster for OnSpark {
 
     fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()> {
         let rows = self.ask(|object| Ok(object.call_method1("collect", (of, codes(kinds)))?.unbind()))?;
-        loop {
-            let next = Python::attach(|py| {
-                let Some(row) = rows.bind(py).try_iter()?.next() else { return Ok(None) };
-                row?.extract::<(i32, u32, Vec<u8>)>().map(Some)
-            });
-            let Some((kind, bucket, rows)) = next.map_err(|error: PyErr| Error::table(STEP)(error))? else {
-                return Ok(());
-            };
-            each(Block { kind: kind_of(kind)?, bucket, rows })?;
+        while let Some(block) = block_of(&rows, STEP)? {
+            each(block)?;
         }
+        Ok(())
     }
 
     fn forget(&self, frame: Frame) -> Result<()> {
@@ -146,10 +136,18 @@ pub struct SparkBlocks(Mutex<Blocks>);
 
 #[pymethods]
 impl SparkBlocks {
-    /// The next block: what it is, its bucket, its rows; None after the last.
-    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<(i32, u32, Bound<'py, PyBytes>)>> {
+    /// The next block, as [`block_of`] reads it; None after the last.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let block = work(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).take())?;
-        Ok(block.map(|block| (block.kind.code(), block.bucket, PyBytes::new(py, &block.rows))))
+        let pack = |block: Block| {
+            PyBytes::new_with(py, Block::HEAD + block.rows.len(), |bytes| {
+                let (head, rows) = bytes.split_at_mut(Block::HEAD);
+                head.copy_from_slice(&block.head());
+                rows.copy_from_slice(&block.rows);
+                Ok(())
+            })
+        };
+        block.map(pack).transpose()
     }
 }
 
@@ -173,7 +171,7 @@ pub fn spark_map(
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-/// Does a step for the blocks of some buckets: batches with the columns kind, bucket, rows.
+/// Does a step for the blocks of some buckets.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -186,43 +184,23 @@ pub fn spark_reduce(
     rows: Py<PyAny>,
     folder: PathBuf,
 ) -> PyResult<SparkBlocks> {
-    let mut waiting = VecDeque::new();
-    let mut next = move || loop {
-        if let Some(block) = waiting.pop_front() {
-            return Ok(Some(block));
-        }
-        let batch = Python::attach(|py| {
-            let Some(batch) = rows.bind(py).try_iter()?.next() else { return Ok(None) };
-            batches(&batch?).map(Some)
-        });
-        let Some(batch) = batch.map_err(|error: PyErr| Error::table("take blocks")(error))? else { return Ok(None) };
-        for batch in batch {
-            blocks_of(&batch.map_err(Error::table("take blocks"))?, &mut waiting)?;
-        }
-    };
+    let mut next = move || block_of(&rows, "take blocks");
     let blocks = work(py, || blocks::reduce(&corpus.0, &step_of(step)?, &known.0, &mut next, &folder))?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-fn step_of(step: &str) -> Result<Step> {
-    serde_json::from_str(step).map_err(Error::table("read a step"))
+/// The next block of an iterator of Python; none after the last.
+fn block_of(blocks: &Py<PyAny>, what: &'static str) -> Result<Option<Block>> {
+    let next = Python::attach(|py| match blocks.bind(py).try_iter()?.next() {
+        Some(block) => Ok(Some(block?.extract::<PyBackedBytes>()?)),
+        None => Ok(None),
+    });
+    let Some(block) = next.map_err(|error: PyErr| Error::table(what)(error))? else { return Ok(None) };
+    Block::of_bytes(&block).map(Some)
 }
 
-fn blocks_of(batch: &RecordBatch, to: &mut VecDeque<Block>) -> Result<()> {
-    let other = || Error::Internal("blocks have the columns kind, bucket, rows".into());
-    let [kinds, buckets] = [0, 1].map(|at| batch.column(at).as_primitive_opt::<Int32Type>());
-    let (kinds, buckets) = (kinds.ok_or_else(other)?, buckets.ok_or_else(other)?);
-    let rows = batch.column(2);
-    for row in 0..batch.num_rows() {
-        let bytes = match (rows.as_binary_opt::<i32>(), rows.as_binary_opt::<i64>()) {
-            (Some(short), _) => short.value(row),
-            (_, Some(long)) => long.value(row),
-            _ => return Err(other()),
-        };
-        let (kind, bucket) = (kind_of(kinds.value(row))?, buckets.value(row) as u32);
-        to.push_back(Block { kind, bucket, rows: bytes.to_vec() });
-    }
-    Ok(())
+fn step_of(step: &str) -> Result<Step> {
+    serde_json::from_str(step).map_err(Error::table("read a step"))
 }
 
 /// Does work without the lock of the interpreter; a panic becomes an exception.

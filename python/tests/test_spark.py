@@ -14,6 +14,7 @@ import threading
 import time
 import unittest
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from pyspark.sql import SparkSession
 import dupsift as ds
 import dupsift.spark
 from corpora import DOCS, Case
+from dupsift.spark._tasks import HEAD
 
 MASTER = "local-cluster[2,1,1024]"
 OF_THE_RECORD = ("documents", "ids", "removal", "recipe", "statistics", "parts", "bad_inputs", "inputs", "sources", "warnings")
@@ -70,13 +72,11 @@ def corpus(folder: Path) -> Path:
     return folder
 
 
-def _megabytes(batches: Any) -> Any:
+def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
     """Six blocks of a megabyte for each number: those of kind 1."""
-    schema = pa.schema([("kind", pa.int32()), ("bucket", pa.int32()), ("rows", pa.binary())])
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            for _ in range(6):
-                yield pa.RecordBatch.from_pylist([{"kind": 1, "bucket": number, "rows": os.urandom(1 << 20)}], schema)
+    for number in numbers:
+        for _ in range(6):
+            yield HEAD.pack(1, number) + os.urandom(1 << 20)
 
 
 class Spark(Case):
@@ -178,10 +178,10 @@ class Spark(Case):
             return int(jvm.java.lang.management.ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed())
 
         with Cluster(self.spark, [], [], 1, 4) as cluster:
-            frame = cluster._keep(self.spark.range(0, 4, 1, 4).mapInArrow(_megabytes, "kind int, bucket int, rows binary"))
+            frame = cluster._keep(self.spark.sparkContext.parallelize(range(4), 4), _megabytes)
             before, collected = heap(), 0
             for _ in range(3):
-                collected += sum(len(rows) for _, _, rows in cluster.collect(frame, [1]))
+                collected += sum(len(block) - HEAD.size for block in cluster.collect(frame, [1]))
             self.assertEqual(collected, 3 * 24 << 20)
             # A thread that has served a piece may take a moment to end.
             until, grown = time.monotonic() + 20, heap() - before

@@ -178,7 +178,7 @@ impl Out<'_> {
                 let rows = &records.bytes()[group.start * width..group.end * width];
                 let bucket = self.layout.bucket(&rows[..group_width]);
                 look(bucket, rows);
-                self.spool.push(kind, bucket, rows)?;
+                self.spool.push_all(kind, bucket, rows, width)?;
             }
             sorted.remove(partition)?;
         }

@@ -39,4 +39,4 @@ pub use map::map;
 pub use opened::{Layout, Opened};
 pub use reduce::reduce;
 pub use refused::check;
-pub use spool::{Block, Blocks, kind as kind_of};
+pub use spool::{Block, Blocks};

@@ -263,9 +263,9 @@ impl Task<'_> {
 
     /// Rows by the buckets of their groups.
     fn send(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
-        let (_, group_width) = sorted.widths();
+        let (width, group_width) = sorted.widths();
         let (layout, spool) = (self.layout, &mut self.spool);
-        groups(self.engine, sorted, |rows| spool.push(kind, layout.bucket(&rows[..group_width]), rows))
+        groups(self.engine, sorted, |rows| spool.push_all(kind, layout.bucket(&rows[..group_width]), rows, width))
     }
 }
 

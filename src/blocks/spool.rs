@@ -8,9 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::kind::Kind;
 use crate::error::{Error, Result};
+use crate::reading::parts::Bytes;
 
 /// A block is sent off at this size.
 const BLOCK_BYTES: usize = 1 << 20;
+/// Many rows of a key come so much at a time, so that no block is much larger than it should be.
+const PART_BYTES: usize = 64 << 10;
 /// All blocks are at this size of all together.
 const HELD_BYTES: usize = 32 << 20;
 const WRITE: &str = "write the work file";
@@ -25,6 +28,33 @@ pub struct Block {
     pub bucket: u32,
     /// Whole rows, one after the other.
     pub rows: Vec<u8>,
+}
+
+impl Block {
+    /// Bytes before the rows where a block is one string of bytes: its kind and its bucket.
+    pub const HEAD: usize = 8;
+
+    /// What stands before the rows.
+    pub fn head(&self) -> [u8; Block::HEAD] {
+        head(self.kind, self.bucket)
+    }
+
+    /// From one string of bytes.
+    ///
+    /// # Errors
+    /// Bytes that no process of this version gives out.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Block> {
+        let mut bytes = Bytes(bytes);
+        let (kind, bucket) = (kind(bytes.short()?.cast_signed())?, bytes.short()?);
+        Ok(Block { kind, bucket, rows: bytes.0.to_vec() })
+    }
+}
+
+fn head(kind: Kind, bucket: u32) -> [u8; Block::HEAD] {
+    let mut head = [0; Block::HEAD];
+    head[..4].copy_from_slice(&kind.code().to_le_bytes());
+    head[4..].copy_from_slice(&bucket.to_le_bytes());
+    head
 }
 
 /// Gathers rows.
@@ -61,6 +91,14 @@ impl Spool {
         if self.held >= HELD_BYTES { self.flush() } else { Ok(()) }
     }
 
+    /// Takes many rows of that width, in blocks of the usual size: an executor has to hold a block in the memory of its JVM.
+    ///
+    /// # Errors
+    /// A full disk.
+    pub fn push_all(&mut self, kind: Kind, bucket: u32, rows: &[u8], width: usize) -> Result<()> {
+        rows.chunks((PART_BYTES / width).max(1) * width).try_for_each(|rows| self.push(kind, bucket, rows))
+    }
+
     fn flush(&mut self) -> Result<()> {
         self.held = 0;
         for ((kind, bucket), rows) in std::mem::take(&mut self.waiting) {
@@ -72,10 +110,8 @@ impl Spool {
     }
 
     fn write(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
-        let mut head = [0; HEAD];
-        head[..4].copy_from_slice(&kind.code().to_le_bytes());
-        head[4..8].copy_from_slice(&bucket.to_le_bytes());
-        head[8..].copy_from_slice(&(rows.len() as u64).to_le_bytes());
+        let length = (Block::HEAD + rows.len()) as u64;
+        let head = [length.to_le_bytes(), head(kind, bucket)].concat();
         let written = self.file.write_all(&head).and_then(|()| self.file.write_all(rows));
         written.map_err(Error::io(WRITE, &self.dir))
     }
@@ -93,8 +129,6 @@ impl Spool {
     }
 }
 
-const HEAD: usize = 16;
-
 /// Blocks of a finished task, one after the other.
 pub struct Blocks {
     file: BufReader<File>,
@@ -107,26 +141,18 @@ impl Blocks {
     /// # Errors
     /// A work file that cannot be read.
     pub fn take(&mut self) -> Result<Option<Block>> {
-        let mut head = [0; HEAD];
-        match self.file.read_exact(&mut head) {
+        let mut length = [0; 8];
+        match self.file.read_exact(&mut length) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
             read => read.map_err(Error::io(READ, &self.dir))?,
         }
-        let (mut code, mut bucket, mut length) = ([0; 4], [0; 4], [0; 8]);
-        code.copy_from_slice(&head[..4]);
-        bucket.copy_from_slice(&head[4..8]);
-        length.copy_from_slice(&head[8..]);
-        let mut rows = vec![0; u64::from_le_bytes(length) as usize];
-        self.file.read_exact(&mut rows).map_err(Error::io(READ, &self.dir))?;
-        Ok(Some(Block { kind: kind(i32::from_le_bytes(code))?, bucket: u32::from_le_bytes(bucket), rows }))
+        let mut bytes = vec![0; u64::from_le_bytes(length) as usize];
+        self.file.read_exact(&mut bytes).map_err(Error::io(READ, &self.dir))?;
+        Block::of_bytes(&bytes).map(Some)
     }
 }
 
-/// The kind with that code.
-///
-/// # Errors
-/// A code that no process of this version gives out.
-pub fn kind(code: i32) -> Result<Kind> {
+fn kind(code: i32) -> Result<Kind> {
     let other = || Error::usage(format!("a block has the code {code}: are all machines at one version of dupsift?"));
     Kind::of_code(code).ok_or_else(other)
 }
@@ -148,12 +174,23 @@ mod tests {
             spool.push(key.0, key.1, &row).unwrap();
             expected.entry(key).or_default().extend(row);
         }
-        spool.push(one, 9, &vec![7; 3 * BLOCK_BYTES]).unwrap();
+        spool.push_all(one, 9, &vec![7; 3 * BLOCK_BYTES], 12).unwrap();
         expected.insert((one, 9), vec![7; 3 * BLOCK_BYTES]);
         let (mut blocks, mut found) = (spool.finish().unwrap(), BTreeMap::<_, Vec<u8>>::new());
         while let Some(block) = blocks.take().unwrap() {
+            assert!(block.rows.len() <= BLOCK_BYTES + PART_BYTES && block.rows.len() % 4 == 0, "{}", block.rows.len());
             found.entry((block.kind, block.bucket)).or_default().extend(block.rows);
         }
-        assert!(found == expected && kind(-5).is_err());
+        assert!(found == expected);
+    }
+
+    #[test]
+    fn a_block_is_one_string_of_bytes() {
+        let block = Block { kind: Kind::member(What::Rows, 3), bucket: 1 << 31 | 9, rows: vec![1, 2, 3] };
+        let bytes = [block.head().as_slice(), &block.rows].concat();
+        assert_eq!((bytes.len(), Block::of_bytes(&bytes).unwrap()), (11, block));
+        for wrong in [&bytes[..7], &[], &(-5i32).to_le_bytes(), &[255; 20]] {
+            assert!(Block::of_bytes(wrong).is_err(), "{wrong:?}");
+        }
     }
 }

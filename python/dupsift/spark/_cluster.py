@@ -1,27 +1,31 @@
-"""Spark as what moves blocks: frames with the columns kind, bucket, rows, and nothing that knows what rows are."""
+"""Spark as what moves blocks, which are bytes that begin with their kind and bucket; nothing here knows what rows are.
+
+Blocks lie in RDDs, not in DataFrames: Spark has nothing to do with them but to move bytes, and a plan with its compiled code cost more
+CPU than most steps.
+"""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._errors import Error
-from ._tasks import Job, Map, Reduce
+from ._tasks import HEAD, Chosen, Deal, Job, Map, Measured, Reduce, Sizes, Work
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame as _DataFrame, SparkSession as _SparkSession
+    from pyspark import RDD as _RDD
+    from pyspark.sql import SparkSession as _SparkSession
 
-_SCHEMA = "kind int, bucket int, rows binary"
-# Blocks are of a megabyte: so many of them are no batch that a process could not hold.
-_SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "16"}
 # About so much comes to the driver at once, which holds two pieces: an executor has to hold a piece in the memory of its JVM.
 _PIECE_BYTES = 16 << 20
+# A task over blocks takes so much, or less where cores would have nothing to do; but not for less than the least.
+_TASK_BYTES = 8 << 20
+_LEAST_BYTES = 64 << 10
 _OLDEST = (3, 5)
 
 
@@ -41,8 +45,10 @@ def _told() -> Iterator[None]:
         raise Error(f"a task of Spark failed: {_reason(error)}") from error
 
 
-def _as_they_are(rows: Iterable[Any]) -> Iterable[Any]:
-    return rows
+def _as_bytes(blocks: Any) -> Any:
+    """Blocks go to Spark as they are. Its own serializer puts so many together as the ones before were small, however large they are."""
+    blocks._bypass_serializer = True
+    return blocks
 
 
 class Cluster:
@@ -56,22 +62,19 @@ class Cluster:
             raise ValueError(f"Spark {spark.version} is too old; expected 3.5 or later")
         if not hasattr(spark, "_jsparkSession"):
             raise ValueError("a session of Spark Connect cannot be used; expected a session in the process of Spark's driver (spark-submit)")
-        self._spark = spark
+        self._context = spark.sparkContext
         self._inputs = tuple(inputs)
         self._options = tuple(options)
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-        self._frames: dict[int, _DataFrame] = {}
-        self._sizes: dict[int, dict[int, int]] = {}
+        self._frames: dict[int, _RDD[bytes]] = {}
+        # Of each partition: bytes by kind.
+        self._sizes: dict[int, list[dict[int, int]]] = {}
         self._numbers = itertools.count()
-        self._before: dict[str, str | None] = {}
         self._sent: dict[str, str] = {}
         self._job: Job | None = None
 
     def __enter__(self) -> Cluster:
-        for name, value in _SETTINGS.items():
-            self._before[name] = self._spark.conf.get(name, None)
-            self._spark.conf.set(name, value)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -79,8 +82,6 @@ class Cluster:
             self.forget(frame)
         for sent in self._sent.values():
             os.truncate(sent, 0)
-        for name, value in self._before.items():
-            self._spark.conf.unset(name) if value is None else self._spark.conf.set(name, value)
 
     def sizes(self) -> tuple[int, int]:
         """Bytes of a task, and buckets."""
@@ -94,24 +95,27 @@ class Cluster:
         assert self._job is not None
         return self._job
 
-    def _keep(self, frame: _DataFrame) -> int:
-        from pyspark import StorageLevel
-        from pyspark.sql import functions
+    def size(self, frame: int, kinds: Sequence[int]) -> int:
+        """Bytes of the blocks of these kinds."""
+        return sum(sizes.get(kind, 0) for sizes in self._sizes[frame] for kind in kinds)
 
+    def _keep(self, blocks: _RDD[Any], work: Work) -> int:
+        from pyspark import StorageLevel
+
+        sizes = self._context.accumulator({}, Sizes())
+        kept = _as_bytes(blocks.mapPartitionsWithIndex(Measured(work, sizes))).persist(StorageLevel.DISK_ONLY)
         with _told():
-            kept = frame.persist(StorageLevel.DISK_ONLY)
-            # All partitions at once; who takes them one by one afterwards finds them there.
-            sizes = kept.groupBy("kind").agg(functions.sum(functions.length(kept["rows"]))).collect()
+            # All partitions at once, by a job that asks no process of Python for a second time.
+            kept._jrdd.count()  # type: ignore[attr-defined, unused-ignore]
         number = next(self._numbers)
         self._frames[number] = kept
-        self._sizes[number] = {kind: size for kind, size in sizes}
+        self._sizes[number] = [sizes.value.get(partition, {}) for partition in range(kept.getNumPartitions())]
         return number
 
     def map(self, step: str, tasks: int, known: str | os.PathLike[str] | None) -> int:
         """A step over so many tasks."""
         name = None if known is None else self._ship(known)
-        frame = self._spark.range(0, tasks, 1, tasks)
-        return self._keep(frame.mapInArrow(Map(self._of(), step, name), _SCHEMA))
+        return self._keep(self._context.parallelize(range(tasks), tasks), Map(self._of(), step, name))
 
     def _ship(self, known: str | os.PathLike[str]) -> str:
         """Sends a file to all processes. An executor that starts later asks for all files ever sent, so it stays, emptied in the end."""
@@ -122,36 +126,82 @@ class Cluster:
         folder = os.path.join(SparkFiles.getRootDirectory(), "dupsift-sent")
         os.makedirs(folder, exist_ok=True)
         sent = shutil.copyfile(known, os.path.join(folder, os.path.basename(known)))
-        self._spark.sparkContext.addFile(sent)
+        self._context.addFile(sent)
         self._sent[os.fspath(known)] = sent
         return os.path.basename(sent)
 
-    def _only(self, frame: int, kinds: list[int]) -> _DataFrame:
-        blocks = self._frames[frame]
-        return blocks.where(blocks["kind"].isin(kinds))
+    def _chosen(self, of: Sequence[tuple[int, list[int]]]) -> tuple[_RDD[bytes], Chosen]:
+        """The blocks of frames one after the other, and what chooses of each frame the kinds asked for."""
+        frames = [self._frames[frame] for frame, _ in of]
+        kinds = [some for frame, asked in of for some in [frozenset(asked)] * len(self._sizes[frame])]
+        return frames[0] if len(frames) == 1 else self._context.union(frames), Chosen(tuple(kinds))
 
     def reduce(self, step: str, of: list[tuple[int, list[int]]], known: str | os.PathLike[str] | None, together: bool) -> int:
         """A step over blocks, where asked for over all blocks of a bucket together."""
         name = None if known is None else self._ship(known)
-        blocks = functools.reduce(lambda some, more: some.unionAll(more), (self._only(frame, kinds) for frame, kinds in of))
+        blocks, chosen = self._chosen(of)
         if together:
-            blocks = blocks.repartition(self._buckets, "bucket")
-        return self._keep(blocks.mapInArrow(Reduce(self._of(), step, name), _SCHEMA))
+            parts = self._parts(sum(self.size(frame, kinds) for frame, kinds in of))
+            blocks = self._dealt(blocks, Deal(chosen, parts), parts)
+        else:
+            blocks = blocks.mapPartitionsWithIndex(chosen)
+        return self._keep(blocks, Reduce(self._of(), step, name))
 
-    def collect(self, frame: int, kinds: list[int]) -> Iterator[tuple[int, int, bytes]]:
+    def _parts(self, size: int) -> int:
+        """Into how many tasks the buckets go: what a task costs besides is that of some megabytes."""
+        busy = min(self._context.defaultParallelism, size // _LEAST_BYTES + 1)
+        return max(1, min(self._buckets, max(busy, size // _TASK_BYTES + 1)))
+
+    def _dealt(self, blocks: _RDD[bytes], deal: Deal, parts: int) -> _RDD[bytes]:
+        """Blocks in other partitions, as RDD.partitionBy does it, which would hold up to a thousand of them in memory first."""
+        from pyspark import RDD
+        from pyspark.serializers import NoOpSerializer
+
+        keyed, jvm = _as_bytes(blocks.mapPartitionsWithIndex(deal)), self._context._jvm  # type: Any, Any
+        pairs = jvm.PairwiseRDD(keyed._jrdd.rdd()).asJavaPairRDD().partitionBy(jvm.PythonPartitioner(parts, 0))
+        return RDD(jvm.PythonRDD.valueOfPair(pairs), self._context, NoOpSerializer())
+
+    def collect(self, frame: int, kinds: list[int]) -> Iterator[bytes]:
         """The blocks of these kinds, a piece at a time: small partitions come together, and large ones are cut.
 
         Each piece is a job of its own, of whose result the driver's JVM keeps nothing. Of what toLocalIterator brings it keeps twice
         the bytes until the session ends (seen with Spark 4.3), so that its memory would grow with all that was ever collected.
         """
-        pieces = sum(self._sizes[frame].get(kind, 0) for kind in kinds) // _PIECE_BYTES + 1
-        with _told():
-            blocks = self._only(frame, kinds)
-            rows = (blocks.coalesce(1) if pieces == 1 else blocks.repartition(pieces)).rdd
-            for piece in range(rows.getNumPartitions()):
-                for kind, bucket, block in self._spark.sparkContext.runJob(rows, _as_they_are, [piece]):
-                    yield kind, bucket, bytes(block)
+        sizes = [sum(sizes.get(kind, 0) for kind in kinds) for sizes in self._sizes[frame]]
+        blocks, chosen = self._chosen([(frame, kinds)])
+        if max(sizes, default=0) <= _PIECE_BYTES:
+            yield from self._pieces(blocks.mapPartitionsWithIndex(chosen), pieces_of(sizes))
+            return
+        begins = tuple(itertools.accumulate(sizes, initial=0))
+        parts = begins[-1] // _PIECE_BYTES + 1
+        dealt, came = self._dealt(blocks, Deal(chosen, parts, (begins, _PIECE_BYTES)), parts), 0
+        for block in self._pieces(dealt, [[part] for part in range(parts)]):
+            came += len(block) - HEAD.size
+            yield block
+        if came != begins[-1]:
+            raise Error(f"{came} bytes of blocks came to the driver, of {begins[-1]}: tasks that were done again gave out something else")
+
+    def _pieces(self, blocks: _RDD[bytes], pieces: list[list[int]]) -> Iterator[bytes]:
+        for piece in pieces:
+            with _told():
+                came = self._context.runJob(blocks, list, piece)
+            yield from came
 
     def forget(self, frame: int) -> None:
         """The blocks are not needed any more."""
         self._frames.pop(frame).unpersist()
+
+
+def pieces_of(sizes: Sequence[int]) -> list[list[int]]:
+    """Partitions that come together: those with something, up to the bytes of a piece."""
+    pieces: list[list[int]] = []
+    held = _PIECE_BYTES
+    for partition, size in enumerate(sizes):
+        if size == 0:
+            continue
+        if held + size > _PIECE_BYTES:
+            pieces.append([])
+            held = 0
+        pieces[-1].append(partition)
+        held += size
+    return pieces

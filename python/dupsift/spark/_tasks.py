@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark import AccumulatorParam
+from pyspark.serializers import pack_long
 
 from .. import _dupsift
 
-if TYPE_CHECKING:
-    import pyarrow as _pyarrow
-
-# Bytes of blocks in one batch.
-_BATCH_BYTES = 4 << 20
+# A block begins with its kind and its bucket.
+HEAD = struct.Struct("<iI")
+Work = Callable[[Iterator[Any]], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,11 @@ class Map:
     step: str
     known: str | None
 
-    def __call__(self, batches: Iterator[_pyarrow.RecordBatch]) -> Iterator[_pyarrow.RecordBatch]:
-        for batch in batches:
-            for task in batch.column(0).to_pylist():
-                with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
-                    corpus, known = self.job.corpus(), self.job.known(self.known)
-                    yield from _batches(_dupsift.spark_map(corpus, known, self.step, task, folder))
+    def __call__(self, tasks: Iterator[int]) -> Iterator[bytes]:
+        for task in tasks:
+            with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
+                corpus, known = self.job.corpus(), self.job.known(self.known)
+                yield from _taken(_dupsift.spark_map(corpus, known, self.step, task, folder))
 
 
 @dataclass(frozen=True)
@@ -85,31 +87,68 @@ class Reduce:
     step: str
     known: str | None
 
-    def __call__(self, batches: Iterator[_pyarrow.RecordBatch]) -> Iterator[_pyarrow.RecordBatch]:
+    def __call__(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         with tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder()) as folder:
             corpus, known = self.job.corpus(), self.job.known(self.known)
-            yield from _batches(_dupsift.spark_reduce(corpus, known, self.step, batches, folder))
+            yield from _taken(_dupsift.spark_reduce(corpus, known, self.step, blocks, folder))
 
 
-def _batches(blocks: _dupsift.SparkBlocks) -> Iterator[_pyarrow.RecordBatch]:
-    import pyarrow
-
-    kinds: list[int] = []
-    buckets: list[int] = []
-    rows: list[bytes] = []
-
-    def batch() -> _pyarrow.RecordBatch:
-        columns = [pyarrow.array(kinds, "int32"), pyarrow.array(buckets, "int32"), pyarrow.array(rows, "binary")]
-        return pyarrow.record_batch(columns, names=["kind", "bucket", "rows"])
-
-    held = 0
+def _taken(blocks: _dupsift.SparkBlocks) -> Iterator[bytes]:
     while (block := blocks.take()) is not None:
-        kinds.append(block[0])
-        buckets.append(block[1])
-        rows.append(block[2])
-        held += len(block[2])
-        if held >= _BATCH_BYTES:
-            yield batch()
-            kinds, buckets, rows, held = [], [], [], 0
-    if rows:
-        yield batch()
+        yield block
+
+
+class Sizes(AccumulatorParam[dict[int, dict[int, int]]]):
+    """Bytes of each partition by kind. A task that is done again says the same of the same partition."""
+
+    def zero(self, value: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
+        return {}
+
+    def addInPlace(self, value1: dict[int, dict[int, int]], value2: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
+        value1.update(value2)
+        return value1
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Work of which the driver learns how much it gave out."""
+
+    work: Work
+    sizes: Any
+
+    def __call__(self, partition: int, given: Iterator[Any]) -> Iterator[bytes]:
+        sizes: Counter[int] = Counter()
+        for block in self.work(given):
+            kind, _ = HEAD.unpack_from(block)
+            sizes[kind] += len(block) - HEAD.size
+            yield block
+        self.sizes.add({partition: dict(sizes)})
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Of the blocks of each partition those of its kinds."""
+
+    kinds: tuple[frozenset[int], ...]
+
+    def __call__(self, partition: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        kinds = self.kinds[partition]
+        return (block for block in blocks if HEAD.unpack_from(block)[0] in kinds)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Deals chosen blocks to partitions: by their buckets; or by pieces of so many bytes, where it is said at which byte a partition begins."""
+
+    chosen: Chosen
+    parts: int
+    pieces: tuple[tuple[int, ...], int] | None = None
+
+    def __call__(self, partition: int, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        begins, piece = self.pieces or ((), 1)
+        at = begins[partition] if begins else 0
+        for block in self.chosen(partition, blocks):
+            _, bucket = HEAD.unpack_from(block)
+            yield pack_long((at // piece if begins else bucket) % self.parts)
+            yield block
+            at += len(block) - HEAD.size
