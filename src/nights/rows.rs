@@ -12,6 +12,8 @@ use crate::shuffle::{AtomicBits, Sorted};
 
 /// Bytes of the number of a document before its words.
 pub const DOC: usize = 8;
+/// A thread takes the words of so many documents at once.
+const DOCUMENTS: u64 = 4096;
 
 /// The name of the file of words of an algorithm.
 pub fn sketches_of(label: &str) -> String {
@@ -87,16 +89,23 @@ pub fn write_sketches(
 ) -> Result<()> {
     let (name, words) = (sketches_of(label), sketches.words());
     let rows = engine.shuffle(&name, DOC + 8 * words, DOC, sketches.documents())?;
-    let (mut writer, mut sketch, mut row) = (rows.writer(), vec![0; words], Vec::new());
-    for own in (0..sketches.documents()).filter(|own| stored.get((numbered.base + own) as usize)) {
-        engine.go_on()?;
-        sketches.copy(own, &mut sketch);
-        row.clear();
-        row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
-        sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
-        writer.push(&row)?;
-    }
-    writer.flush()?;
-    drop(writer);
+    engine.work(
+        sketches.documents().div_ceil(DOCUMENTS) as usize,
+        || Ok((rows.writer(), vec![0; words], Vec::new())),
+        |(writer, sketch, row), piece| {
+            engine.go_on()?;
+            let begin = piece as u64 * DOCUMENTS;
+            let end = sketches.documents().min(begin + DOCUMENTS);
+            for own in (begin..end).filter(|own| stored.get((numbered.base + own) as usize)) {
+                sketches.copy(own, sketch);
+                row.clear();
+                row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
+                sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
+                writer.push(row)?;
+            }
+            Ok(())
+        },
+        |(mut writer, ..)| writer.flush(),
+    )?;
     write_run(engine, dir, &name, rows.finish()?).map(|_| ())
 }
