@@ -137,7 +137,8 @@ fn damage_is_found_and_named() {
         folder("statistics").join("run.json"),
     ] {
         let whole = std::fs::read(&file).unwrap();
-        let at = whole.len() - 600;
+        // Of a run a byte of its first rows.
+        let at = if file.extension().is_some_and(|ending| ending == "run") { 33_000 } else { whole.len() - 600 };
         let mut torn = whole.clone();
         torn[at] ^= 1;
         std::fs::write(&file, &torn).unwrap();
