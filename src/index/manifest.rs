@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::hash::hash128;
 use crate::spelling::opt;
 
-/// Version of the files of an index. 2: words of documents beside the rows.
-pub const FORMAT: u32 = 2;
+/// Version of the files of an index. 2: words of documents beside the rows; 3: fences in runs.
+pub const FORMAT: u32 = 3;
 /// Generations that are kept.
 pub const KEPT: usize = 8;
 

@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::error::Result;
 use crate::shuffle::run::{Run, bucket_of};
 
+/// From so many rows for each group that is looked for, the filter is asked first: it is a byte a row.
+const ROWS_A_GROUP: u64 = 32;
+
 /// The groups of some buckets, in the order in which a [`Run`] has them.
 #[derive(Debug, Default)]
 pub struct Groups<'g>(Vec<Group<'g>>);
@@ -27,8 +30,9 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Hands on the rows of a run whose group is among these, of these buckets, with the number of the group; gives the bytes that were read. Where there are few groups
-/// for many rows, most rows are not looked at (galloping: Bentley and Yao 1976).
+/// Hands on the rows of a run whose group is among these, of these buckets, with the number of the group; gives the bytes that were
+/// read. Pieces that can have none of the groups are not read; where there are few groups for many rows, most rows of a piece are
+/// not looked at (galloping: Bentley and Yao 1976).
 ///
 /// # Errors
 /// [`crate::error::Error::Damaged`] where a piece of the run is not what was written; what `each` returns.
@@ -39,11 +43,15 @@ pub fn meet(
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
-    let (mut reader, mut at, mut bytes) = (run.read(buckets), 0, 0);
-    while at < groups.len()
-        && let Some(block) = reader.next_block()?
-    {
-        bytes += block.len() as u64;
+    // Where there are more groups, most pieces hold one that is there.
+    let by_filter = groups.len() as u64 <= run.rows_of(buckets.clone()) / ROWS_A_GROUP;
+    let (mut reader, mut at) = (run.read(buckets), 0);
+    while let Some(&Group { place: (bucket, group), .. }) = groups.get(at) {
+        if by_filter && !reader.may_have(bucket, group)? || !reader.seek(bucket, group)? {
+            at += 1;
+            continue;
+        }
+        let Some(block) = reader.next_block()? else { break };
         let rows = block.len() / width;
         let row = |number: usize| &block[number * width..(number + 1) * width];
         let place = |number: usize| {
@@ -64,7 +72,7 @@ pub fn meet(
             at += 1;
         }
     }
-    Ok(bytes)
+    Ok(reader.bytes())
 }
 
 /// The first of the numbers from `low` to `high` for which `is` says yes, as it does for all behind it: looked for near `low` first.

@@ -231,14 +231,15 @@ impl Met {
         Met { seen: Mutex::default(), asked }
     }
 
-    /// Whether a window with the same documents came before.
-    fn again(&self, window: &Window<'_>) -> bool {
+    /// Whether a window with the same documents came before, whose key is of the same rule.
+    fn again(&self, window: &Window<'_>, rule: u64) -> bool {
         if !self.asked || window.len() < LARGE_WINDOW {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
         // Two halves of 64 bits each: as sure as the hash that tells texts apart.
-        let (low, high) = documents.fold((0, 1), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
+        let (low, high) =
+            documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);
         !self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
     }
@@ -282,13 +283,15 @@ fn compare(
             let sketches = sketches.map(|sketches| sketches as &dyn Sketches);
             let out = Pairs::new(reader.options.max_candidates, &mut sink).with_sketches(sketches);
             let mut windows = Windows::new(&*bound.signer, layout, copies, out);
+            let by = bound.signer.sketched();
+            let rule_of = |window: &Window<'_>| by.map_or(0, |by| by.rule_of(window.row(0).key));
             for group in records.groups().filter(|group| group.len() > 1) {
                 engine.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
                 if !fresh.is_in(layout, bytes) {
                     continue;
                 }
-                windows.group(bytes, scratch, |window| large.again(window))?;
+                windows.group(bytes, scratch, |window| large.again(window, rule_of(window)))?;
             }
             *counts = counts.plus(windows.finish());
             if let Some(error) = failed {
@@ -357,11 +360,14 @@ mod tests {
         let again = |met: &Met, key: u128, docs: &mut dyn Iterator<Item = u64>| {
             let mut bytes = Vec::new();
             docs.for_each(|doc| layout.encode(&Row { position: 0, key, order: 0, doc, sketch: &[] }, &mut bytes));
-            met.again(&Window::new(layout, &bytes))
+            met.again(&Window::new(layout, &bytes), u64::from(key > 9))
         };
         let large = LARGE_WINDOW as u64;
         assert!(!again(&met, 1, &mut (0..large)));
         assert!(again(&met, 2, &mut (0..large)));
+        // Keys above 9 are of another rule, which may find other pairs among the same documents.
+        assert!(!again(&met, 10, &mut (0..large)));
+        assert!(again(&met, 11, &mut (0..large)));
         // One document more, one less at the front, one other at the end or in the middle: another window.
         assert!(!again(&met, 1, &mut (0..large + 1)));
         assert!(!again(&met, 1, &mut (1..large + 1)));

@@ -85,7 +85,7 @@ pub fn append(
     let dir = job.index.begin(ROWS, &rows_folder)?;
     let mut written = write_keys(engine, &dir, &night, numbered, &stored)?;
     for (name, rows) in night.noted {
-        written += write_run(engine, &dir, &name, rows)?;
+        written += write_run(engine, &dir, &name, rows, false)?;
     }
     stop_at("rows");
     let first_doc = next.next_doc;

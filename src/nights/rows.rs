@@ -50,17 +50,17 @@ pub fn write_rows(
         },
         |mut writer| writer.flush(),
     )?;
-    write_run(engine, dir, label, kept.finish()?)
+    write_run(engine, dir, label, kept.finish()?, true)
 }
 
-/// Rows as a run of that name; gives how many there are.
+/// Rows as a run of that name, with a filter or without; gives how many there are.
 ///
 /// # Errors
 /// A full disk.
-pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted) -> Result<u64> {
+pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, filtered: bool) -> Result<u64> {
     let (width, group_width) = rows.widths();
     let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
-    let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts)?;
+    let writer = RunWriter::create(dir, &format!("{label}.run"), width, group_width, &counts, filtered)?;
     let memory = engine.budget.a_thread / 2;
     engine.work(
         rows.partitions(),
@@ -111,5 +111,5 @@ pub fn write_sketches(
         },
         |(mut writer, ..)| writer.flush(),
     )?;
-    write_run(engine, dir, &name, rows.finish()?).map(|_| ())
+    write_run(engine, dir, &name, rows.finish()?, false).map(|_| ())
 }

@@ -25,6 +25,8 @@ use crate::stage::bound::Bound;
 /// A run of more bytes than these is read in slices, which threads share.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
+/// So many documents of the night are held in memory while the old ones of a window are judged by them.
+const AT_ONCE: usize = 1024;
 
 /// The meeting of one algorithm.
 pub struct RulingOut<'r> {
@@ -49,8 +51,9 @@ impl RulingOut<'_> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
+        // How many rows the index has of the keys is not known before; of more than these, partitions are sorted on disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
-        self.scan.rows(label, keys, || Windows { sharing: &sharing, windows: windows.writer(), groups: Vec::new() })?;
+        self.scan.rows(label, keys, || Windows { sharing: &sharing, windows: windows.writer(), shared: Vec::new() })?;
         let windows = windows.finish()?;
         let ranks = Ranks::new(engine.dir, "sharing-a-key-ranks", &sharing)?;
         let old = self.words_of(&ranks)?;
@@ -60,8 +63,7 @@ impl RulingOut<'_> {
             |judging, partition| {
                 let records = windows.load(partition, engine.budget.a_thread)?;
                 for group in records.groups() {
-                    engine.go_on()?;
-                    judging.window(&records.bytes()[group.start * width..group.end * width]);
+                    judging.window(&records.bytes()[group.start * width..group.end * width])?;
                 }
                 windows.remove(partition)
             },
@@ -121,28 +123,23 @@ impl RulingOut<'_> {
 struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// The groups of the partition that the index has.
-    groups: Vec<usize>,
+    /// Of each group of the partition, up to the last one that the index has: whether it has it. Each folder of rows may name it.
+    shared: Vec<bool>,
 }
 
 impl Shared for Windows<'_> {
     fn row(&mut self, group: usize, doc: u64, row: &[u8]) -> Result<()> {
         self.sharing.set(doc as usize);
-        if self.groups.last() != Some(&group) {
-            self.groups.push(group);
+        if self.shared.len() <= group {
+            self.shared.resize(group + 1, false);
         }
+        self.shared[group] = true;
         self.windows.push(row)
     }
 
     fn partition(&mut self, night: &Records) -> Result<()> {
-        // Each folder of rows has named its own.
-        self.groups.sort_unstable();
-        self.groups.dedup();
-        let mut shared = self.groups.drain(..).peekable();
-        for (number, group) in night.groups().enumerate() {
-            if shared.next_if_eq(&number).is_some() {
-                group.into_iter().try_for_each(|at| self.windows.push(night.record(at)))?;
-            }
+        for (group, _) in night.groups().zip(self.shared.drain(..)).filter(|(_, shared)| *shared) {
+            group.into_iter().try_for_each(|at| self.windows.push(night.record(at)))?;
         }
         Ok(())
     }
@@ -164,7 +161,7 @@ struct Judging<'j, 'r> {
 
 impl Judging<'_, '_> {
     /// Notes the guests of a window.
-    fn window(&mut self, rows: &[u8]) {
+    fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, sketches, by, max_candidates, .. } = *self.ruling;
         let layout = self.ruling.layout();
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
@@ -174,22 +171,27 @@ impl Judging<'_, '_> {
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !by.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc as usize));
-            return;
+            return scan.engine.go_on();
         }
         let words = by.words();
-        self.night.clear();
-        for doc in docs().filter(|&doc| doc >= next_doc) {
-            let begin = self.night.len();
-            self.night.resize(begin + words, 0);
-            sketches.copy(doc - next_doc, &mut self.night[begin..]);
-        }
         self.one.resize(words, 0);
-        for doc in docs().filter(|&doc| doc < next_doc).map(|doc| doc as usize) {
-            let Some(rank) = self.ranks.rank(doc).filter(|_| !self.met.get(doc)) else { continue };
-            self.old.copy(rank as u64, &mut self.one);
-            if self.night.chunks_exact(words).any(|night| by.may_be_pair(&self.one, night)) {
-                self.met.set(doc);
+        let mut of_night = docs().filter(|&doc| doc >= next_doc).peekable();
+        while of_night.peek().is_some() {
+            scan.engine.go_on()?;
+            self.night.clear();
+            for doc in of_night.by_ref().take(AT_ONCE) {
+                let begin = self.night.len();
+                self.night.resize(begin + words, 0);
+                sketches.copy(doc - next_doc, &mut self.night[begin..]);
+            }
+            for doc in docs().filter(|&doc| doc < next_doc).map(|doc| doc as usize) {
+                let Some(rank) = self.ranks.rank(doc).filter(|_| !self.met.get(doc)) else { continue };
+                self.old.copy(rank as u64, &mut self.one);
+                if self.night.chunks_exact(words).any(|night| by.may_be_pair(&self.one, night)) {
+                    self.met.set(doc);
+                }
             }
         }
+        Ok(())
     }
 }

@@ -143,7 +143,7 @@ fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Resu
             },
             |mut writer| writer.flush(),
         )?;
-        write_run(engine, &dir, label, rows.finish()?)?;
+        write_run(engine, &dir, label, rows.finish()?, runs[0].is_filtered())?;
     }
     let files = seal(&dir)?;
     index.place(ROWS, &name)?;

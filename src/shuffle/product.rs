@@ -103,6 +103,11 @@ impl Half {
         self.file.write_all_at(bytes, at).map_err(Error::io(WRITE, &self.path))
     }
 
+    /// Reads what was written there.
+    pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
+        self.file.read_exact_at(bytes, at).map_err(Error::io(READ, &self.path))
+    }
+
     /// Gives it its name.
     pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
         self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;

@@ -116,7 +116,19 @@ impl Router {
 /// The bucket of a group, below [`BUCKETS`].
 #[inline]
 pub(super) fn bucket(group: &[u8]) -> usize {
-    (mix_bytes(group) >> (u64::BITS - BUCKET_BITS)) as usize
+    bucket_by(mix_bytes(group))
+}
+
+/// The hash of a group.
+#[inline]
+pub(super) fn hash(group: &[u8]) -> u64 {
+    mix_bytes(group)
+}
+
+/// The bucket of a group of that hash.
+#[inline]
+pub(super) fn bucket_by(hash: u64) -> usize {
+    (hash >> (u64::BITS - BUCKET_BITS)) as usize
 }
 
 /// The big-endian number in up to eight bytes.

@@ -109,6 +109,72 @@ fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     }
 }
 
+/// Of a window of more than 64 rows those are compared that have a third heavy term in common, which old ones and new ones have in twos,
+/// threes and fours: the pairs of two nights are those of one run over both.
+#[test]
+fn a_third_term_in_common_is_found_over_two_nights() {
+    let pages = |name: &'static str, count: u32| -> Vec<Doc> {
+        let text = |number: u32| {
+            // The same third terms in both nights; the last words are those of one page.
+            let third = spelled(7 * (number % 30) + 1);
+            let own: Vec<String> = (0..3).map(|word| format!("{name}{}", spelled(90 * number + word))).collect();
+            format!("{} {} {}", "Zyzzyva quixotry ".repeat(6), format!("q{third} ").repeat(6), own.join(" "))
+        };
+        (0..count).map(|at| Doc { id: format!("{name}-{at}"), text: text(at), title: None }).collect()
+    };
+    let others = (0..600).map(|number| Doc {
+        id: format!("o-{number}"),
+        text: (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" "),
+        title: None,
+    });
+    let (old, new) = (pages("x", 50), pages("y", 40));
+    let place = law("cosine:preset=versions,relate=false", vec![others.chain(old).collect(), new]);
+    let begins = place.begins(1);
+    let found = pairs(&place.out(1), "cosine");
+    // Numbers that leave the same rest by 30: of each of the 40 new ones 1 or 2 old ones, and 10 pairs of two new ones.
+    let met = found.iter().filter(|pair| pair.doc_a < begins).count();
+    assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
+    // All old ones of the window take part.
+    assert_eq!(record(&place.out(1))["index"]["guests"].as_u64(), Some(50));
+}
+
+/// A window of simhash with more comparisons than are made: which are left out depends on all rows, so all old ones of it take part, and
+/// the pairs of the night are those of one run with the same limit.
+#[test]
+fn a_window_beyond_the_limit_has_all_its_old_rows() {
+    let page = |name: &str, at: u32| {
+        // One word of 300 is another: few of the 64 bits differ, and most blocks are equal.
+        let word = |word: u32| spelled(if word == at { 900 + at } else { word });
+        Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
+    };
+    let nights =
+        || vec![(0..30).map(|at| page("x", at)).collect::<Vec<_>>(), (30..50).map(|at| page("y", at)).collect()];
+    let run = |most: &str| {
+        let mut place = Nights::new("simhash");
+        place.more = ["--max-candidates", most].map(str::to_owned).to_vec();
+        for docs in nights() {
+            place.night(docs).ends_with(0);
+        }
+        // Of the first night more is compared than in one run, for its windows have fewer rows.
+        assert!(place.agrees_in(&place.together(&[]), 1) > 0);
+        let guests = record(&place.out(1))["index"]["guests"].as_u64().unwrap();
+        let of_night: Vec<(i64, i64)> =
+            pairs(&place.out(1), "simhash").iter().map(|pair| (pair.doc_a, pair.doc_b)).collect();
+        (guests, of_night)
+    };
+    // 50 comparisons are the window of 10 rows.
+    let ((few, limited), (all, whole)) = (run("50"), run("10000000"));
+    assert!(
+        limited.len() < whole.len() && limited.iter().all(|pair| whole.contains(pair)),
+        "{} {}",
+        limited.len(),
+        whole.len()
+    );
+    let old: BTreeSet<i64> = whole.iter().map(|pair| pair.0).filter(|doc| *doc < 30).collect();
+    assert_eq!(all, old.len() as u64);
+    assert!(few >= all && few > 20, "{few} with 50 comparisons a window, {all} with all");
+}
+
 /// Where comparisons are left out, nothing is ruled out.
 #[test]
 fn with_few_comparisons_all_that_share_a_key_are_guests() {

@@ -19,4 +19,9 @@ pub trait Sketched: Sync {
     fn judges_each(&self, _key: u128, _rows: u64) -> bool {
         true
     }
+
+    /// Which rule compares those that meet by this key: of two windows of the same documents, one of each rule may have other pairs.
+    fn rule_of(&self, _key: u128) -> u64 {
+        0
+    }
 }

@@ -291,6 +291,10 @@ impl Sketched for CosineSigner<'_> {
     fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.heavy.as_ref().is_none_or(|heavy| heavy.judges_each(key, rows))
     }
+
+    fn rule_of(&self, key: u128) -> u64 {
+        self.heavy.as_ref().map_or(0, |_| heavy::Kind::of(key) as u64)
+    }
 }
 
 impl Describe for CosineSigner<'_> {

@@ -102,7 +102,7 @@ impl<'p> Putting<'p> {
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
-        let writer = RunWriter::create(self.dir, &self.name(RUN), width, group_width, &counts)?;
+        let writer = RunWriter::create(self.dir, &self.name(RUN), width, group_width, &counts, false)?;
         let memory = engine.budget.a_thread / 2;
         engine.work(
             rows.partitions(),

@@ -6,14 +6,19 @@
 //!
 //! ```text
 //! offset
-//!      0   8        "dupsrun1"
+//!      0   8        "dupsrun2"
 //!      8   4        bytes of a row
 //!     12   4        bytes of its group: its first ones
 //!     16   8        rows
-//!     24   4,097*8  for each bucket, the rows before it; then all rows
-//! 32,800   4        CRC-32 of all bytes before it
-//! 32,804            the rows, bucket by bucket
-//!          4 each   CRC-32 of each 64 KiB of rows, or the rest; the number of the piece (8 bytes) stands before its bytes there
+//!     24   4        rows for which its filter has a block, 32; or 0: it has no filter
+//!     28   4,097*8  for each bucket, the rows before it; then all rows
+//! 32,804   4        CRC-32 of all bytes before it
+//! 32,808            the rows, bucket by bucket
+//!         12 each   the fence of each piece, which is as many whole rows as 4 KiB hold:
+//!                   8 bytes: those that the group of its first row begins with, filled up with zeros;
+//!                   4 bytes: CRC-32 of the number of the piece (8 bytes) and its rows
+//!          4        CRC-32 of the header and all fences
+//!      4,096 each   the filter, where there is one ([`filter`])
 //! ```
 //!
 //! Numbers are little-endian but those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its
@@ -21,9 +26,14 @@
 //! little-endian), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27,
 //! x *= 94d049bb133111eb, x ^= x >> 31.
 //!
+//! By the fences (fence pointers, as files of log-structured merge trees have them: O'Neil et al. 1996) a piece that cannot hold a
+//! group is left out without being read; so is one where the filter says that its bucket does not have the group.
+//!
 //! A run is written under another name and gets its own when it is whole ([`product`](super::product)). Rows are never given out
 //! before the checksum of their piece was compared.
 
+mod fence;
+mod filter;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -32,20 +42,21 @@ mod write;
 use std::ops::Range;
 
 pub use super::spec::BUCKETS;
+use filter::BLOCK_ROWS;
 pub use read::{Run, RunReader};
 pub use write::RunWriter;
 
 /// How the name of such a file ends.
 pub const RUN: &str = ".run";
 
-const MAGIC: [u8; 8] = *b"dupsrun1";
+const MAGIC: [u8; 8] = *b"dupsrun2";
 /// Bytes before the table of buckets.
-const FIXED: usize = 24;
+const FIXED: usize = 28;
 const TABLE: usize = (BUCKETS + 1) * 8;
 /// Bytes before the rows.
 const HEADER: usize = FIXED + TABLE + 4;
-/// Bytes of rows that have a checksum of their own.
-const PIECE: usize = 64 << 10;
+/// Bytes of the rows of a piece, at the most. A row has 512 at the most.
+const PIECE: usize = 4 << 10;
 
 /// The buckets of one of so many partitions, as a shuffle cuts them.
 ///
@@ -67,6 +78,8 @@ pub fn bucket_of(group: &[u8]) -> usize {
 struct Header {
     width: usize,
     group_width: usize,
+    /// Whether there is a filter.
+    filtered: bool,
     /// For each bucket, the rows before it; then all rows.
     starts: Vec<u64>,
 }
@@ -76,7 +89,22 @@ impl Header {
         self.starts[BUCKETS]
     }
 
-    /// Bytes of all rows, or why there cannot be so many.
+    /// Rows of a piece.
+    fn piece_rows(&self) -> u64 {
+        piece_rows(self.width)
+    }
+
+    /// The rows of a bucket, by their numbers.
+    fn rows_of(&self, bucket: usize) -> Range<u64> {
+        self.starts[bucket]..self.starts[bucket + 1]
+    }
+
+    /// The number of pieces.
+    fn pieces(&self) -> u64 {
+        self.rows().div_ceil(self.piece_rows())
+    }
+
+    /// Bytes of all rows; none where there cannot be so many.
     fn bytes(&self) -> Option<u64> {
         self.rows().checked_mul(self.width as u64).filter(|&bytes| bytes < 1 << 62)
     }
@@ -87,6 +115,7 @@ impl Header {
         bytes.extend_from_slice(&(self.width as u32).to_le_bytes());
         bytes.extend_from_slice(&(self.group_width as u32).to_le_bytes());
         bytes.extend_from_slice(&self.rows().to_le_bytes());
+        bytes.extend_from_slice(&(if self.filtered { BLOCK_ROWS } else { 0 }).to_le_bytes());
         self.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
         bytes.extend_from_slice(&crc32fast::hash(&bytes).to_le_bytes());
         bytes
@@ -104,9 +133,11 @@ impl Header {
             return Err(format!("its header has checksum {found:08x} and not {expected:08x}"));
         }
         let starts: Vec<u64> = (0..=BUCKETS).map(|bucket| long(FIXED + 8 * bucket)).collect();
-        let header = Header { width: number(8) as usize, group_width: number(12) as usize, starts };
+        let (width, group_width, filtered) = (number(8) as usize, number(12) as usize, number(24) == BLOCK_ROWS);
+        let header = Header { width, group_width, filtered, starts };
         let fits = super::WIDTHS.contains(&header.width) && (1..=header.width).contains(&header.group_width);
         if !fits
+            || ![0, BLOCK_ROWS].contains(&number(24))
             || header.starts[0] != 0
             || !header.starts.is_sorted()
             || header.rows() != long(16)
@@ -116,6 +147,11 @@ impl Header {
         }
         Ok(header)
     }
+}
+
+/// Whole rows of so many bytes that a piece has.
+fn piece_rows(width: usize) -> u64 {
+    (PIECE / width) as u64
 }
 
 /// The checksum of a piece, before its first byte.

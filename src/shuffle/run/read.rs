@@ -5,21 +5,29 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use super::fence::{FENCE, Fence, Fences, prefix};
+use super::filter::{FILTER_PIECE, Filter, blocks_of, filter_pieces, pieces_of};
 use super::{BUCKETS, HEADER, Header, PIECE, begun};
 use crate::error::{Error, Result};
 use crate::shuffle::Records;
 use crate::shuffle::product::{PutDown, damaged};
 use crate::shuffle::records::{BufferPool, Storage};
 use crate::shuffle::space::{self, READ};
+use crate::shuffle::spec::hash;
 
-/// A finished run. Several threads may read it at once.
+/// Pieces that are read at once, at the most.
+const TOGETHER: u64 = (64 << 10) / PIECE as u64;
+/// Bytes of fences that are compared with their checksum at once.
+const BUFFER: usize = 64 << 10;
+
+/// A finished run. Several threads may read it at once. It holds 32 KiB in memory.
 #[derive(Debug)]
 pub struct Run {
     file: File,
     path: PathBuf,
     header: Header,
-    bytes: u64,
-    checksums: Vec<u32>,
+    /// Bytes before the fences.
+    fences: u64,
 }
 
 impl Run {
@@ -51,20 +59,38 @@ impl Run {
         let mut head = vec![0; HEADER];
         file.read_exact_at(&mut head, 0).map_err(Error::io(READ, &path))?;
         let header = Header::decode(&head).map_err(|why| damaged(&path, why))?;
-        let bytes = header.bytes().unwrap_or_default();
-        let sums = 4 * bytes.div_ceil(PIECE as u64);
-        if found != HEADER as u64 + bytes + sums {
-            let expected = HEADER as u64 + bytes + sums;
+        let fences = HEADER as u64 + header.bytes().unwrap_or_default();
+        let end = fences + header.pieces() * FENCE as u64;
+        let filter = if header.filtered { filter_pieces(header.rows()) * FILTER_PIECE as u64 } else { 0 };
+        let expected = end + 4 + filter;
+        if found != expected {
             return Err(damaged(&path, format!("it has {found} bytes and not {expected}, as its header says")));
         }
-        let mut tail = vec![0; sums as usize];
-        file.read_exact_at(&mut tail, HEADER as u64 + bytes).map_err(Error::io(READ, &path))?;
+        let run = Run { file, path, header, fences };
+        let crc = run.checksum(&head, end)?;
+        Ok((run, crc))
+    }
+
+    /// The checksum of the header and the fences, which is the one that stands in the file.
+    fn checksum(&self, head: &[u8], end: u64) -> Result<u32> {
+        let read = |out: &mut [u8], at: u64| self.file.read_exact_at(out, at).map_err(Error::io(READ, &self.path));
         let mut crc = crc32fast::Hasher::new();
-        crc.update(&head);
-        crc.update(&tail);
-        let (numbers, _) = tail.as_chunks::<4>();
-        let checksums = numbers.iter().map(|number| u32::from_le_bytes(*number)).collect();
-        Ok((Run { file, path, header, bytes, checksums }, crc.finalize()))
+        crc.update(head);
+        let (mut at, mut buffer) = (self.fences, vec![0; BUFFER.min((end - self.fences) as usize)]);
+        while at < end {
+            let bytes = buffer.len().min((end - at) as usize);
+            read(&mut buffer[..bytes], at)?;
+            crc.update(&buffer[..bytes]);
+            at += bytes as u64;
+        }
+        let mut expected = [0; 4];
+        read(&mut expected, end)?;
+        let (found, expected) = (crc.finalize(), u32::from_le_bytes(expected));
+        if found != expected {
+            let why = format!("what tells of its pieces has checksum {found:08x} and not {expected:08x}");
+            return Err(damaged(&self.path, why));
+        }
+        Ok(found)
     }
 
     /// Bytes of a row.
@@ -79,9 +105,13 @@ impl Run {
 
     /// The rows of these buckets.
     pub fn rows_of(&self, buckets: Range<usize>) -> u64 {
-        let starts = &self.header.starts;
-        let end = starts[buckets.end.min(BUCKETS)];
-        end.saturating_sub(starts[buckets.start.min(BUCKETS)])
+        let rows = self.range(buckets);
+        rows.end - rows.start
+    }
+
+    /// Whether it has a filter.
+    pub fn is_filtered(&self) -> bool {
+        self.header.filtered
     }
 
     /// All rows.
@@ -89,10 +119,11 @@ impl Run {
         self.header.rows()
     }
 
-    /// The rows of these buckets, bucket by bucket, in blocks of about 64 KiB.
+    /// The rows of these buckets, bucket by bucket, in blocks of up to 64 KiB.
     pub fn read(&self, buckets: Range<usize>) -> RunReader<'_> {
-        let places = self.places(buckets);
-        RunReader { run: self, at: places.start, end: places.end, rows: Vec::new(), filled: 0, given: 0 }
+        let Range { start: at, end } = self.range(buckets);
+        let (fences, filter, block) = (Fences::default(), None, Vec::new());
+        RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
     /// The rows of these buckets, bucket by bucket, as one slice: in memory where they take no more than `memory_bytes`, else
@@ -101,8 +132,8 @@ impl Run {
     /// # Errors
     /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
     pub fn load(&self, buckets: Range<usize>, memory_bytes: usize) -> Result<Records> {
-        let places = self.places(buckets.clone());
-        let bytes = places.end - places.start;
+        let (rows, width) = (self.range(buckets.clone()), self.header.width);
+        let bytes = (rows.end - rows.start) * width as u64;
         let in_memory = bytes <= memory_bytes as u64;
         let mut loaded = Vec::with_capacity(if in_memory { bytes as usize } else { 0 });
         let mut reader = self.read(buckets);
@@ -114,40 +145,17 @@ impl Run {
         let held = if in_memory {
             Storage::Heap(loaded, BufferPool::default())
         } else {
-            Storage::File(space::map_part_to_read(
-                &self.file,
-                &self.path,
-                HEADER as u64 + places.start,
-                bytes as usize,
-            )?)
+            let begin = HEADER as u64 + rows.start * width as u64;
+            Storage::File(space::map_part_to_read(&self.file, &self.path, begin, bytes as usize)?)
         };
-        Ok(Records { held, width: self.header.width, group_width: self.header.group_width })
+        Ok(Records { held, width, group_width: self.header.group_width })
     }
 
-    /// Where the rows of these buckets stand among the bytes of all rows.
-    fn places(&self, buckets: Range<usize>) -> Range<u64> {
-        let (starts, width) = (&self.header.starts, self.header.width as u64);
-        let start = starts[buckets.start.min(BUCKETS)] * width;
-        start..(starts[buckets.end.min(BUCKETS)] * width).max(start)
-    }
-
-    /// Bytes of a piece.
-    fn piece_bytes(&self, piece: u64) -> usize {
-        (self.bytes - piece * PIECE as u64).min(PIECE as u64) as usize
-    }
-
-    /// Reads a piece, which is what was written, into as many bytes as it has.
-    fn piece(&self, piece: u64, out: &mut [u8]) -> Result<()> {
-        let begin = HEADER as u64 + piece * PIECE as u64;
-        self.file.read_exact_at(out, begin).map_err(Error::io(READ, &self.path))?;
-        let mut checksum = begun(piece);
-        checksum.update(out);
-        let (found, expected) = (checksum.finalize(), self.checksums[piece as usize]);
-        if found != expected {
-            let why = format!("piece {piece} of its rows has checksum {found:08x} and not {expected:08x}");
-            return Err(damaged(&self.path, why));
-        }
-        Ok(())
+    /// The numbers of the rows of these buckets.
+    fn range(&self, buckets: Range<usize>) -> Range<u64> {
+        let starts = &self.header.starts;
+        let start = starts[buckets.start.min(BUCKETS)];
+        start..starts[buckets.end.min(BUCKETS)].max(start)
     }
 }
 
@@ -155,14 +163,16 @@ impl Run {
 #[derive(Debug)]
 pub struct RunReader<'r> {
     run: &'r Run,
+    /// The number of the next row.
     at: u64,
     end: u64,
-    /// Whole rows that were given, then the beginning of the next one; then room.
-    rows: Vec<u8>,
-    /// Bytes without the room.
-    filled: usize,
-    /// Bytes that were given.
-    given: usize,
+    /// Pieces to be read at once: the more, the more were read side by side; 0 where the last ones were passed over.
+    together: u64,
+    fences: Fences,
+    /// The filter of a bucket.
+    filter: Option<(usize, Filter)>,
+    block: Vec<u8>,
+    bytes: u64,
 }
 
 impl RunReader<'_> {
@@ -171,26 +181,108 @@ impl RunReader<'_> {
     /// # Errors
     /// [`Error::Damaged`] if a piece is not what was written; [`Error::Io`].
     pub fn next_block(&mut self) -> Result<Option<&[u8]>> {
-        self.rows.copy_within(self.given..self.filled, 0);
-        (self.filled, self.given) = (self.filled - self.given, 0);
-        while self.at < self.end {
-            let (piece, within) = (self.at / PIECE as u64, (self.at % PIECE as u64) as usize);
-            let (begin, bytes) = (self.filled, self.run.piece_bytes(piece));
-            if self.rows.len() < begin + bytes {
-                self.rows.resize(begin + bytes, 0);
-            }
-            self.run.piece(piece, &mut self.rows[begin..begin + bytes])?;
-            let now = (bytes - within).min((self.end - self.at) as usize);
-            if within > 0 {
-                self.rows.copy_within(begin + within..begin + within + now, begin);
-            }
-            self.at += now as u64;
-            self.filled += now;
-            self.given = self.filled - self.filled % self.run.header.width;
-            if self.given > 0 {
-                return Ok(Some(&self.rows[..self.given]));
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let Header { width, .. } = self.run.header;
+        let (rows, all) = (self.run.header.piece_rows(), self.run.rows());
+        let first = self.at / rows;
+        let pieces = first..(first + self.together.max(1)).min(self.end.div_ceil(rows));
+        let begin = pieces.start * rows;
+        let bytes = ((pieces.end * rows).min(all) - begin) as usize * width;
+        self.block.resize(bytes, 0);
+        let place = HEADER as u64 + begin * width as u64;
+        self.run.file.read_exact_at(&mut self.block, place).map_err(Error::io(READ, &self.run.path))?;
+        self.bytes += bytes as u64;
+        let end = (pieces.end * rows).min(self.end);
+        self.check(pieces)?;
+        let (from, to) = ((self.at - begin) as usize * width, (end - begin) as usize * width);
+        self.at = end;
+        Ok(Some(&self.block[from..to]))
+    }
+
+    /// Compares pieces that were read with their checksums.
+    fn check(&mut self, pieces: Range<u64>) -> Result<()> {
+        let bytes = self.run.header.piece_rows() as usize * self.run.header.width;
+        for (at, piece) in pieces.enumerate() {
+            let rows = &self.block[at * bytes..self.block.len().min((at + 1) * bytes)];
+            let mut checksum = begun(piece);
+            checksum.update(rows);
+            let found = checksum.finalize();
+            let expected = self.fence(piece)?.checksum;
+            if found != expected {
+                let why = format!("piece {piece} of its rows has checksum {found:08x} and not {expected:08x}");
+                return Err(damaged(&self.run.path, why));
             }
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// Whether the run may have a group, by its filter: never no for one that it has; yes where it has no filter. Groups come bucket by
+    /// bucket, for the filter of one is read at a time.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if the filter is not what was written; [`Error::Io`].
+    pub fn may_have(&mut self, bucket: usize, group: &[u8]) -> Result<bool> {
+        let Run { header, file, path, .. } = self.run;
+        let rows = header.rows_of(bucket);
+        if rows.is_empty() || !header.filtered {
+            return Ok(!rows.is_empty());
+        }
+        if self.filter.as_ref().is_none_or(|(held, _)| *held != bucket) {
+            let blocks = blocks_of(&rows);
+            let pieces = pieces_of(&blocks);
+            let begin = self.run.fences + header.pieces() * FENCE as u64 + 4 + pieces.start * FILTER_PIECE as u64;
+            self.block.resize((pieces.end - pieces.start) as usize * FILTER_PIECE, 0);
+            file.read_exact_at(&mut self.block, begin).map_err(Error::io(READ, path))?;
+            self.bytes += self.block.len() as u64;
+            let filter = Filter::decode(blocks, &self.block);
+            let broken = |piece| damaged(path, format!("piece {piece} of its filter is not what was written"));
+            self.filter = Some((bucket, filter.map_err(broken)?));
+        }
+        Ok(self.filter.as_ref().is_none_or(|(_, filter)| filter.may_have(hash(group))))
+    }
+
+    /// Goes on to the piece in which the rows of a group would begin, past pieces with smaller ones; says whether they may be there.
+    /// Rows that were given are not given again.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn seek(&mut self, bucket: usize, group: &[u8]) -> Result<bool> {
+        let rows = self.run.range(bucket..bucket + 1);
+        let (start, end) = (rows.start.max(self.at), rows.end.min(self.end));
+        if start >= end {
+            return Ok(false);
+        }
+        let (prefix, piece_rows) = (prefix(group), self.run.header.piece_rows());
+        let first = start / piece_rows;
+        // The fence of the first piece tells of this bucket where the piece begins in it.
+        if first * piece_rows == start && self.fence(first)?.prefix > prefix {
+            return Ok(false);
+        }
+        // The last piece that begins with a smaller group, or the first one: looked for near the first one first.
+        let (mut low, mut step, pieces) = (first, 1, end.div_ceil(piece_rows));
+        while low + step < pieces && self.fence(low + step)?.prefix < prefix {
+            (low, step) = (low + step, 2 * step);
+        }
+        let mut high = pieces.min(low + step);
+        while low + 1 < high {
+            let middle = low + (high - low) / 2;
+            if self.fence(middle)?.prefix < prefix { low = middle } else { high = middle }
+        }
+        let to = start.max(low * piece_rows);
+        self.together = if to > self.at { 0 } else { (2 * self.together).clamp(1, TOGETHER) };
+        self.at = to;
+        Ok(true)
+    }
+
+    fn fence(&mut self, piece: u64) -> Result<Fence> {
+        let Run { file, path, header, fences } = self.run;
+        self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
+    }
+
+    /// Bytes of rows and of the filter that were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 }

@@ -22,9 +22,20 @@ fn sorted(dir: &Path, rows: &[u8], width: usize, group_width: usize, partitions:
 
 /// Puts the rows down from two threads, the partitions in any order.
 fn put_down(dir: &Path, sorted: &Sorted, width: usize, group_width: usize, memory: usize) -> Result<PutDown> {
+    put_down_so(dir, sorted, (width, group_width), memory, false)
+}
+
+/// With a filter or without.
+fn put_down_so(
+    dir: &Path,
+    sorted: &Sorted,
+    (width, group_width): (usize, usize),
+    memory: usize,
+    filtered: bool,
+) -> Result<PutDown> {
     let partitions = sorted.partitions();
     let rows: Vec<u64> = (0..partitions).map(|partition| sorted.rows_of(partition)).collect();
-    let writer = RunWriter::create(dir, "rows.run", width, group_width, &rows)?;
+    let writer = RunWriter::create(dir, "rows.run", width, group_width, &rows, filtered)?;
     std::thread::scope(|scope| {
         let share = |odd: usize| {
             let writer = &writer;
@@ -65,23 +76,26 @@ fn a_worked_example() {
     let put = put_down(dir.path(), &sorted(dir.path(), rows, 6, 2, 5), 6, 2, 1 << 20).expect("put down");
     assert_eq!(
         (put.name.as_str(), put.bytes, names(dir.path())),
-        ("rows.run", 32_804 + 18 + 4, vec!["rows.run".to_owned()])
+        ("rows.run", 32_808 + 18 + 12 + 4, vec!["rows.run".to_owned()])
     );
     let bytes = std::fs::read(dir.path().join("rows.run")).expect("there");
-    let mut head = b"dupsrun1".to_vec();
-    head.extend([6, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(bytes[..24], head);
+    let mut head = b"dupsrun2".to_vec();
+    head.extend([6, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(bytes[..28], head);
     let [aa, bb] = AA_AND_BB;
     assert_eq!([bucket(b"aa"), bucket(b"bb")], [aa, bb]);
-    let table = |at: usize| u64::from_le_bytes(bytes[24 + 8 * at..][..8].try_into().expect("8 bytes"));
+    let table = |at: usize| u64::from_le_bytes(bytes[28 + 8 * at..][..8].try_into().expect("8 bytes"));
     for at in 0..=BUCKETS {
         assert_eq!(table(at), u64::from(at > aa) + 2 * u64::from(at > bb), "{at}");
     }
     let (first, second) = (&b"aa-one"[..], &b"bb-onebb-two"[..]);
     let in_order = if aa < bb { [first, second].concat() } else { [second, first].concat() };
-    assert_eq!(bytes[32_804..32_804 + 18], in_order);
+    assert_eq!(bytes[32_808..32_808 + 18], in_order);
     let crc = crc32fast::hash(&[&[0; 8], &in_order[..]].concat());
-    assert_eq!(bytes[32_804 + 18..], crc.to_le_bytes());
+    let fence = [&in_order[..2], &[0; 6], &crc.to_le_bytes()].concat();
+    assert_eq!(bytes[32_808 + 18..32_808 + 30], fence);
+    let crc = crc32fast::hash(&[&bytes[..32_808], &fence[..]].concat());
+    assert_eq!((&bytes[32_808 + 30..], put.crc), (&crc.to_le_bytes()[..], crc));
     let run = Run::take_up(dir.path(), &put).expect("whole");
     assert_eq!((run.rows(), run.width(), run.group_width(), run.rows_of(bb..bb + 1)), (3, 6, 2, 2));
     assert_eq!(read(&run, bb..bb + 1).expect("whole"), second);
@@ -97,7 +111,7 @@ fn a_run_without_rows_is_whole() {
     for partitions in [1, 7] {
         let put = put_down(dir.path(), &sorted(dir.path(), b"", 9, 9, partitions), 9, 9, 0).expect("put down");
         let run = Run::take_up(dir.path(), &put).expect("whole");
-        assert_eq!((put.bytes, run.rows(), read(&run, 0..BUCKETS).expect("whole")), (32_804, 0, vec![]));
+        assert_eq!((put.bytes, run.rows(), read(&run, 0..BUCKETS).expect("whole")), (32_812, 0, vec![]));
         assert!(run.load(0..BUCKETS, 0).expect("whole").is_empty());
     }
 }
@@ -133,7 +147,7 @@ fn every_damage_is_named() {
     assert!(refused(&swapped).contains("piece 0 of its rows has checksum"));
     // What lies in other buckets is no matter.
     let mut flipped = whole.clone();
-    flipped[last - 5_000] ^= 1;
+    flipped[HEADER + 4 * 100_000 - 500] ^= 1;
     std::fs::write(&path, &flipped).expect("written");
     let run = Run::take_up(dir.path(), &put).expect("its header is whole");
     assert!(!read(&run, 0..100).expect("whole").is_empty() && run.load(BUCKETS - 100..BUCKETS, 0).is_err());
@@ -146,7 +160,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let dir = tempfile::tempdir().expect("a folder");
     let two = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 2);
     let rows = [two.rows_of(0), two.rows_of(1)];
-    let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &rows).expect("begun");
+    let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &rows, false).expect("begun");
     writer.write(0, &two.load(0, 1 << 20).expect("loaded"), 0).expect("written");
     let twice = writer.write(0, &two.load(0, 1 << 20).expect("loaded"), 0).expect_err("refused").to_string();
     assert!(twice.contains("came twice"), "{twice}");
@@ -155,7 +169,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     assert!(names(dir.path()).is_empty());
     // Rows of one partition are none of another.
     let whole = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 1).load(0, 1 << 20).expect("loaded");
-    let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0]).expect("begun");
+    let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0], true).expect("begun");
     let other = writer.write(0, &whole, 0).expect_err("refused").to_string();
     assert!(other.contains("a row of bucket"), "{other}");
 }
@@ -174,6 +188,86 @@ fn partitions_are_whole_numbers_of_buckets() {
     assert_eq!(buckets_of(1, 3), 1366..2731);
 }
 
+/// Rows of that many bytes whose groups are of so many kinds, from a seed.
+fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut rows = Vec::with_capacity(count * width);
+    for _ in 0..count {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let key = ((state >> 20) % kinds).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
+        // Groups of more than 8 bytes have a beginning in common.
+        let key = if group > 8 { [[7; 8], key].concat() } else { key.to_vec() };
+        rows.extend((0..width).map(|at| if at < group { key[at] } else { (state >> (at % 60)) as u8 & 3 }));
+    }
+    rows
+}
+
+/// Half of the groups of the rows and as many others, in the order in which a run has groups.
+fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
+    let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
+    let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
+    let mut asked: Vec<Vec<u8>> = others.chunks_exact(group).map(<[u8]>::to_vec).chain(known).collect();
+    asked.sort_by_key(|group| (bucket(group), group.clone()));
+    asked.dedup();
+    asked
+}
+
+/// Groups that are not there are known by the filter; one that was damaged is named.
+#[test]
+fn most_groups_that_are_not_there_are_known_without_rows() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let rows = random(200_000, 24, 16, u64::MAX, 3);
+    let put =
+        put_down_so(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), (24, 16), 100_000, true).expect("put down");
+    let path = dir.path().join("rows.run");
+    let fences = (200_000_u64.div_ceil(170)) * 12 + 4;
+    let pieces = (200_000_u64 / 32 + 1).div_ceil(127);
+    assert_eq!(put.bytes, HEADER as u64 + rows.len() as u64 + fences + 4096 * pieces);
+    let pass = |groups: &[Vec<u8>]| {
+        let run = Run::open(&path).expect("its header is whole");
+        let mut reader = run.read(0..BUCKETS);
+        let pass: Result<Vec<bool>> = groups.iter().map(|group| reader.may_have(bucket(group), group)).collect();
+        (pass.map(|pass| pass.iter().filter(|pass| **pass).count()), reader.bytes())
+    };
+    let mut others: Vec<Vec<u8>> = random(20_000, 16, 16, u64::MAX, 99).chunks_exact(16).map(<[u8]>::to_vec).collect();
+    others.sort_by_key(|group| bucket(group));
+    let (passed, bytes) = pass(&others);
+    let passed = passed.expect("whole");
+    // Small buckets share their blocks unevenly: more pass than three in a hundred.
+    assert!((100..2_000).contains(&passed), "{passed} of 20,000");
+    assert!(bytes <= 2 * 4096 * BUCKETS as u64, "{bytes}");
+    // Buckets lie in the order of their filters: the last piece is that of the last bucket.
+    let mut flipped = std::fs::read(&path).expect("there");
+    let at = flipped.len() - 2_000;
+    flipped[at] ^= 16;
+    std::fs::write(&path, &flipped).expect("written");
+    let (first, last) = (others.first().expect("there").clone(), others.last().expect("there").clone());
+    pass(&[first]).0.expect("its piece is whole");
+    let error = pass(&[last]).0.expect_err("refused");
+    assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}");
+    assert!(error.to_string().contains(&format!("piece {} of its filter", pieces - 1)), "{error}");
+}
+
+/// Some 150 groups for 1,765 pieces: few pieces are read, one for each group.
+#[test]
+fn pieces_without_a_group_are_not_read() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let rows = random(300_000, 24, 16, u64::MAX, 3);
+    put_down(dir.path(), &sorted(dir.path(), &rows, 24, 16, 3), 24, 16, 1 << 20).expect("put down");
+    let run = Run::open(&dir.path().join("rows.run")).expect("whole");
+    let mut reader = run.read(0..BUCKETS);
+    let (mut few, mut found) = (asked(&rows, 24, 16, 5), 0);
+    few.retain(|group| group[15] == 0 && group[14] < 32);
+    for group in &few {
+        if reader.seek(bucket(group), group).expect("read") {
+            let block = reader.next_block().expect("whole").expect("there");
+            found += block.chunks_exact(24).filter(|row| row[..16] == group[..]).count();
+        }
+    }
+    assert!((100..200).contains(&few.len()) && found > 50, "{found} of {}", few.len());
+    assert!(reader.bytes() <= 4096 * few.len() as u64, "{} for {}", reader.bytes(), few.len());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -190,13 +284,7 @@ proptest! {
     ) {
         let dir = tempfile::tempdir().expect("a folder");
         let group = group.min(width);
-        let mut state = seed;
-        let mut rows = Vec::with_capacity(count * width);
-        for _ in 0..count {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let key = ((state >> 20) % kinds).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_be_bytes();
-            rows.extend((0..width).map(|at| if at < group { key[at] } else { (state >> (at % 60)) as u8 & 3 }));
-        }
+        let rows = random(count, width, group, kinds, seed);
         let sorted = sorted(dir.path(), &rows, width, group, wrote);
         let put = put_down(dir.path(), &sorted, width, group, memory).expect("put down");
         let run = Run::take_up(dir.path(), &put).expect("whole");
@@ -214,5 +302,45 @@ proptest! {
         keys.sort();
         keys.dedup();
         prop_assert_eq!(groups, keys.len());
+    }
+    /// Any groups that are asked for in order: the rows of each are those of a plain sort, wherever pieces and buckets begin.
+    #[test]
+    fn what_is_sought_is_found(
+        (width, group) in prop_oneof![(4..=40_usize, 1..=8_usize), (16..=40_usize, 9..=16_usize), (100..=512_usize, Just(8_usize))],
+        count in 0..20_000_usize,
+        kinds in prop_oneof![Just(5_u64), Just(1000), Just(u64::MAX)],
+        (seed, part, parts, step) in (any::<u64>(), 0..3_usize, 1..4_usize, 1..300_usize),
+        memory in prop_oneof![Just(0_usize), Just(5_000), Just(1 << 20)],
+    ) {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (group, count) = (group.min(width), count.min(4_000_000 / width));
+        let rows = random(count, width, group, kinds, seed);
+        put_down_so(dir.path(), &sorted(dir.path(), &rows, width, group, 5), (width, group), memory, true).expect("put down");
+        let run = Run::open(&dir.path().join("rows.run")).expect("whole");
+        let buckets = buckets_of(part % parts, parts);
+        let (mut reader, mut found, mut block) = (run.read(buckets.clone()), Vec::new(), Vec::new());
+        let asked: Vec<Vec<u8>> = asked(&rows, width, group, seed).into_iter().step_by(step).collect();
+        let inside: Vec<&Vec<u8>> = asked.iter().filter(|group| buckets.contains(&bucket(group))).collect();
+        for sought in &inside {
+            let place = |row: &[u8]| (bucket(&row[..group]), row[..group].to_vec());
+            let wanted = (bucket(sought), sought.to_vec());
+            loop {
+                let passed = block.chunks_exact(width).take_while(|row| place(row) < wanted).count() * width;
+                block.drain(..passed);
+                let equal = block.chunks_exact(width).take_while(|row| place(row) == wanted).count() * width;
+                found.extend(block.drain(..equal));
+                if !block.is_empty()
+                    || !reader.may_have(wanted.0, sought).expect("whole")
+                    || !reader.seek(wanted.0, sought).expect("read")
+                {
+                    break;
+                }
+                block = reader.next_block().expect("whole").expect("there").to_vec();
+            }
+        }
+        let expected = expected(&rows, width, group);
+        let asked: std::collections::HashSet<&[u8]> = inside.iter().map(|group| &group[..]).collect();
+        let expected: Vec<&[u8]> = expected.chunks_exact(width).filter(|row| asked.contains(&row[..group])).collect();
+        prop_assert!(found == expected.concat());
     }
 }
