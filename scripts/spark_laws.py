@@ -3,7 +3,7 @@
 CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this machine do the work, `local-cluster[2,1,1024]`.
 
     tables   the default, the preset broad, and minhash, on mixed-100m
-    killed   the default on mixed-100m, one executor killed in each of sign, group and judge
+    killed   the default on mixed-100m, one executor killed in each of sign, group, judge, and while blocks come to the driver
     hot      a key of ROWS rows: texts of the same words, each in another order, by tf; and a window of a tenth of that, by minhash
     chain    DOCUMENTS texts of which each is near the next alone, one component, each shorter in the order that keeps
     cost     CPU seconds by step of exact,minhash on five times mixed-100m, beside the stages of one machine
@@ -109,6 +109,7 @@ class Counted(dupsift.spark._run.Cluster):
 
     def collect(self, frame, kinds):
         Counted.collected.update({kind: self.size(frame, [kind]) for kind in kinds})
+        Counted.at_step(json.dumps("collect"))
         return super().collect(frame, kinds)
 
 
@@ -169,13 +170,16 @@ class Laws:
         """The executor goes while tasks of that step are at work on it."""
         # The default's steps: counts first, then one that signs after them.
         signs = lambda step: isinstance(step, dict) and step["Map"]["signs"]
-        for name, is_it in [("sign", signs), ("group", lambda step: step == "Group"), ("judge", lambda step: step == "Judge")]:
+        whole = [(name, lambda step, name=name: step == name) for name in ("Group", "Judge", "collect")]
+        for name, is_it in [("sign", signs), *whole]:
             killed: list[int] = []
 
             def begins(step: str, is_it=is_it, killed=killed) -> None:
                 if not killed and is_it(json.loads(step)):
                     killed.append(0)
-                    threading.Thread(target=self.kill, args=(killed,), daemon=True).start()
+                    # Blocks come by one task after the other.
+                    least = 1 if json.loads(step) == "collect" else 2
+                    threading.Thread(target=self.kill, args=(killed, least), daemon=True).start()
 
             Counted.at_step = staticmethod(begins)
             result = self.law(f"default, mixed-100m, an executor killed in {name}", self.mixed, task_bytes=8 << 20)
@@ -184,11 +188,11 @@ class Laws:
                 self.broken.append(f"killed in {name}")
                 self.say(f"no executor was killed in {name}: {killed}")
 
-    def kill(self, killed: list[int]) -> None:
+    def kill(self, killed: list[int], least: int) -> None:
         tracker, until = self.spark.sparkContext.statusTracker(), time.monotonic() + 120
         while time.monotonic() < until:
             stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            if any(stage and stage.numActiveTasks > 1 for stage in stages):
+            if any(stage and stage.numActiveTasks >= least for stage in stages):
                 executors = [number for number, (_, _, line) in processes().items() if "CoarseGrainedExecutorBackend" in line]
                 killed[0] = min(executors)
                 os.kill(killed[0], signal.SIGKILL)

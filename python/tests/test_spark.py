@@ -31,7 +31,6 @@ from pyspark.sql import SparkSession
 import dupsift as ds
 import dupsift.spark
 from corpora import DOCS, Case
-from dupsift.spark._tasks import HEAD
 
 MASTER = "local-cluster[2,1,1024]"
 OF_THE_RECORD = ("documents", "ids", "removal", "recipe", "statistics", "parts", "bad_inputs", "inputs", "sources", "warnings")
@@ -74,6 +73,9 @@ def corpus(folder: Path) -> Path:
 
 def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
     """Six blocks of a megabyte for each number: those of kind 1."""
+    # Names of this file go to the tasks with the function, and this one cannot.
+    from dupsift.spark._tasks import HEAD
+
     for number in numbers:
         for _ in range(6):
             yield HEAD.pack(1, number) + os.urandom(1 << 20)
@@ -170,6 +172,7 @@ class Spark(Case):
 
     def test_what_is_collected_leaves_nothing_in_the_driver(self) -> None:
         from dupsift.spark._cluster import Cluster
+        from dupsift.spark._tasks import HEAD
 
         jvm = self.spark.sparkContext._jvm
 
