@@ -5,6 +5,11 @@
 //! raises that bound as it goes: so a page of a megabyte is cleared by the kernel anew each time, which was a tenth of all
 //! work. Blocks below a high bound come out of its heaps, and what is free at the end of a heap is given back above a bound
 //! of its own. Bounds that are set stay as they are.
+//!
+//! Each thread has a heap with a lock of its own, but a small block that it frees goes to the next who asks on this thread, whichever
+//! heap it is of; and a block that grows does so in the heap where it is. So a list that begins small and grows, document after document,
+//! may come to lie in the heap of another thread for good, and both wait for one lock: a stage then took up to twice the CPU. A list of the
+//! size of a document is made with all its room at once, which is then in the heap of its thread.
 
 /// Blocks of so many bytes are mapped one by one: the most that this allocator takes.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

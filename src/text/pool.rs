@@ -68,9 +68,9 @@ thread_local! {
 
 /// An empty list with that much room: the one that the last document of this thread left, or a new one.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
-    let mut list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
-    list.reserve(room);
-    list
+    let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
+    // A new list in place of one that grows: see `allocator.rs`.
+    if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
 /// Leaves a list to the next document.

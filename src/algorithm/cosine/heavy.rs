@@ -92,14 +92,14 @@ impl HeavyTerms {
     pub fn keys(&self, terms: &[Term], own: u64) -> Keys {
         let shared = || terms.iter().filter(|term| term.df > own);
         let makes_keys = |term: &&Term| !is_head(term.hash) && term.df <= self.most_documents;
-        let mut chosen = heaviest(shared().filter(makes_keys), self.most);
+        let mut chosen = heaviest(shared().filter(makes_keys), terms.len(), self.most);
         let rare = chosen.len();
         let singles = if rare < FEW_TERMS.min(self.most) { chosen.clone() } else { Vec::new() };
         let rest = shared().filter(|term| !makes_keys(term));
         let length = rest.clone().map(|term| term.weight * term.weight).sum::<f64>().sqrt();
         let fills = rare < self.most && length >= below(self.threshold);
         if fills {
-            chosen.extend(heaviest(rest.filter(|term| !is_head(term.hash)), self.most - rare));
+            chosen.extend(heaviest(rest.filter(|term| !is_head(term.hash)), terms.len(), self.most - rare));
         }
         let mut keys = Vec::with_capacity(self.most * self.most / 4 + FEW_TERMS);
         for (rank, &x) in chosen.iter().enumerate() {
@@ -117,10 +117,11 @@ impl HeavyTerms {
     }
 }
 
-/// The hashes of so many terms of the greatest weight, these first.
-fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, most: usize) -> Vec<u64> {
+/// The hashes of so many terms of the greatest weight, these first. There are no more than `room` terms.
+fn heaviest<'t>(terms: impl Iterator<Item = &'t Term>, room: usize, most: usize) -> Vec<u64> {
     // Weights are above 0, where floating-point numbers have the order of their bits.
-    let mut heavy: Vec<(Reverse<u64>, u64)> = terms.map(|term| (Reverse(term.weight.to_bits()), term.hash)).collect();
+    let mut heavy: Vec<(Reverse<u64>, u64)> = Vec::with_capacity(room);
+    heavy.extend(terms.map(|term| (Reverse(term.weight.to_bits()), term.hash)));
     if most < heavy.len() {
         heavy.select_nth_unstable(most);
         heavy.truncate(most);

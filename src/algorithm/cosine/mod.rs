@@ -27,6 +27,7 @@
 //! repeated twice over equals the text. The preset `hanzi_cosine` is the Chinese variant of counts of characters; characters
 //! are few and common, so its lists are long.
 
+mod evidence;
 mod heavy;
 mod heavy_join;
 mod sign_sketch;
@@ -48,7 +49,7 @@ use crate::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use crate::text::Analysis;
 use heavy::HeavyTerms;
 use heavy_join::{HeavyJoin, MOST_TERMS};
-use vector::{Weighing, compare, idf};
+use vector::{Weighing, idf};
 
 /// The least threshold that `join=heavy` was measured at; the presets ask for no lower one.
 const LEAST_HEAVY: f64 = 0.6;
@@ -225,7 +226,7 @@ impl Sign for CosineSigner<'_> {
 impl SignWithEvidence for CosineSigner<'_> {
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let vector = self.weighing.vector(document);
-        Weighing::evidence(&vector, evidence);
+        self.weighing.evidence(&vector, evidence);
         self.sign_vector(vector.terms, document.times(), out);
     }
 }
@@ -343,15 +344,15 @@ impl Verify for CosineSigner<'_> {
     }
 
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
-        Weighing::evidence(&self.weighing.vector(document), out);
+        self.weighing.evidence(&self.weighing.vector(document), out);
     }
 
     fn verify(&self, a: &[u64], b: &[u64]) -> Decided<f32> {
-        Ok(compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32))
+        Ok(self.weighing.compare(a, b, self.threshold).map(|likeness| likeness.cosine as f32))
     }
 
     fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
-        Ok(compare(a, b, self.threshold).map(|likeness| {
+        Ok(self.weighing.compare(a, b, self.threshold).map(|likeness| {
             let score = Score { similarity: likeness.cosine as f32, distance: Some(likeness.gap as f32) };
             Pair { score, ..met }
         }))

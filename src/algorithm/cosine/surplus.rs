@@ -5,34 +5,28 @@
 //! "a a b c" over "a b c", all idf 1: a, 1 of 4
 //! ```
 //!
-//! Counts are read back from the weights of the vectors, which hold them as weight = scale x tf idf (or (1 + ln tf) idf) with
-//! 24 bits: the count is right up to some hundred thousand, and right to a hair above.
+//! How often a word stands in a text is what the evidence says; where it has a weight alone, the count is that of the weight, right to a hair.
 
-use super::vector::{Weighing, is_head, parts, weight};
+use super::evidence::{Stated, Terms};
+use super::vector::{Weighing, is_head};
 use crate::float;
 use crate::measure::Surplus;
 
 /// The terms of one text, read from the front.
 struct Side<'e> {
-    scale: f64,
-    terms: &'e [u64],
+    terms: Terms<'e>,
+    next: Option<Stated>,
     weight: f64,
     words: f64,
     /// The largest surplus so far, and its word.
     most: (f64, u64),
 }
 
-/// Read back from logarithms of Float32 weights, 1 is so near to 1.
-const HAIR: f64 = 1e-4;
-
 impl Weighing<'_> {
     /// The surplus of each of two texts over the other, by the evidence of both.
     pub fn surplus(&self, a: &[u64], b: &[u64]) -> [Surplus; 2] {
-        let (Some(([_, a_scale], a)), Some(([_, b_scale], b))) = (parts(a), parts(b)) else {
-            return [Surplus::default(); 2];
-        };
-        let side = |scale, terms| Side { scale, terms, weight: 0.0, words: 0.0, most: (0.0, 0) };
-        let (mut a, mut b) = (side(a_scale, a), side(b_scale, b));
+        let (Some(a), Some(b)) = (self.terms(a), self.terms(b)) else { return [Surplus::default(); 2] };
+        let (mut a, mut b) = (Side::new(a), Side::new(b));
         while let Some((order, hash)) = next(&a, &b) {
             let x = if order.is_le() { self.take(&mut a) } else { None };
             let y = if order.is_ge() { self.take(&mut b) } else { None };
@@ -50,30 +44,29 @@ impl Weighing<'_> {
 
     /// How often the next term stands in its text, and what it counts; none for a term of the first line.
     fn take(&self, side: &mut Side<'_>) -> Option<(f64, f64)> {
-        let [hash, value, rest @ ..] = side.terms else { return None };
-        side.terms = rest;
-        if is_head(*hash) {
+        let term = std::mem::replace(&mut side.next, side.terms.next())?;
+        if is_head(term.hash) {
             return None;
         }
-        let idf = self.idf.as_ref().map_or(1.0, |idf| idf.of(value >> 32));
-        let tf = self.count(weight(*value) / (side.scale * idf));
+        let idf = self.idf.as_ref().map_or(1.0, |idf| idf.of(term.df));
+        let tf =
+            if term.count > 0 { term.count as f64 } else { self.count_of(term.weight / (side.terms.factor() * idf)) };
         side.weight += tf * idf;
         side.words += tf;
         Some((tf, idf))
     }
 
-    /// The count of a term by its weight without scale and idf.
-    fn count(&self, weight: f64) -> f64 {
-        match () {
-            // Most terms stand once, and a power is dear.
-            () if (weight - 1.0).abs() < HAIR => 1.0,
-            () if self.sublinear => float::exp(weight - 1.0).round(),
-            () => weight.round(),
-        }
+    /// The count of a term by its weight without factor and idf.
+    fn count_of(&self, weight: f64) -> f64 {
+        if self.sublinear { float::exp(weight - 1.0).round() } else { weight.round() }
     }
 }
 
-impl Side<'_> {
+impl<'e> Side<'e> {
+    fn new(mut terms: Terms<'e>) -> Side<'e> {
+        Side { next: terms.next(), terms, weight: 0.0, words: 0.0, most: (0.0, 0) }
+    }
+
     fn note(&mut self, surplus: f64, hash: u64) {
         if surplus > self.most.0 {
             self.most = (surplus, hash);
@@ -83,11 +76,8 @@ impl Side<'_> {
 
 /// Which of the next two terms comes first in the order of all documents, and its hash; none where both are at their end.
 fn next(a: &Side<'_>, b: &Side<'_>) -> Option<(std::cmp::Ordering, u64)> {
-    let first = |terms: &[u64]| match terms {
-        [hash, value, ..] => Some((value >> 32, *hash)),
-        _ => None,
-    };
-    match (first(a.terms), first(b.terms)) {
+    let first = |side: &Side<'_>| side.next.map(|term| (term.df, term.hash));
+    match (first(a), first(b)) {
         (None, None) => None,
         (Some((_, hash)), None) => Some((std::cmp::Ordering::Less, hash)),
         (None, Some((_, hash))) => Some((std::cmp::Ordering::Greater, hash)),
@@ -113,7 +103,7 @@ mod tests {
         let weighing = Weighing { sublinear, idf, head, units: Units { name: "word", han_only: false }, stats: &stats };
         let evidence = |text: &str| {
             let mut out = Vec::new();
-            Weighing::evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
+            weighing.evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
             out
         };
         weighing.surplus(&evidence(a), &evidence(b))

@@ -55,8 +55,8 @@ pub struct Vector {
     /// The terms with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a document without
     /// terms.
     pub terms: Vec<Term>,
-    /// What the weights of the text, but not of the first line, were multiplied with.
-    scale: f64,
+    /// What the weights of the text were multiplied with, and those of the first line.
+    pub factors: [f64; 2],
 }
 
 impl Weighing<'_> {
@@ -64,7 +64,7 @@ impl Weighing<'_> {
     pub fn vector(&self, document: &Analysis<'_>) -> Vector {
         let mut terms = self.weighed(document);
         terms.iter_mut().for_each(|term| term.hash &= !1);
-        let text_scale;
+        let factors;
         if self.head > 0.0 && !terms.is_empty() {
             // A text of one line is its own: its terms are weighed once, and stand twice.
             let line = document.first_line().map(|line| self.weighed(line));
@@ -78,13 +78,12 @@ impl Weighing<'_> {
             let (body, line) = terms.split_at_mut(text);
             line.iter_mut().for_each(|term| *term = head(*term));
             let share = if line.is_empty() { 0.0 } else { self.head };
-            text_scale = scale(body, 1.0 - share);
-            scale(line, share);
+            factors = [scale(body, 1.0 - share), scale(line, share)];
         } else {
-            text_scale = scale(&mut terms, 1.0);
+            factors = [scale(&mut terms, 1.0), 1.0];
         }
         rare_first(&mut terms);
-        Vector { terms, scale: text_scale }
+        Vector { terms, factors }
     }
 
     fn weighed(&self, document: &Analysis<'_>) -> Vec<Term> {
@@ -96,34 +95,13 @@ impl Weighing<'_> {
         }
         terms
     }
-
-    /// The vector in numbers: the length of its part of the text, what its weights were multiplied with, then two numbers a term.
-    pub fn evidence(vector: &Vector, out: &mut Vec<u64>) {
-        let Vector { terms, scale } = vector;
-        let text = terms.iter().filter(|term| !is_head(term.hash)).map(|term| term.weight * term.weight).sum::<f64>();
-        out.reserve_exact(2 * terms.len() + HEADER);
-        out.extend([text.sqrt().to_bits(), scale.to_bits()]);
-        out.extend(terms.iter().flat_map(|term| {
-            let df = u64::from(u32::try_from(term.df).unwrap_or(u32::MAX));
-            [term.hash, df << 32 | u64::from((term.weight as f32).to_bits())]
-        }));
-    }
 }
-
-/// Numbers of the evidence before the terms.
-const HEADER: usize = 2;
 
 /// Makes the squares of the weights sum up to `square`; returns what they were multiplied with.
 fn scale(terms: &mut [Term], square: f64) -> f64 {
     let factor = (square / terms.iter().map(|term| term.weight * term.weight).sum::<f64>()).sqrt();
     terms.iter_mut().for_each(|term| term.weight *= factor);
     factor
-}
-
-/// The terms behind the header of a document's evidence, and the header.
-pub fn parts(evidence: &[u64]) -> Option<([f64; HEADER], &[u64])> {
-    let (header, terms) = evidence.split_first_chunk::<HEADER>()?;
-    Some((header.map(f64::from_bits), terms))
 }
 
 /// How alike two vectors are.
@@ -135,53 +113,50 @@ pub struct Likeness {
     pub gap: f64,
 }
 
-/// Weights are stored as Float32: a hair for what that rounds.
+/// Weights are those of Float32: a hair for what that rounds.
 const HAIR: f64 = 1e-6;
 /// Terms between two looks at the bound.
 const STEP: usize = 16;
 
-/// The likeness of two vectors as [`Weighing::evidence`] wrote them, where the cosine reaches `least`.
-pub fn compare(a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
-    let (([a_text, _], mut a), ([b_text, _], mut b)) = (parts(a)?, parts(b)?);
-    let least = below(least) - HAIR;
-    // One over the length of each text's part: a gap is that of texts at length 1.
-    let (a_scale, b_scale) = (1.0 / a_text, 1.0 / b_text);
-    let (mut cosine, mut gap) = (0.0f64, 0.0f64);
-    let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
-    let mut steps = 0;
-    while let ([x, x_value, a_tail @ ..], [y, y_value, b_tail @ ..]) = (a, b) {
-        let order = (x_value >> 32, x).cmp(&(y_value >> 32, y));
-        let x_weight = if order.is_le() { weight(*x_value) } else { 0.0 };
-        let y_weight = if order.is_ge() { weight(*y_value) } else { 0.0 };
-        cosine += x_weight * y_weight;
-        a_rest -= x_weight * x_weight;
-        b_rest -= y_weight * y_weight;
-        let hash = if order.is_le() { *x } else { *y };
-        if !is_head(hash) {
-            gap = gap.max((x_weight * a_scale - y_weight * b_scale).abs());
+impl Weighing<'_> {
+    /// The likeness of two vectors by the evidence of both, where the cosine reaches `least`.
+    pub fn compare(&self, a: &[u64], b: &[u64], least: f64) -> Option<Likeness> {
+        let (mut a, mut b) = (self.terms(a)?, self.terms(b)?);
+        let least = below(least) - HAIR;
+        // One over the length of each text's part: a gap is that of texts at length 1.
+        let (a_scale, b_scale) = (1.0 / a.text, 1.0 / b.text);
+        let (mut cosine, mut gap) = (0.0f64, 0.0f64);
+        let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
+        let (mut x, mut y, mut steps) = (a.next(), b.next(), 0);
+        while let (Some(of_a), Some(of_b)) = (x, y) {
+            let order = (of_a.df, of_a.hash).cmp(&(of_b.df, of_b.hash));
+            let x_weight = if order.is_le() { of_a.weight } else { 0.0 };
+            let y_weight = if order.is_ge() { of_b.weight } else { 0.0 };
+            cosine += x_weight * y_weight;
+            a_rest -= x_weight * x_weight;
+            b_rest -= y_weight * y_weight;
+            let hash = if order.is_le() { of_a.hash } else { of_b.hash };
+            if !is_head(hash) {
+                gap = gap.max((x_weight * a_scale - y_weight * b_scale).abs());
+            }
+            if order.is_le() {
+                x = a.next();
+            }
+            if order.is_ge() {
+                y = b.next();
+            }
+            steps += 1;
+            if steps % STEP == 0 && cosine + (a_rest.max(0.0) * b_rest.max(0.0)).sqrt() < least {
+                return None;
+            }
         }
-        if order.is_le() {
-            a = a_tail;
+        for (rest, scale) in [(x.into_iter().chain(a), a_scale), (y.into_iter().chain(b), b_scale)] {
+            let text = rest.filter(|term| !is_head(term.hash));
+            gap = text.map(|term| term.weight * scale).fold(gap, f64::max);
         }
-        if order.is_ge() {
-            b = b_tail;
-        }
-        steps += 1;
-        if steps % STEP == 0 && cosine + (a_rest.max(0.0) * b_rest.max(0.0)).sqrt() < least {
-            return None;
-        }
+        let cosine = if cosine > 1.0 - HAIR { 1.0 } else { cosine };
+        (cosine >= least).then_some(Likeness { cosine, gap: if gap < HAIR { 0.0 } else { gap } })
     }
-    for (rest, scale) in [(a, a_scale), (b, b_scale)] {
-        let text = rest.chunks_exact(2).filter(|term| !is_head(term[0]));
-        gap = text.map(|term| weight(term[1]) * scale).fold(gap, f64::max);
-    }
-    let cosine = if cosine > 1.0 - HAIR { 1.0 } else { cosine };
-    (cosine >= least).then_some(Likeness { cosine, gap: if gap < HAIR { 0.0 } else { gap } })
-}
-
-/// The weight of a term by its second number.
-pub fn weight(value: u64) -> f64 {
-    f64::from(f32::from_bits(value as u32))
 }
 
 #[cfg(test)]
@@ -196,10 +171,10 @@ mod tests {
         let weighing = Weighing { sublinear: true, idf: None, head, units, stats: &stats };
         let evidence = |text: &str| {
             let mut out = Vec::new();
-            Weighing::evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
+            weighing.evidence(&weighing.vector(&pipeline.analyse(text)), &mut out);
             out
         };
-        compare(&evidence(a), &evidence(b), 0.01)
+        weighing.compare(&evidence(a), &evidence(b), 0.01)
     }
 
     fn near(found: Option<Likeness>, cosine: f64, gap: f64) -> bool {
@@ -237,23 +212,27 @@ mod tests {
     /// The early stop gives up only where the whole comparison would.
     #[test]
     fn the_early_stop_changes_nothing() {
+        let stats = CorpusStats::none();
+        let units = Units { name: "word", han_only: false };
+        let weighing = Weighing { sublinear: false, idf: None, head: 0.0, units, stats: &stats };
         let vector = |seed: u64| -> Vec<u64> {
             let mut terms: Vec<Term> = (0..120)
                 .filter(|&n| !crate::hash::splitmix64(seed / 4, n).is_multiple_of(4) || seed % 4 == n % 4)
                 .map(|n| Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 + n % 29 })
                 .collect();
-            scale(&mut terms, 1.0);
+            let factors = [scale(&mut terms, 1.0), 1.0];
             rare_first(&mut terms);
-            let value = |term: &Term| term.df << 32 | u64::from((term.weight as f32).to_bits());
-            [1f64.to_bits(); HEADER].into_iter().chain(terms.iter().flat_map(|term| [term.hash, value(term)])).collect()
+            let mut out = Vec::new();
+            weighing.evidence(&Vector { terms, factors }, &mut out);
+            out
         };
         let vectors: Vec<Vec<u64>> = (0..40).map(vector).collect();
         let mut both = [0; 2];
         for a in &vectors {
             for b in &vectors {
-                let whole = compare(a, b, -1.0).expect("nothing is below");
+                let whole = weighing.compare(a, b, -1.0).expect("nothing is below");
                 for least in [0.5, 0.7, 0.75, 0.8, 0.9, 0.99] {
-                    let found = compare(a, b, least);
+                    let found = weighing.compare(a, b, least);
                     assert_eq!(found, Some(whole).filter(|whole| whole.cosine >= below(least) - HAIR));
                     both[usize::from(found.is_some())] += 1;
                 }

@@ -32,9 +32,14 @@ impl Units {
         if self.features().is_none() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
-            return counted
-                .map(|(one, frequency)| Term { hash: one.word.hash, weight: one.tf.into(), df: frequency.df })
-                .collect();
+            // Room for all at once: see `allocator.rs`.
+            let mut terms = Vec::with_capacity(document.counted().len());
+            terms.extend(counted.map(|(one, frequency)| Term {
+                hash: one.word.hash,
+                weight: one.tf.into(),
+                df: frequency.df,
+            }));
+            return terms;
         }
         let mut units = Vec::new();
         self.of(document, &mut units);

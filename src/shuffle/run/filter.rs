@@ -27,7 +27,11 @@ const MOST: u64 = 1 << 15;
 const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-type Block = [u32; 8];
+pub type Block = [u32; 8];
+/// Bytes, and their place among those of all pieces.
+pub type Placed = (u64, Vec<u8>);
+/// A block and its number.
+pub type Numbered = (u64, Block);
 
 /// Pieces of the filter of so many rows.
 pub fn filter_pieces(rows: u64) -> u64 {
@@ -93,11 +97,11 @@ impl Filter {
 
     /// The bytes of its blocks but the first and the last one, cut where pieces end, each with its place in the bytes of all pieces; and
     /// these two, which neighbours have too.
-    pub fn encode(&self) -> (Vec<(u64, Vec<u8>)>, Vec<(u64, Block)>) {
+    pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;
         let edges = [0, last].map(|at| (number(at), self.blocks[at as usize]));
-        let mut parts: Vec<(u64, Vec<u8>)> = Vec::new();
+        let mut parts: Vec<Placed> = Vec::new();
         for at in 1..last {
             if parts.is_empty() || number(at).is_multiple_of(BLOCKS) {
                 parts.push((place_of(number(at)), Vec::new()));

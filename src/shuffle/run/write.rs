@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use super::fence::{FENCE, Fence, prefix};
-use super::filter::{FILTER_PIECE, Filter, blocks_in, blocks_of, blocks_over, filter_pieces, seal};
+use super::filter::{Block, FILTER_PIECE, Filter, Numbered, blocks_in, blocks_of, blocks_over, filter_pieces, seal};
 use super::{BUCKETS, HEADER, Header, begun, buckets_of, piece_rows};
 use crate::error::{Error, Result};
 use crate::shuffle::Records;
@@ -40,7 +40,7 @@ struct Done {
     rows: Vec<u64>,
     parts: Parts,
     /// Blocks of the filter that are not written, as several buckets may share them.
-    blocks: BTreeMap<u64, [u32; 8]>,
+    blocks: BTreeMap<u64, Block>,
 }
 
 /// A part of a piece, from its first byte: two partitions may share a piece.
@@ -182,7 +182,7 @@ impl RunWriter {
         begin: u64,
         counts: &[u64],
         mut rows: impl Iterator<Item = &'r [u8]>,
-    ) -> Result<Vec<(u64, [u32; 8])>> {
+    ) -> Result<Vec<Numbered>> {
         let Some(place) = self.filter else { return Ok(Vec::new()) };
         let all = begin..begin + counts.iter().sum::<u64>();
         let mut filter = Filter::new(if counts.len() == 1 { blocks_of(&all) } else { blocks_over(&all) });
