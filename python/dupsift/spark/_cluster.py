@@ -149,7 +149,7 @@ class Cluster:
 
     def _parts(self, size: int) -> int:
         """Into how many tasks the buckets go: what a task costs besides is that of some megabytes."""
-        busy = min(self._context.defaultParallelism, size // _LEAST_BYTES + 1)
+        busy: int = min(self._context.defaultParallelism, size // _LEAST_BYTES + 1)
         return max(1, min(self._buckets, max(busy, size // _TASK_BYTES + 1)))
 
     def _dealt(self, blocks: _RDD[bytes], deal: Deal, parts: int) -> _RDD[bytes]:

@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark import AccumulatorParam
-from pyspark.serializers import pack_long
-
 from .. import _dupsift
 
 # A block begins with its kind and its bucket.
 HEAD = struct.Struct("<iI")
+# The number of a partition before a block, as Spark's PairwiseRDD reads it.
+_PART = struct.Struct("!q")
 Work = Callable[[Iterator[Any]], Iterator[bytes]]
 
 
@@ -98,8 +97,8 @@ def _taken(blocks: _dupsift.SparkBlocks) -> Iterator[bytes]:
         yield block
 
 
-class Sizes(AccumulatorParam[dict[int, dict[int, int]]]):
-    """Bytes of each partition by kind. A task that is done again says the same of the same partition."""
+class Sizes:
+    """How Spark's accumulator puts sizes together: bytes of each partition by kind. A task that is done again says the same of the same partition."""
 
     def zero(self, value: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
         return {}
@@ -149,6 +148,6 @@ class Deal:
         at = begins[partition] if begins else 0
         for block in self.chosen(partition, blocks):
             _, bucket = HEAD.unpack_from(block)
-            yield pack_long((at // piece if begins else bucket) % self.parts)
+            yield _PART.pack((at // piece if begins else bucket) % self.parts)
             yield block
             at += len(block) - HEAD.size
