@@ -39,6 +39,13 @@ pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     prefix
 }
 
+/// The checksum of a piece, before its first byte.
+pub fn begun(piece: u64) -> crc32fast::Hasher {
+    let mut checksum = crc32fast::Hasher::new();
+    checksum.update(&piece.to_le_bytes());
+    checksum
+}
+
 /// Some of the fences of a run, as one reader has them in memory.
 #[derive(Debug, Default)]
 pub struct Fences {

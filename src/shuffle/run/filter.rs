@@ -11,7 +11,7 @@
 
 use std::ops::Range;
 
-use super::begun;
+use super::fence::begun;
 
 /// Bytes of a piece.
 pub const FILTER_PIECE: usize = 4096;

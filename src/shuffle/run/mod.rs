@@ -153,10 +153,3 @@ impl Header {
 fn piece_rows(width: usize) -> u64 {
     (PIECE / width) as u64
 }
-
-/// The checksum of a piece, before its first byte.
-fn begun(piece: u64) -> crc32fast::Hasher {
-    let mut checksum = crc32fast::Hasher::new();
-    checksum.update(&piece.to_le_bytes());
-    checksum
-}

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::fence::{FENCE, Fence, Fences, prefix};
+use super::fence::{FENCE, Fence, Fences, begun, prefix};
 use super::filter::{FILTER_PIECE, Filter, blocks_of, filter_pieces, pieces_of};
-use super::{BUCKETS, HEADER, Header, PIECE, begun};
+use super::{BUCKETS, HEADER, Header, PIECE};
 use crate::error::{Error, Result};
 use crate::shuffle::Records;
 use crate::shuffle::product::{PutDown, damaged};

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use super::fence::{FENCE, Fence, prefix};
+use super::fence::{FENCE, Fence, begun, prefix};
 use super::filter::{Block, FILTER_PIECE, Filter, Numbered, blocks_in, blocks_of, blocks_over, filter_pieces, seal};
-use super::{BUCKETS, HEADER, Header, begun, buckets_of, piece_rows};
+use super::{BUCKETS, HEADER, Header, buckets_of, piece_rows};
 use crate::error::{Error, Result};
 use crate::shuffle::Records;
 use crate::shuffle::product::{Half, PutDown};
