@@ -150,6 +150,7 @@ impl Driver<'_> {
         let (engine, reader) = (self.engine, self.reader);
         let counts = self.stock.take::<Counts>(|keys| &keys.counts)?;
         let (stats, copies) = (counts.map_or_else(CorpusStats::none, |counts| counts.stats), self.copies()?);
+        self.check_sampled(&stats, &copies, missing)?;
         let counted = self.plan.counts.is_some();
         let corpus = Corpus::new(reader.documents(), &stats);
         let models = self.learn(&corpus, (&stats, &copies))?;

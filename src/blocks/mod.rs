@@ -28,6 +28,7 @@ mod opened;
 mod reduce;
 mod refused;
 mod relate;
+mod sampled;
 mod spool;
 mod sum;
 

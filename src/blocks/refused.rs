@@ -13,7 +13,12 @@ use crate::spelling::opt;
 use crate::stage::recipe::Recipe;
 
 /// The most documents that are compared all with all.
-const MOST_COMPARED: u64 = 20_000;
+pub const MOST_COMPARED: u64 = 20_000;
+
+/// Comparisons of so many documents, all with all.
+pub fn all_with_all_of(documents: u64) -> f64 {
+    documents as f64 * documents.saturating_sub(1) as f64 / 2.0
+}
 
 /// Checks the options, and the inputs.
 ///
@@ -58,14 +63,13 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
     for bound in recipe.bind(&Corpus::new(documents, &stats), &[])? {
         let Some(AllWithAll { rows, instead }) = bound.signer.all_with_all() else { continue };
         let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
-        let pairs = u128::from(documents) * u128::from(documents - 1) / 2;
         return Err(Error::usage(format!(
             "{} compares all documents with all, which a run on a cluster does for up to {} documents: of {} these are {:.1e} \
              comparisons, and {} a document, {} to shuffle; use {instead}, or run on one machine (dupsift run)",
             bound.label,
             thousands(MOST_COMPARED),
             thousands(documents),
-            pairs as f64,
+            all_with_all_of(documents),
             counted(rows, "row"),
             ByteSize(bytes)
         )));

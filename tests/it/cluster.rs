@@ -2,6 +2,8 @@
 //! lost or read twice without an error.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -123,17 +125,21 @@ impl Cluster for Here<'_> {
     }
 }
 
-fn options(out: &Path, given: &[(&str, &str)]) -> RunOptions {
+fn options(input: &Path, out: &Path, given: &[(&str, &str)]) -> RunOptions {
     let mut settings = Settings::default();
     let out = out.display().to_string();
     for (name, value) in given.iter().copied().chain([("out", &*out), ("threads", "1"), ("memory", "512MiB")]) {
         settings.give_by_name(Verb::Run, name, &value.into()).unwrap();
     }
-    resolve(vec![samples().display().to_string()], &settings.with_defaults(Verb::Run).unwrap()).unwrap()
+    resolve(vec![input.display().to_string()], &settings.with_defaults(Verb::Run).unwrap()).unwrap()
 }
 
 fn on_cluster(out: &Path, given: &[(&str, &str)], fault: Fault) -> Result<()> {
-    let (options, dir, cancel) = (options(out, given), tempfile::tempdir().unwrap(), AtomicBool::new(false));
+    over(&samples(), out, given, fault)
+}
+
+fn over(input: &Path, out: &Path, given: &[(&str, &str)], fault: Fault) -> Result<()> {
+    let (options, dir, cancel) = (options(input, out, given), tempfile::tempdir().unwrap(), AtomicBool::new(false));
     let inputs = look(&options, &cancel)?;
     let page = |_: &RunReport, _: &Review| Ok(String::new());
     let cluster = Here::new(&options, dir.path(), fault);
@@ -169,4 +175,47 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
         assert!(error.contains(said) && error.contains(&format!(" of {rows}")), "{error}");
         assert!(!folder.path().join("out").exists());
     }
+}
+
+/// Texts of three words of their own and one that all of them have, and exact copies of some, in four files.
+fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
+    fs::create_dir_all(folder).unwrap();
+    let mut files: [String; 4] = Default::default();
+    for (row, number) in (0..texts).chain(0..copies).enumerate() {
+        let own = ["lamp", "stone", "river"].map(|word| format!("{word}{number}")).join(" ");
+        writeln!(files[row % 4], r#"{{"id": "d{row}", "text": "common {own}"}}"#).unwrap();
+    }
+    for (at, lines) in files.iter().enumerate() {
+        fs::write(folder.join(format!("{at}.jsonl")), lines).unwrap();
+    }
+}
+
+#[test]
+fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("texts"), folder.path().join("out"));
+    let cosine = |threshold: &str| ("algorithms", format!("exact,cosine:threshold={threshold}"));
+    let run = |threshold: &str| {
+        let (name, algorithms) = cosine(threshold);
+        over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
+    };
+    // The common word weighs ln 2, one of three others ln 22,001: .04 of the length, so that it leads at .03 and does not at .1.
+    one_word_in_common(&input, 21_500, 500);
+    let error = run("0.03").unwrap_err();
+    assert!(matches!(error, Error::Usage { .. }), "{error:?}");
+    // 21,500 x 21,499 / 2, for surplus copies are not compared.
+    for part in ["cosine would make about 2.3e8 comparisons", "with 21,499 others", "up to 19,999; use join=heavy"] {
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    assert!(!out.exists());
+    run("0.1").unwrap();
+    assert_eq!(record(&out)["algorithms"][1]["compared"], 0);
+    // As many as may be compared all with all.
+    one_word_in_common(&input, 19_500, 500);
+    let (name, algorithms) = cosine("0.03");
+    let given = [(name, &*algorithms), ("max-removed-share", "1"), ("overwrite", "true")];
+    over(&input, &out, &given, Fault::None).unwrap();
+    let cosine = &record(&out)["algorithms"][1];
+    let sum = ["compared", "left_out"].map(|name| cosine[name].as_u64().unwrap()).iter().sum::<u64>();
+    assert_eq!(sum, 19_500 * 19_499 / 2);
 }

@@ -39,6 +39,11 @@ pub trait Sign: Send + Sync {
         None
     }
 
+    /// What to use instead, for methods whose comparisons the words of the corpus decide and may grow with its square.
+    fn may_be_quadratic(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Words of the sketch that is kept of each document once, beside its rows: [`Signatures::document_sketch`] has them. The
     /// windows are handed over with the sketches ([`Pairs::sketches`]); none for methods that judge by rows alone.
     fn sketch_words(&self) -> usize {

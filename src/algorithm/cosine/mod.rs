@@ -214,6 +214,10 @@ impl Sign for CosineSigner<'_> {
         self.sign_vector(self.weighing.vector(document).terms, document.times(), out);
     }
 
+    fn may_be_quadratic(&self) -> Option<&'static str> {
+        self.heavy.is_none().then_some("join=heavy or a higher threshold")
+    }
+
     fn with_evidence(&self) -> Option<&dyn SignWithEvidence> {
         Some(self)
     }
