@@ -135,7 +135,7 @@ fn options(input: &Path, out: &Path, given: &[(&str, &str)]) -> RunOptions {
 }
 
 fn on_cluster(out: &Path, given: &[(&str, &str)], fault: Fault) -> Result<()> {
-    over(&samples(), out, given, fault)
+    over(samples(), out, given, fault)
 }
 
 fn over(input: &Path, out: &Path, given: &[(&str, &str)], fault: Fault) -> Result<()> {
