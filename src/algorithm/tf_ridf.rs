@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        let ridf = |documents, df, cf| Ridf::new(&counted(documents, 9, &[])).of(&Frequency { df, cf });
+        let ridf =
+            |documents, df, cf| Ridf::new(&counted(documents, 9, &[])).of(&Frequency { df, cf, ..Frequency::UNKNOWN });
         assert!((ridf(3, 1, 1) + 0.162_041).abs() < 1e-6);
         assert!((ridf(1000, 10, 100) - 2.253_002).abs() < 1e-6);
         // Words that never stand twice in a document tend to 0 from below.

@@ -107,7 +107,8 @@ pub struct Words<'v> {
 #[repr(align(32))]
 struct Known {
     hash: u64,
-    frequency: Frequency,
+    /// [`Frequency::packed`].
+    frequency: [u64; 2],
     start: u32,
     /// How many bytes of letters there are, and [`HAN`].
     length: u32,
@@ -132,13 +133,13 @@ impl<'v> Words<'v> {
             Some(hash64(letters.get(replace(&mut start, end) as usize..end as usize)?.as_bytes()))
         };
         let hashes: Vec<u64> = lengths.iter().map(hash).collect::<Option<_>>()?;
-        let mut frequencies = Vec::with_capacity(hashes.len());
+        let mut frequencies: Vec<Frequency> = Vec::with_capacity(hashes.len());
         corpus.look_up(&hashes, &mut frequencies);
         start = 0;
-        let word = |((&length, hash), frequency)| {
+        let word = |((&length, hash), frequency): ((_, u64), Frequency)| {
             let length = u32::from_le_bytes(length);
             let end = start + (length & !HAN);
-            Known { hash, frequency, start: replace(&mut start, end), length }
+            Known { hash, frequency: frequency.packed(), start: replace(&mut start, end), length }
         };
         let words = lengths.iter().zip(hashes).zip(frequencies).map(word).collect();
         rest.is_empty().then_some(Words { words, letters })
@@ -209,7 +210,7 @@ impl<'r> Records<'r> {
             }
             for &(number, tf) in &self.numbers {
                 let word = known.words.get(number as usize)?;
-                words.push(word.word(), tf, word.frequency);
+                words.push(word.word(), tf, Frequency::unpacked(word.frequency));
             }
             left -= self.numbers.len();
         }
@@ -252,7 +253,7 @@ pub mod tests {
     }
 
     fn of_hash(hash: u64) -> Frequency {
-        Frequency { df: 1 + hash % 1000, cf: 7 + hash % 100_000 }
+        Frequency { df: 1 + hash % 1000, cf: 7 + hash % 100_000, rank: hash >> 30 }
     }
 
     const TEXTS: [&str; 8] = [

@@ -2,7 +2,9 @@
 
 mod counts;
 mod forward;
+mod ranks;
 mod stats;
+mod stretches;
 mod table;
 mod table_parts;
 
@@ -10,6 +12,7 @@ pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
 #[cfg(test)]
 pub use forward::tests::{Written, written};
 pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};
+pub use ranks::Dfs;
 pub use stats::{CorpusStats, snapshot};
 pub use table::{TermTable, TermTableWriter};
 pub use table_parts::TermTableParts;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use super::table::TermTable;
+use super::table::{Found, TermTable};
 use crate::float;
 use crate::hash::combine;
 use crate::text::{Frequencies, Frequency};
@@ -74,27 +74,27 @@ impl CorpusStats {
 
     /// Documents that contain the term; an unknown term counts as in one document.
     pub fn df(&self, term: u64) -> u64 {
-        self.words.get(term).map_or(1, |(df, _)| df)
+        self.words.get(term).map_or(1, |found| found.df)
     }
 
     /// [`CorpusStats::df`] of many terms, in their order; in a large table much faster than one by one.
     pub fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
-        self.words.get_many(terms, |found| each(found.map_or(1, |(df, _)| df)));
+        self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
     /// Occurrences of the term in all documents; an unknown term counts as occurring once.
     pub fn cf(&self, term: u64) -> u64 {
-        self.words.get(term).map_or(1, |(_, cf)| cf)
+        self.words.get(term).map_or(1, |found| found.cf)
     }
 
     /// Documents that have the feature (a sentence, a segment), at least one.
     pub fn feature_df(&self, feature: u64) -> u64 {
-        self.features.get(feature).map_or(1, |(df, _)| df)
+        self.features.get(feature).map_or(1, |found| found.df)
     }
 
     /// [`CorpusStats::feature_df`] of many features, in their order.
     pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
-        self.features.get_many(features, |found| each(found.map_or(1, |(df, _)| df)));
+        self.features.get_many(features, |found| each(found.map_or(1, |found| found.df)));
     }
 
     /// The least and the greatest document frequency of all words; (1, 1) for a corpus without words.
@@ -104,6 +104,11 @@ impl CorpusStats {
             let (least, most) = all.fold((u64::MAX, 1), |(least, most), df| (least.min(df), most.max(df)));
             (least.min(most), most)
         })
+    }
+
+    /// The frequencies of many features, in their order; [`Frequency::UNKNOWN`] of those in one document.
+    pub fn features_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Frequency)) {
+        self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
     /// IDF of a word in so many documents, ln(N / df); 0 for a corpus that was not counted.
@@ -124,9 +129,13 @@ impl CorpusStats {
 
 impl Frequencies for CorpusStats {
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>) {
-        let known = |(df, cf)| Frequency { df, cf };
-        self.words.get_many(words.iter().copied(), |found| out.push(found.map_or(Frequency::UNKNOWN, known)));
+        self.words.get_many(words.iter().copied(), |found| out.push(frequency(&self.words, found)));
     }
+}
+
+fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
+    let known = |found: Found| Frequency { df: found.df, cf: found.cf, rank: table.rank(found.at) };
+    found.map_or(Frequency::UNKNOWN, known)
 }
 
 /// The weights of so many document frequencies are computed once and kept; most words of most documents are among them.

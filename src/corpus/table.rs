@@ -2,23 +2,25 @@
 //!
 //! Terms are well-mixed 64-bit hashes, so equal ranges of them hold about as many terms: an index in a second file says
 //! where each range of about [`BUCKET`] terms begins, and a look-up touches two places in memory instead of searching its
-//! way. One record is three little-endian 64-bit numbers, one entry of the index is one.
+//! way. One record is three little-endian 64-bit numbers, one entry of the index is one. A third file has the ranks (`ranks.rs`).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use memmap2::Mmap;
 
+use super::ranks::{Dfs, Ranks};
+use super::stretches::{Spread, by_stretches, map, nameless};
 use crate::cpu::ask_for;
 use crate::error::{Error, Result};
+use crate::text::Frequency;
 
 const RECORD: usize = 24;
 
-/// Slots for the commonest terms: 1.5 MiB.
+/// Slots for the commonest terms: 2 MiB.
 const COMMON: usize = 1 << 16;
 
 /// Terms that are looked up together.
@@ -26,9 +28,6 @@ const AT_ONCE: usize = 32;
 
 /// Terms in a range of the index, on average.
 const BUCKET: usize = 4;
-
-/// Terms that one thread goes through at a time.
-const STRETCH: usize = if cfg!(test) { 300 } else { 1 << 18 };
 
 /// Writes a term table in ascending order of terms.
 pub struct TermTableWriter {
@@ -51,6 +50,7 @@ impl TermTableWriter {
             let why = format!("terms out of order at entry {}", self.len);
             return Err(Error::Damaged { path: self.path.clone(), why });
         }
+        check_counts(&self.path, df, cf)?;
         self.last = Some(term);
         self.len += 1;
         self.file.write_all(&record(term, df, cf)).map_err(Error::io("write the term table", &self.path))
@@ -65,6 +65,17 @@ impl TermTableWriter {
     }
 }
 
+/// Refuses counts that a [`Frequency`] has no room for.
+pub(super) fn check_counts(path: &Path, df: u64, cf: u64) -> Result<()> {
+    let (most_df, most_cf) = Frequency::MOST;
+    if df > most_df || cf > most_cf {
+        let why =
+            format!("a term of {df} documents and {cf} occurrences; at most {most_df} and {most_cf} can be counted");
+        return Err(Error::Damaged { path: path.to_path_buf(), why });
+    }
+    Ok(())
+}
+
 /// The bytes of a term with its counts.
 pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     let mut record = [0; RECORD];
@@ -74,57 +85,39 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     record
 }
 
-/// Does so many pieces of work by a function, which takes their numbers, on any threads.
-pub type Spread<'s> = &'s dyn Fn(usize, &(dyn Fn(usize) + Sync));
-
-/// What a function makes of stretches of so many terms, in their order.
-fn by_stretches<T: Send + Sync>(len: usize, spread: Spread<'_>, each: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let made: Vec<OnceLock<T>> = (0..len.div_ceil(STRETCH)).map(|_| OnceLock::new()).collect();
-    spread(made.len(), &|at| {
-        made[at].get_or_init(|| each(at * STRETCH..((at + 1) * STRETCH).min(len)));
-    });
-    made.into_iter().filter_map(OnceLock::into_inner).collect()
-}
-
-/// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
-pub(super) fn nameless(path: &Path) -> Result<File> {
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
-    let file = file.map_err(Error::io("create the term table", path))?;
-    std::fs::remove_file(path).map_err(Error::io("unlink the term table", path))?;
-    Ok(file)
-}
-
-/// Maps a whole file; an empty one is none.
-#[allow(unsafe_code)]
-fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
-    let bytes = file.metadata().map_err(Error::io("read the size of", path))?.len();
-    if bytes == 0 {
-        return Ok(None);
-    }
-    // SAFETY: the file has no name, so nothing else can open it, and here it is only read from now on.
-    let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
-    Ok(Some(map))
+/// What a table knows of a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Documents that have it.
+    pub df: u64,
+    /// Its occurrences in them.
+    pub cf: u64,
+    /// Its place in the table.
+    pub at: usize,
 }
 
 /// The sorted terms with their counts.
 pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
-    /// The commonest terms with df and cf, each in a slot that its highest bits say or one of the next: most look-ups of
+    ranks: Ranks,
+    /// The commonest terms, each in a slot that its highest bits say or one of the next: most look-ups of
     /// a text end here, and these slots stay in the processor's cache. A df of 0 marks a free slot.
-    common: Vec<(u64, u64, u64)>,
+    common: Vec<(u64, Found)>,
 }
 
 impl TermTable {
     /// A table without terms.
     pub fn empty() -> TermTable {
-        TermTable { terms: None, index: None, common: Vec::new() }
+        TermTable { terms: None, index: None, ranks: Ranks::none(), common: Vec::new() }
     }
 
     /// The table in a file, whose path stands in messages.
     pub(super) fn open(file: &File, path: &Path, spread: Spread<'_>) -> Result<TermTable> {
-        let mut table = TermTable { terms: map(file, path)?, index: None, common: Vec::new() };
+        let mut table = TermTable { terms: map(file, path)?, ..TermTable::empty() };
         if !table.is_empty() {
+            let df = |at| table.entry(at).1;
+            table.ranks = Ranks::write(&path.with_extension("ranks"), table.len(), spread, df)?;
             table.index = table.write_index(&path.with_extension("index"), spread)?;
             table.choose_common(spread);
         }
@@ -191,45 +184,56 @@ impl TermTable {
             }
             least -= 1;
         }
-        let is_common = |entry: &(u64, u64, u64)| entry.1 > 0 && width(entry.1) >= least;
         let entries = by_stretches(self.len(), spread, |stretch| {
-            stretch.map(|at| self.entry(at)).filter(is_common).collect::<Vec<_>>()
+            let found = stretch.map(|at| (self.term(at), self.found(at)));
+            found.filter(|(_, found)| found.df > 0 && width(found.df) >= least).collect::<Vec<_>>()
         });
-        let mut common = vec![(0, 0, 0); COMMON];
-        for entry in entries.into_iter().flatten() {
-            let mut slot = range_of(entry.0, COMMON);
-            while common[slot].1 > 0 {
+        let mut common = vec![(0, Found { df: 0, cf: 0, at: 0 }); COMMON];
+        for (term, found) in entries.into_iter().flatten() {
+            let mut slot = range_of(term, COMMON);
+            while common[slot].1.df > 0 {
                 slot = (slot + 1) % COMMON;
             }
-            common[slot] = entry;
+            common[slot] = (term, found);
         }
         self.common = common;
     }
 
-    /// The df and cf of a term, if it is one of the common ones.
+    /// A term, if it is one of the common ones.
     #[inline]
-    fn common(&self, term: u64) -> Option<(u64, u64)> {
+    fn common(&self, term: u64) -> Option<Found> {
         let mut slot = range_of(term, COMMON);
         loop {
-            let (found, df, cf) = *self.common.get(slot)?;
-            if df == 0 {
+            let (held, found) = *self.common.get(slot)?;
+            if found.df == 0 {
                 return None;
             }
-            if found == term {
-                return Some((df, cf));
+            if held == term {
+                return Some(found);
             }
             slot = (slot + 1) % COMMON;
         }
     }
 
-    /// The df and cf of a term, where it is in the table.
-    pub fn get(&self, term: u64) -> Option<(u64, u64)> {
+    /// The rank of the term at a place of the table: its place in the order of df and hash.
+    #[inline]
+    pub fn rank(&self, at: usize) -> u64 {
+        self.ranks.get(at)
+    }
+
+    /// The df of terms whose ranks ascend.
+    pub fn dfs(&self) -> Dfs<'_> {
+        self.ranks.dfs()
+    }
+
+    /// A term, where it is in the table.
+    pub fn get(&self, term: u64) -> Option<Found> {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
     /// The same for many terms, in their order: the waits for memory, which are nearly all of a look-up in a large table,
     /// overlap. Each step asks for what the next one looks at.
-    pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<(u64, u64)>)) {
+    pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
         let mut rest = terms;
@@ -280,7 +284,7 @@ impl TermTable {
     }
 
     #[inline]
-    fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<(u64, u64)> {
+    fn find(&self, term: u64, Range { start, end }: Range<usize>) -> Option<Found> {
         // A range has a handful of terms; only badly spread ones make it worth more than a look at each.
         let at = if end - start <= 4 * BUCKET {
             (start..end).find(|&at| self.term(at) >= term)?
@@ -292,11 +296,13 @@ impl TermTable {
             }
             low
         };
-        if at == end {
-            return None;
-        }
-        let (found, df, cf) = self.entry(at);
-        (found == term).then_some((df, cf))
+        (at < end && self.term(at) == term).then(|| self.found(at))
+    }
+
+    #[inline]
+    fn found(&self, at: usize) -> Found {
+        let (_, df, cf) = self.entry(at);
+        Found { df, cf, at }
     }
 
     #[inline]
@@ -313,7 +319,7 @@ impl TermTable {
 /// Where a term is to be found.
 enum Place {
     Nowhere,
-    Common((u64, u64)),
+    Common(Found),
     Range(Range<usize>),
 }
 
@@ -341,7 +347,10 @@ mod tests {
             let table = writer.finish().unwrap();
             assert_eq!(table.len(), terms.len());
             for &term in &terms {
-                assert_eq!(table.get(term), Some((1 + term % 7, term % 11)));
+                let at = terms.binary_search(&term).unwrap();
+                assert_eq!(table.get(term), Some(Found { df: 1 + term % 7, cf: term % 11, at }));
+                let before = |other: &u64| (1 + other % 7, *other) < (1 + term % 7, term);
+                assert_eq!(table.rank(at), terms.iter().filter(|other| before(other)).count() as u64);
                 let absent = term ^ (1 << 40);
                 assert_eq!(table.get(absent).is_some(), terms.binary_search(&absent).is_ok());
             }
@@ -362,5 +371,9 @@ mod tests {
         let mut writer = TermTableWriter::create(&folder.path().join("terms")).unwrap();
         writer.push(5, 1, 1).unwrap();
         assert!(writer.push(5, 1, 1).is_err());
+        for (df, cf) in [(1 << 40, 1 << 40), (1, 1 << 48)] {
+            assert!(writer.push(6, df, cf).is_err_and(|error| error.to_string().contains("can be counted")));
+        }
+        writer.push(6, (1 << 40) - 1, (1 << 48) - 1).unwrap();
     }
 }

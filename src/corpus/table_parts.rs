@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::table::{Spread, TermTable, nameless, record};
+use super::stretches::{Spread, nameless};
+use super::table::{TermTable, check_counts, record};
 use crate::error::{Error, Result};
 
 /// How often a thread that waits for its turn looks whether the work is to stop.
@@ -101,6 +102,7 @@ impl TermTablePart<'_> {
         if self.last.is_some_and(|last| last >= term) {
             return Err(self.of.disorder());
         }
+        check_counts(&self.of.path, df, cf)?;
         self.first.get_or_insert(term);
         self.last = Some(term);
         self.bytes.extend_from_slice(&record(term, df, cf));

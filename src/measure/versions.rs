@@ -65,7 +65,7 @@ pub struct FirstLine {
 pub struct Surplus {
     /// The share of the text's weight that the surplus has.
     pub share: f64,
-    /// The hash of the word; 0 where there is none.
+    /// The word, by a number of the algorithm that found it; 0 where there is none.
     pub word: u64,
     /// Words of the text, repeated ones counted each time.
     pub words: u64,

@@ -219,7 +219,7 @@ mod tests {
                 word if word == hash64(b"tea") => 10,
                 _ => 1,
             };
-            out.extend(words.iter().map(|&word| Frequency { df: df(word), cf: df(word) }));
+            out.extend(words.iter().map(|&word| Frequency { df: df(word), cf: df(word), ..Frequency::UNKNOWN }));
         }
     }
 

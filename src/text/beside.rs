@@ -41,22 +41,59 @@ pub enum FieldValue<'t> {
 /// The fields of one document, by [`Field`].
 pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 
-/// Document and collection frequency of a word.
+/// Document and collection frequency of a word, and its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
     /// Documents of the corpus that contain the word, at least 1.
     pub df: u64,
     /// Its occurrences in the corpus, at least 1.
     pub cf: u64,
+    /// Its place among all words of the corpus, rare first; `u64::MAX` for a word that was not counted.
+    pub rank: u64,
 }
 
 impl Frequency {
     /// Of a word that was not counted: this document is the only one that has it.
-    pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1 };
+    pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1, rank: u64::MAX };
+
+    /// The most documents and occurrences that a table of words takes: 40 and 48 bits.
+    pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
+
+    /// In 16 bytes; a rank has 40 bits.
+    #[inline]
+    pub fn packed(self) -> [u64; 2] {
+        [self.df | self.rank << 40, self.cf | self.rank >> 24 << 48]
+    }
+
+    /// What [`Frequency::packed`] packed.
+    #[inline]
+    pub fn unpacked([low, high]: [u64; 2]) -> Frequency {
+        let rank = low >> 40 | high >> 48 << 24;
+        let rank = if rank == Self::MOST.0 { u64::MAX } else { rank };
+        Frequency { df: low & Self::MOST.0, cf: high & Self::MOST.1, rank }
+    }
 }
 
 /// What knows the frequencies of words.
 pub trait Frequencies: Sync {
     /// Appends the frequency of each word, given by its hash, in their order; [`Frequency::UNKNOWN`] for unknown ones.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_come_back_from_sixteen_bytes() {
+        let (most_df, most_cf) = Frequency::MOST;
+        for df in [1, 77, most_df] {
+            for cf in [1, 99, most_cf] {
+                for rank in [0, 5, 1 << 24, 0xab_cdef_0123, most_df - 1, u64::MAX] {
+                    let frequency = Frequency { df, cf, rank };
+                    assert_eq!(Frequency::unpacked(frequency.packed()), frequency);
+                }
+            }
+        }
+    }
 }

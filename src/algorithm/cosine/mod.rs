@@ -211,7 +211,7 @@ impl Sign for CosineSigner<'_> {
     }
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
-        self.sign_vector(self.weighing.vector(document).terms, document.times(), out);
+        self.sign_vector(self.weighing.vector(document).terms(), document.times(), out);
     }
 
     fn may_be_quadratic(&self) -> Option<&'static str> {
@@ -231,7 +231,7 @@ impl SignWithEvidence for CosineSigner<'_> {
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>) {
         let vector = self.weighing.vector(document);
         self.weighing.evidence(&vector, evidence);
-        self.sign_vector(vector.terms, document.times(), out);
+        self.sign_vector(vector.terms(), document.times(), out);
     }
 }
 
@@ -328,9 +328,8 @@ impl Relating for CosineSigner<'_> {
         self.weighing.surplus(a, b)
     }
 
-    /// The lowest bit of a hash tells what term it is of.
     fn is_word(&self, surplus: Surplus, hash: u64) -> bool {
-        surplus.word == hash & !1
+        self.weighing.is_word(surplus, hash)
     }
 }
 

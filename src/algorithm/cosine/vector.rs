@@ -15,12 +15,12 @@
 //! page, which differ in many light ones.
 
 use crate::algorithm::kit::by_count::ByCount;
-use crate::algorithm::kit::prefix::{Term, below, rare_first};
-use crate::algorithm::kit::units::Units;
+use crate::algorithm::kit::prefix::{Term, below, rare_first_by};
+use crate::algorithm::kit::units::{Unit, Units};
 use crate::corpus::CorpusStats;
 use crate::float;
 use crate::hash::combine;
-use crate::text::Analysis;
+use crate::text::{Analysis, Frequency};
 
 /// How documents become vectors.
 pub struct Weighing<'c> {
@@ -54,53 +54,73 @@ pub fn is_head(hash: u64) -> bool {
 pub struct Vector {
     /// The terms with their weights, all above 0, the squares of which sum up to 1; rare first. Empty for a document without
     /// terms.
-    pub terms: Vec<Term>,
+    pub terms: Vec<Weighed>,
     /// What the weights of the text were multiplied with, and those of the first line.
     pub factors: [f64; 2],
+}
+
+/// A term of a vector.
+#[derive(Clone, Copy, Debug)]
+pub struct Weighed {
+    /// The term.
+    pub term: Term,
+    /// How often it stands in the text, or in the first line.
+    pub count: u32,
+    /// Its rank in the corpus: [`Frequency::rank`](crate::text::Frequency::rank).
+    pub rank: u64,
+}
+
+impl Vector {
+    /// The terms alone.
+    pub fn terms(&self) -> Vec<Term> {
+        self.terms.iter().map(|weighed| weighed.term).collect()
+    }
 }
 
 impl Weighing<'_> {
     /// The vector of a document.
     pub fn vector(&self, document: &Analysis<'_>) -> Vector {
         let mut terms = self.weighed(document);
-        terms.iter_mut().for_each(|term| term.hash &= !1);
+        terms.iter_mut().for_each(|weighed| weighed.term.hash &= !1);
         let factors;
         if self.head > 0.0 && !terms.is_empty() {
             // A text of one line is its own: its terms are weighed once, and stand twice.
             let line = document.first_line().map(|line| self.weighed(line));
             let text = terms.len();
             terms.reserve_exact(line.as_ref().map_or(text, Vec::len));
-            let head = |term: Term| Term { hash: combine(HEAD, term.hash & !1) | 1, ..term };
+            let head = |hash: u64| combine(HEAD, hash & !1) | 1;
             match line {
                 Some(mut line) => terms.append(&mut line),
                 None => terms.extend_from_within(..),
             }
             let (body, line) = terms.split_at_mut(text);
-            line.iter_mut().for_each(|term| *term = head(*term));
+            line.iter_mut().for_each(|weighed| weighed.term.hash = head(weighed.term.hash));
             let share = if line.is_empty() { 0.0 } else { self.head };
             factors = [scale(body, 1.0 - share), scale(line, share)];
         } else {
             factors = [scale(&mut terms, 1.0), 1.0];
         }
-        rare_first(&mut terms);
+        rare_first_by(&mut terms, |weighed| weighed.term);
         Vector { terms, factors }
     }
 
-    fn weighed(&self, document: &Analysis<'_>) -> Vec<Term> {
-        let mut terms = self.units.count(document, self.stats);
-        for term in &mut terms {
+    fn weighed(&self, document: &Analysis<'_>) -> Vec<Weighed> {
+        let units = self.units.count(document, self.stats);
+        let weigh = |Unit { hash, count, frequency: Frequency { df, rank, .. } }| {
             // Most terms stand once, and a logarithm is dear.
-            let tf = if self.sublinear && term.weight != 1.0 { 1.0 + float::ln(term.weight) } else { term.weight };
-            term.weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(term.df));
-        }
-        terms
+            let tf = if self.sublinear && count != 1 { 1.0 + float::ln(count.into()) } else { count.into() };
+            let weight = self.idf.as_ref().map_or(tf, |idf| tf * idf.of(df));
+            Weighed { term: Term { hash, weight, df }, count, rank }
+        };
+        units.into_iter().map(weigh).collect()
     }
 }
 
 /// Makes the squares of the weights sum up to `square`; returns what they were multiplied with.
-fn scale(terms: &mut [Term], square: f64) -> f64 {
-    let factor = (square / terms.iter().map(|term| term.weight * term.weight).sum::<f64>()).sqrt();
-    terms.iter_mut().for_each(|term| term.weight *= factor);
+fn scale(terms: &mut [Weighed], square: f64) -> f64 {
+    let squares = terms.iter().map(|weighed| weighed.term.weight * weighed.term.weight);
+    let factor = (square / squares.sum::<f64>()).sqrt();
+    terms.iter_mut().for_each(|weighed| weighed.term.weight *= factor);
     factor
 }
 
@@ -129,14 +149,13 @@ impl Weighing<'_> {
         let (mut a_rest, mut b_rest) = (1.0f64, 1.0f64);
         let (mut x, mut y, mut steps) = (a.next(), b.next(), 0);
         while let (Some(of_a), Some(of_b)) = (x, y) {
-            let order = (of_a.df, of_a.hash).cmp(&(of_b.df, of_b.hash));
+            let order = of_a.place.cmp(&of_b.place);
             let x_weight = if order.is_le() { of_a.weight } else { 0.0 };
             let y_weight = if order.is_ge() { of_b.weight } else { 0.0 };
             cosine += x_weight * y_weight;
             a_rest -= x_weight * x_weight;
             b_rest -= y_weight * y_weight;
-            let hash = if order.is_le() { of_a.hash } else { of_b.hash };
-            if !is_head(hash) {
+            if !(if order.is_le() { of_a } else { of_b }).is_head() {
                 gap = gap.max((x_weight * a_scale - y_weight * b_scale).abs());
             }
             if order.is_le() {
@@ -151,7 +170,7 @@ impl Weighing<'_> {
             }
         }
         for (rest, scale) in [(x.into_iter().chain(a), a_scale), (y.into_iter().chain(b), b_scale)] {
-            let text = rest.filter(|term| !is_head(term.hash));
+            let text = rest.filter(|term| !term.is_head());
             gap = text.map(|term| term.weight * scale).fold(gap, f64::max);
         }
         let cosine = if cosine > 1.0 - HAIR { 1.0 } else { cosine };
@@ -216,12 +235,15 @@ mod tests {
         let units = Units { name: "word", han_only: false };
         let weighing = Weighing { sublinear: false, idf: None, head: 0.0, units, stats: &stats };
         let vector = |seed: u64| -> Vec<u64> {
-            let mut terms: Vec<Term> = (0..120)
+            let mut terms: Vec<Weighed> = (0..120)
                 .filter(|&n| !crate::hash::splitmix64(seed / 4, n).is_multiple_of(4) || seed % 4 == n % 4)
-                .map(|n| Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 + n % 29 })
+                .map(|n| Weighed {
+                    term: Term { hash: n << 1, weight: 1.0 + (n % 13) as f64, df: 1 },
+                    count: 1 + n as u32 % 13,
+                    rank: n * 7 % 120,
+                })
                 .collect();
             let factors = [scale(&mut terms, 1.0), 1.0];
-            rare_first(&mut terms);
             let mut out = Vec::new();
             weighing.evidence(&Vector { terms, factors }, &mut out);
             out

@@ -24,13 +24,19 @@ pub struct Term {
 
 /// Puts the terms of a document into the order that all documents share: rare first, ties by hash.
 pub fn rare_first(terms: &mut Vec<Term>) {
+    rare_first_by(terms, |term| *term);
+}
+
+/// The same for what has a term.
+pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
     /// Bits of a term's place, of its document frequency, and of the beginning of its hash: a number a term, which is
     /// sorted in a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
-    if terms.len() <= 1 << PLACE && terms.iter().all(|term| term.df < 1 << DF) {
-        let key = |(place, term): (usize, &Term)| {
+    if terms.len() <= 1 << PLACE && terms.iter().all(|term| of(term).df < 1 << DF) {
+        let key = |(place, term): (usize, &T)| {
+            let term = of(term);
             term.df << (HASH + PLACE) | term.hash >> (u64::BITS - HASH) << PLACE | place as u64
         };
         let mut keys: Vec<u64> = terms.iter().enumerate().map(key).collect();
@@ -38,8 +44,9 @@ pub fn rare_first(terms: &mut Vec<Term>) {
         *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
     }
     // What a number does not hold; and hashes that begin alike.
-    if !terms.is_sorted_by_key(|term| (term.df, term.hash)) {
-        terms.sort_unstable_by_key(|term| (term.df, term.hash));
+    let order = |term: &T| (of(term).df, of(term).hash);
+    if !terms.is_sorted_by_key(order) {
+        terms.sort_unstable_by_key(order);
     }
 }
 

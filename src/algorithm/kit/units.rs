@@ -1,10 +1,9 @@
 //! What a vector of a document is made of: words, or, for Han, single characters or pairs of neighbouring ones.
 
-use super::prefix::Term;
 use crate::algorithm::contract::Features;
-use crate::corpus::CorpusStats;
+use crate::corpus::{CorpusStats, TermTable};
 use crate::hash::{combine, hash64};
-use crate::text::{Analysis, Token};
+use crate::text::{Analysis, Frequency, Token};
 
 /// The names of the kinds of units, as a parameter takes them.
 pub const UNITS: &[&str] = &["word", "hanzi", "han_bigram"];
@@ -18,42 +17,61 @@ pub struct Units {
     pub han_only: bool,
 }
 
+/// A unit of a document.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Its hash.
+    pub hash: u64,
+    /// How often it stands in the document.
+    pub count: u32,
+    /// What is known of it in the corpus.
+    pub frequency: Frequency,
+}
+
 /// Keeps the hashes of units apart from those of other features; each kind has its own besides.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
     /// The units whose document frequencies the first pass has to count; none for words, which are counted anyway.
     pub fn features(self) -> Option<Box<dyn Features>> {
-        (self.name != "word" || self.han_only).then(|| Box::new(self) as Box<dyn Features>)
+        (!self.are_words()).then(|| Box::new(self) as Box<dyn Features>)
     }
 
-    /// The distinct units of a document with their number of occurrences as weights, and their document frequencies.
-    pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Term> {
-        if self.features().is_none() {
+    /// Whether the units are words.
+    pub fn are_words(self) -> bool {
+        self.name == "word" && !self.han_only
+    }
+
+    /// The table that has the units of all documents.
+    pub fn table(self, stats: &CorpusStats) -> &TermTable {
+        if self.are_words() { &stats.words } else { &stats.features }
+    }
+
+    /// The distinct units of a document.
+    pub fn count(self, document: &Analysis<'_>, stats: &CorpusStats) -> Vec<Unit> {
+        if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
             // Room for all at once: see `allocator.rs`.
-            let mut terms = Vec::with_capacity(document.counted().len());
-            terms.extend(counted.map(|(one, frequency)| Term {
-                hash: one.word.hash,
-                weight: one.tf.into(),
-                df: frequency.df,
-            }));
-            return terms;
+            let mut units = Vec::with_capacity(document.counted().len());
+            units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
+            return units;
         }
-        let mut units = Vec::new();
-        self.of(document, &mut units);
-        units.sort_unstable();
-        let mut terms: Vec<Term> =
-            units.chunk_by(|a, b| a == b).map(|run| Term { hash: run[0], weight: run.len() as f64, df: 1 }).collect();
-        units.dedup();
-        let mut next = terms.iter_mut();
-        stats.feature_df_of_many(units.iter().copied(), |df| {
-            if let Some(term) = next.next() {
-                term.df = df;
+        let mut hashes = Vec::new();
+        self.of(document, &mut hashes);
+        hashes.sort_unstable();
+        let mut units: Vec<Unit> = hashes
+            .chunk_by(|a, b| a == b)
+            .map(|run| Unit { hash: run[0], count: run.len() as u32, frequency: Frequency::UNKNOWN })
+            .collect();
+        hashes.dedup();
+        let mut next = units.iter_mut();
+        stats.features_of_many(hashes.iter().copied(), |frequency| {
+            if let Some(unit) = next.next() {
+                unit.frequency = frequency;
             }
         });
-        terms
+        units
     }
 }
 
@@ -105,7 +123,7 @@ mod tests {
             let mut all: Vec<f64> = Units { name, han_only }
                 .count(&document, &CorpusStats::none())
                 .iter()
-                .map(|term| term.weight)
+                .map(|unit| f64::from(unit.count))
                 .collect();
             all.sort_by(f64::total_cmp);
             all
