@@ -7,6 +7,7 @@ mod stats;
 mod stretches;
 mod table;
 mod table_parts;
+mod term_file;
 
 pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
 #[cfg(test)]

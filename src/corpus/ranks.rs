@@ -14,7 +14,8 @@ use std::path::Path;
 
 use memmap2::Mmap;
 
-use super::stretches::{STRETCH, Spread, by_stretches, map, nameless};
+use super::stretches::{STRETCH, Spread, by_stretches};
+use super::term_file::{map, nameless};
 use crate::error::{Error, Result};
 
 /// Bytes of a rank: for 10^12 terms.

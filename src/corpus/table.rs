@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use memmap2::Mmap;
 
 use super::ranks::{Dfs, Ranks};
-use super::stretches::{Spread, by_stretches, map, nameless};
+use super::stretches::{Spread, by_stretches};
+use super::term_file::{map, nameless};
 use crate::cpu::ask_for;
 use crate::error::{Error, Result};
 use crate::text::Frequency;

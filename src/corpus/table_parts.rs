@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::stretches::{Spread, nameless};
+use super::stretches::Spread;
 use super::table::{TermTable, check_counts, record};
+use super::term_file::nameless;
 use crate::error::{Error, Result};
 
 /// How often a thread that waits for its turn looks whether the work is to stop.
