@@ -309,6 +309,20 @@ mod tests {
         assert_eq!(stated(&weighing, &out[1..5]).len(), 0);
     }
 
+    /// What is damaged is read to some end, without a panic.
+    #[test]
+    fn any_numbers_are_read() {
+        let stats = counted(9, 99, &[("rare", 2, 2), ("common", 7, 70)]);
+        let weighing = Weighing { sublinear: true, idf: Some(idf(&stats)), head: 0.1, units: WORDS, stats: &stats };
+        for seed in 0..500 {
+            let numbers: Vec<u64> = (0..seed % 40).map(|at| splitmix64(seed, at) << (seed % 64)).collect();
+            let other: Vec<u64> = numbers.iter().map(|number| !number).collect();
+            assert!(weighing.terms(&numbers).is_none_or(|terms| terms.count() <= 2 * 8 * numbers.len()));
+            _ = weighing.compare(&numbers, &other, 0.5);
+            _ = weighing.surplus(&other, &numbers);
+        }
+    }
+
     /// Any occurrences, ranks and factors: the weights come back as Float32 has them, and so do the occurrences.
     #[test]
     fn weights_and_occurrences_come_back() {
