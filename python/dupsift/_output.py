@@ -85,7 +85,8 @@ class Pairs(Output):
     def clusters(self, algorithm: str | None = None) -> Table:
         """The clusters that one algorithm makes, a row a document; of all of them, with a column ``algorithm``, where none is named.
 
-        Columns: id, cluster (the id of its best document), cluster_size, is_representative, similarity, doc.
+        Columns: id, cluster_id (the id of its best document), cluster_size, is_representative,
+        similarity_to_representative, doc.
         ValueError for a name that the run does not have.
         """
         return self._tables("clusters", algorithm)

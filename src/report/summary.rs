@@ -33,7 +33,8 @@ pub fn summary(report: &RunReport, out: &Path) -> String {
             if written.whole > 0 { format!(", {} of them unchanged", thousands(written.whole)) } else { String::new() };
         text += &format!("\n{folder}/: {rows} in {files}{whole}");
     }
-    let pairs = out.join("pairs").join("**").join("*.parquet");
+    // The folder, not its files: so the column `algorithm` is there, which is in their names.
+    let pairs = out.join("pairs");
     text += &format!("\noutput: {}\n", out.display());
     text + &format!("in Python: import polars as pl; pl.scan_parquet({:?})\n", pairs.display().to_string())
 }
@@ -257,7 +258,7 @@ mod tests {
             minhash_loose: a table scheme
 
             output: out/mixed
-            in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs/**/*.parquet")
+            in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs")
         "#]]
         .assert_eq(&summary(&report(), Path::new("out/mixed")));
     }
