@@ -153,10 +153,15 @@ impl Finished {
     /// [`Error::Usage`] for a later night of an index.
     pub fn is_of_its_corpus(&self) -> Result<()> {
         let Some(index) = self.report.index.as_ref().filter(|index| index.first_doc > 0) else { return Ok(()) };
+        // To a reference nothing is added; the index that it was made is gone.
+        let against = if index.generation == index.read_generation {
+            format!("a {}", opt("reference"))
+        } else {
+            format!("the index {}", index.folder)
+        };
         Err(Error::usage(format!(
-            "{} was matched against the index {}: its tables name documents that are not in its corpus; expected an output of a run without {} or of the first one with it",
+            "{} was matched against {against}: its tables name documents that are not in its corpus, and removed/ says for which document each one goes; expected an output of a run without {} or of the first one with it",
             self.dir.display(),
-            index.folder,
             opt("index")
         )))
     }

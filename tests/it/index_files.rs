@@ -329,7 +329,7 @@ fn what_looks_at_a_corpus_refuses_a_later_night() {
     let id = &place.docs[1][0].id;
     let refused = |command: &[&str]| {
         let ran = Ran::of(program().args(command).output().unwrap()).ends_with(2);
-        ran.says(&["was matched against the index", "of the first one with it"]);
+        ran.says(&["was matched against the index", "removed/ says for which", "of the first one with it"]);
     };
     refused(&["report", out.to_str().unwrap()]);
     refused(&["explain", out.to_str().unwrap(), id, id]);
