@@ -107,9 +107,9 @@ pub struct ExplainArguments {
     /// One document: its id, or FILE#ROW
     #[arg(value_name = "ID_A")]
     pub a: String,
-    /// The other one
+    /// The other one; without it the one that ID_A goes for, or is most alike
     #[arg(value_name = "ID_B")]
-    pub b: String,
+    pub b: Option<String>,
     /// ID_A and ID_B are document numbers, the columns doc of the tables
     #[arg(long)]
     pub docs: bool,

@@ -1,4 +1,4 @@
-//! `dupsift explain`: why two documents of a finished run are a pair, or none.
+//! `dupsift explain`: why two documents of a finished run are a pair, or none; or why one goes.
 
 use std::io::{self, IsTerminal};
 
@@ -23,7 +23,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let cancel = cancel_on_signal()?;
     let finished = Finished::open(&arguments.dir)?;
     let options = finished.options(&settings)?;
-    let asked = [arguments.a, arguments.b];
+    let asked: Vec<String> = std::iter::once(arguments.a).chain(arguments.b).collect();
     let explained = study::explain(&finished, &options, &asked, arguments.docs, &progress, &cancel)?;
     let screen = screen(arguments.full);
     let printed = if arguments.json {

@@ -2,6 +2,7 @@
 
 use super::batch::Named;
 use crate::index::Index;
+use crate::job::run::Finish;
 use crate::options::RunOptions;
 
 /// The name of the rows of exact copies; no algorithm can be called so.
@@ -9,6 +10,7 @@ pub const COPIES: &str = "+copies";
 
 /// The least documents that table schemes are made for, where the user says nothing, and how many times those of the first night.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
+
 /// A night that is to be matched.
 pub struct Job<'j> {
     /// The index, and what it consists of before the night.
@@ -21,4 +23,6 @@ pub struct Job<'j> {
     pub batch: Named,
     /// Whether the night becomes a part of the index.
     pub appends: bool,
+    /// What is made of the result.
+    pub finish: &'j Finish<'j>,
 }

@@ -85,6 +85,18 @@ impl<'i> Joining<'i> {
         }
     }
 
+    /// Makes guests of these documents, as a night that met them does.
+    ///
+    /// # Errors
+    /// A damaged index; a full disk.
+    pub fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
+        if met.count() > 0 {
+            let met = self.copy_out(engine, manifest, met)?;
+            self.met.get_or_init(|| met);
+        }
+        Ok(())
+    }
+
     /// Adds the documents that removed ones were removed for.
     fn add_kept(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
         let numbers = numbers(engine, met)?;

@@ -12,6 +12,7 @@
 //!
 //! The first such run makes the index: it counts and learns, and its signatures are those under frozen counts too (`frozen`).
 
+mod again;
 mod append;
 mod batch;
 mod drift;
@@ -28,6 +29,7 @@ pub mod upkeep;
 
 use std::sync::atomic::AtomicBool;
 
+pub use again::Again;
 pub use batch::accept;
 use night::matched;
 use reference::Reference;

@@ -65,16 +65,12 @@ pub fn matched(
     }
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
-        let job = Job { index: &index, options: &options, documents_planned, batch: named, appends };
+        let job = Job { index: &index, options: &options, documents_planned, batch: named, appends, finish };
         let attempt =
             |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
                 corpus_files::check(engine, reader)?;
                 let (report, manifest) = attempt(engine, reader, stage, bad, products, &job)?;
                 next.replace(Some(manifest).filter(|_| appends));
-                // Pages that show texts go by numbers of documents, which are those of the index from the second night on.
-                if options.report && report.index.as_ref().is_some_and(|index| index.first_doc == 0) {
-                    return finish(engine, reader, stage, report);
-                }
                 Ok(report)
             };
         let before =
@@ -184,7 +180,7 @@ fn once(
     let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids };
     let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
     record(engine, stage, job, (&mut report, &mut manifest), &reader, joining)?;
-    Ok((report, manifest))
+    Ok(((job.finish)(engine, &reader, stage, report)?, manifest))
 }
 
 /// The statistics and models that signatures are made by, of another run or of the index; none for the run that counts them.

@@ -191,9 +191,15 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     Ok(count)
 }
 
-/// The numbers of the documents with these ids, as ranges.
-fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> Result<Vec<[u64; 2]>> {
-    let (mut found, mut left) = (Vec::new(), ids.clone());
+/// Hands on each document that brought a text, with its id.
+///
+/// # Errors
+/// A damaged file; what `each` returns.
+pub(super) fn each_id(
+    index: &Index,
+    manifest: &Manifest,
+    each: &mut dyn FnMut(u64, &str) -> Result<()>,
+) -> Result<()> {
     for night in &manifest.batches {
         for part in &night.parts {
             let path = index.folder(BATCHES, &night.folder).join(&part.file.name);
@@ -205,16 +211,27 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
                 let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
                 for row in 0..batch.num_rows() {
                     let is_there = hashes.is_some_and(|hashes| hashes.is_valid(row));
-                    let id = spelled.is_valid(row).then(|| spelled.value(row));
-                    if let Some(id) = id.filter(|id| is_there && ids.contains(*id)) {
-                        left.remove(id);
-                        found.push([doc, doc + 1]);
+                    if is_there && spelled.is_valid(row) {
+                        each(doc, spelled.value(row))?;
                     }
                     doc += 1;
                 }
             }
         }
     }
+    Ok(())
+}
+
+/// The numbers of the documents with these ids, as ranges.
+fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> Result<Vec<[u64; 2]>> {
+    let (mut found, mut left) = (Vec::new(), ids.clone());
+    each_id(index, manifest, &mut |doc, id| {
+        if ids.contains(id) {
+            left.remove(id);
+            found.push([doc, doc + 1]);
+        }
+        Ok(())
+    })?;
     match left.first() {
         None => Ok(found),
         Some(missing) => Err(Error::usage(format!(

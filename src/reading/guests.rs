@@ -65,6 +65,11 @@ impl Guests {
         self.numbers.binary_search(&number).ok().map(|guest| self.first + guest as u64)
     }
 
+    /// The document with that number in the index: a guest, or one of the corpus; none where it takes no part.
+    pub fn here(&self, number: u64) -> Option<u64> {
+        number.checked_sub(self.next_doc).map_or_else(|| self.place(number), |own| Some(self.base + own))
+    }
+
     /// The first guest with that number in the index or a larger one.
     pub fn first_from(&self, number: u64) -> u64 {
         self.first + self.numbers.partition_point(|&known| known < number) as u64

@@ -102,6 +102,12 @@ impl<'r> Reader<'r> {
         self.guests.as_ref().map_or(doc, |guests| guests.number(doc))
     }
 
+    /// The document that has this number in tables; none where it takes no part.
+    pub fn document(&self, number: u64) -> Option<u64> {
+        let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(number));
+        here.filter(|&doc| doc < self.documents())
+    }
+
     /// Whether both are documents of an index: what they are to each other was told before.
     #[inline]
     pub fn are_old(&self, a: u64, b: u64) -> bool {

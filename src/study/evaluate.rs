@@ -53,6 +53,7 @@ pub fn evaluate(
     check_resources(options)?;
     let truth = truth.to_vec();
     let files = heard(cancel, move || TruthFiles::find(&truth))?;
+    finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
     let stage = Stage::begin(&finished.dir().join("evaluation"), true, None)?;
     let report = work_again(options, &inputs.source, progress, cancel, |engine, reader| {

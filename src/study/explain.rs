@@ -7,21 +7,21 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use super::copy_groups::{self, CopyGroup};
+use super::explained_documents::{At, both, ids_of, partner, removals, text_of};
 use super::explanation::*;
 use super::fate;
 use super::finished::Finished;
-use super::seek::seek;
+use super::seek::{Seeking, seek};
 use super::verdicts::{Groups, Said, algorithm};
 use super::windows;
 use crate::algorithm::Corpus;
-use crate::batch::{Documents, FoundRemoval, REMOVAL_LOOK_UP_COLUMNS, removals_of};
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{RowFilter, TableReader, Want};
 use crate::job::check::check_resources;
-use crate::job::read_back;
+use crate::job::read_back::{self, Frozen};
 use crate::measure::{contained, write_contents};
+use crate::nights::Again;
 use crate::options::RunOptions;
 use crate::reading::again::work_again;
 use crate::reading::document::View;
@@ -33,44 +33,76 @@ use crate::stage::recipe::{Chosen, Recipe};
 use crate::stage::remove_if::{RemoveIf, Stays};
 use crate::text::Analysis;
 
-/// Explains two documents of the run, named by ids, or by their numbers.
+/// Explains two documents of the run, named by ids, or by their numbers; of one that is named alone, why it goes for the document that
+/// it goes for, or else why it is a pair with the most similar one.
 ///
 /// # Errors
-/// Documents that are not there, ids that several have, a corpus or statistics that are not those of the run any more.
+/// Documents that are not there, ids that several have, a corpus, statistics or an index that are not those of the run any more.
 pub fn explain(
     finished: &Finished,
     options: &RunOptions,
-    asked: &[String; 2],
+    asked: &[String],
     by_number: bool,
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<Explanation> {
     check_resources(options)?;
+    let again = finished.later_night().map(Again::open).transpose()?;
+    let again = again.as_ref();
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {
         let running = engine.clock.stage("find documents");
-        let docs = seek(engine, reader, asked, by_number)?;
-        reader.scopes.begin(engine, &options.recipe, reader.documents())?;
+        let seeking = Seeking { engine, reader, first_doc: finished.first_doc(), again };
+        let docs = seek(seeking, asked, by_number)?;
+        let (docs, note) = match docs[..] {
+            [a, b] => ([a, b], None),
+            _ => partner(engine, finished, docs[0])?,
+        };
         running.end(reader.documents(), 2, 0);
-        let stats = read_back::statistics(engine, reader, finished.of())?;
-        let corpus = Corpus::new(read_back::documents_planned(finished.of()), &stats);
-        let models = read_back::models(reader, finished.of(), &corpus)?;
-        let bound = options.recipe.bind(&corpus, &models)?;
-        let groups = groups(finished, &bound, docs)?;
-        let mut told: Option<LookedUp> = None;
-        let view = View::after_count(engine, reader, None, &stats);
-        let running = engine.clock.stage("look at both");
-        both(engine, reader, &view, docs, |first, second| {
-            let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups };
-            told = Some(tell(reader, &view, docs, [first, second], signing)?);
-            Ok(())
-        })?;
-        running.end(2, 2, 0);
-        let told = told.ok_or_else(|| Error::usage("the documents cannot be read any more"))?;
-        // One step over two texts may end before the next look at the flag.
-        engine.go_on()?;
-        put_together(engine, reader, finished, told, (&bound, groups, &view))
+        let mut explained = match again {
+            Some(again) => again.joined(engine, reader, docs, |joined| explain_both(engine, joined, finished, docs, Some(again))),
+            None => explain_both(engine, reader, finished, docs, None),
+        }?;
+        explained.notes.extend(note);
+        Ok(explained)
     })
+}
+
+/// Explains the documents with these numbers.
+fn explain_both(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    numbers: [u64; 2],
+    again: Option<&Again<'_>>,
+) -> Result<Explanation> {
+    let gone = || Error::usage("the documents cannot be read any more");
+    let [Some(a), Some(b)] = numbers.map(|number| reader.document(number)) else { return Err(gone()) };
+    let docs = [a, b];
+    reader.scopes.begin(engine, &reader.options.recipe, reader.documents())?;
+    let frozen = again.map(|again| again.statistics(engine, reader)).transpose()?;
+    let known = match frozen {
+        Some(Frozen { stats, models, report, .. }) => (stats, Some(models), report.documents_planned),
+        None => (read_back::statistics(engine, reader, finished.of())?, None, read_back::documents_planned(finished.of())),
+    };
+    let (stats, models, planned) = known;
+    let corpus = Corpus::new(planned, &stats);
+    let models = models.map_or_else(|| read_back::models(reader, finished.of(), &corpus), Ok)?;
+    let bound = reader.options.recipe.bind(&corpus, &models)?;
+    let groups = groups(finished, &bound, numbers)?;
+    let mut told: Option<LookedUp> = None;
+    let view = View::after_count(engine, reader, None, &stats);
+    let running = engine.clock.stage("look at both");
+    both(engine, reader, &view, docs, |first, second| {
+        let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again };
+        told = Some(tell(reader, &view, docs, [first, second], signing)?);
+        Ok(())
+    })?;
+    running.end(2, 2, 0);
+    let told = told.ok_or_else(gone)?;
+    // One step over two texts may end before the next look at the flag.
+    engine.go_on()?;
+    put_together(engine, reader, finished, told, (&bound, groups, &view, again))
 }
 
 /// The copies of the two documents, where there are any in the corpus. Of the methods of the run one is asked that folds copies
@@ -101,6 +133,7 @@ struct Signing<'s> {
     models: &'s [Vec<u64>],
     bound: &'s [Bound<'s>],
     groups: Option<[CopyGroup; 2]>,
+    again: Option<&'s Again<'s>>,
 }
 
 /// Signs the two documents, the smaller number first, and looks at them; `docs` are their numbers in the order asked.
@@ -111,7 +144,7 @@ fn tell(
     [first, second]: [At<'_>; 2],
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
-    let Signing { corpus, models, bound, groups } = signing;
+    let Signing { corpus, models, bound, groups, again } = signing;
     // Signatures may depend on how often the counts hold a text.
     let times = |doc: u64| {
         let group =
@@ -135,10 +168,11 @@ fn tell(
     let looks = looks(&reader.options.recipe, (corpus, models), bound, [low, high], &analyses);
     let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
     let swap = docs[0] > docs[1];
-    let mut documents = [explained(reader, first, &analyses[0]), explained(reader, second, &analyses[1])];
+    let mut documents = [explained(reader, first, &analyses[0], again), explained(reader, second, &analyses[1], again)];
     let [x, y] = &analyses;
     let measures = if swap { measures(likeness(y, x)) } else { measures(likeness(x, y)) };
-    documents.sort_by_key(|document| document.doc != docs[0]);
+    let asked_first = reader.number(docs[0]);
+    documents.sort_by_key(|document| document.doc != asked_first);
     let mut contained = contained_in(reader.options.remove_if, same, [x, y]);
     if swap {
         contained.reverse();
@@ -146,68 +180,25 @@ fn tell(
     Ok(LookedUp { documents, same, looks, measures, contained, swap })
 }
 
-fn explained(reader: &Reader<'_>, (batch, row): At<'_>, analysis: &Analysis<'_>) -> ExplainedDocument {
-    let doc = batch.doc(row);
-    let (file, file_row) = reader.source.locate(doc);
+fn explained(reader: &Reader<'_>, (batch, row): At<'_>, analysis: &Analysis<'_>, again: Option<&Again<'_>>) -> ExplainedDocument {
+    let (place, doc) = (batch.doc(row), reader.number(batch.doc(row)));
+    let (file, file_row) = match again.filter(|_| place < reader.base) {
+        Some(again) => again.place(doc),
+        None => {
+            let (file, row) = reader.source.locate(place);
+            (file.label.clone(), row)
+        }
+    };
     ExplainedDocument {
-        id: batch.id(row).map_or_else(|| reader.source.name_of(doc), |id| id.to_string()),
+        id: batch.id(row).map_or_else(|| reader.source.name_of(place), |id| id.to_string()),
         doc,
-        file: file.label.clone(),
+        file,
         row: file_row,
         characters: analysis.characters(),
         words: analysis.words().len() as u64,
         removed: None,
         text: analysis.raw().to_string(),
     }
-}
-
-/// One row of a batch.
-type At<'b> = (&'b Documents, usize);
-
-/// Reads the two documents and hands them on together, the smaller number first.
-fn both(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    view: &View<'_>,
-    docs: [u64; 2],
-    then: impl FnOnce(At<'_>, At<'_>) -> Result<()>,
-) -> Result<()> {
-    let mut sorted = docs;
-    sorted.sort_unstable();
-    let filter = RowFilter::Docs(sorted.as_slice().into());
-    let want = Want { id: true, rows: Some(filter), ..view.want() };
-    let batches = reader.read(
-        engine,
-        "read documents",
-        &want,
-        || Ok(Vec::new()),
-        |batches: &mut Vec<Documents>, batch| {
-            batches.push(batch.clone());
-            Ok(())
-        },
-        Ok,
-    )?;
-    let batches: Vec<Documents> = batches.into_iter().flatten().collect();
-    let place = |doc: u64| {
-        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
-        rows.into_iter().find(|(batch, row)| batch.doc(*row) == doc)
-    };
-    match (place(sorted[0]), place(sorted[1])) {
-        (Some(first), Some(second)) => then(first, second),
-        _ => Ok(()),
-    }
-}
-
-fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
-    let why = match batch.text(row).text() {
-        Ok(text) => return Ok(text),
-        Err(why) => why,
-    };
-    let doc = batch.doc(row);
-    Err(Error::usage(format!(
-        "document {doc} ({}) took no part in the run: {why}; see rejected/",
-        reader.source.name_of(doc)
-    )))
 }
 
 /// What each algorithm says.
@@ -236,7 +227,7 @@ fn put_together(
     reader: &Reader<'_>,
     finished: &Finished,
     told: LookedUp,
-    (bound, groups, view): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>),
+    (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
 ) -> Result<Explanation> {
     let LookedUp { mut documents, same, mut looks, measures, contained, swap } = told;
     let docs = [documents[0].doc, documents[1].doc];
@@ -244,9 +235,10 @@ fn put_together(
     let recipe = &reader.options.recipe;
     let said = read_tables(engine, reader, finished, docs, same, &mut looks, (bound, groups, view))?;
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
-    let mut ids: BTreeMap<u64, String> = ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect())?;
+    let mut ids: BTreeMap<u64, String> = ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| reader.source.name_of(doc));
+    let named = |doc: u64| reader.document(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
+    let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
     for document in &mut documents {
         let removal = removals.iter().find(|removal| removal.doc == document.doc);
         document.removed = removal.map(|removal| ExplainedRemoval {
@@ -298,7 +290,9 @@ fn read_tables(
     for (bound, look) in bound.iter().zip(looks) {
         let groups = groups.filter(|_| !bound.equal_keys_are_pairs());
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: reader.options.max_group })?;
-        if let Some(windows) = look.windows.as_ref().filter(|_| !same && one.is_silent()) {
+        // Of a later night others of the window are in the index.
+        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && reader.guests.is_none());
+        if let Some(windows) = windows {
             look.cut = windows.why_not_compared(bound, &windows::count(engine, reader, bound, view, &windows.keys)?);
         }
         said.push(one);
@@ -317,44 +311,6 @@ fn notes(reader: &Reader<'_>, finished: &Finished) -> Vec<String> {
         ));
     }
     notes
-}
-
-fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
-    let path = finished.dir().join("removed/part-00000.parquet");
-    let mut found = Vec::new();
-    if finished.report.removal.is_none() {
-        return Ok(found);
-    }
-    for batch in TableReader::open(&path, &REMOVAL_LOOK_UP_COLUMNS)? {
-        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| Error::BadFile {
-            path: path.clone(),
-            why: "a column is of another type; expected a table as dupsift writes it".into(),
-        })?);
-    }
-    Ok(found)
-}
-
-/// The ids of other documents, of those that have one.
-fn ids_of(engine: &Engine<'_>, reader: &Reader<'_>, mut docs: Vec<u64>) -> Result<BTreeMap<u64, String>> {
-    docs.sort_unstable();
-    docs.dedup();
-    if docs.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
-    let ids = reader.read(
-        engine,
-        "read ids",
-        &want,
-        || Ok(Vec::new()),
-        |ids, batch| {
-            let of = |row: usize| Some((batch.doc(row), batch.id(row)?.to_string()));
-            ids.extend((0..batch.len()).filter_map(of));
-            Ok(())
-        },
-        Ok,
-    )?;
-    Ok(ids.into_iter().flatten().collect())
 }
 
 /// How much of each of two texts stands in the other, and why it may not go for it.

@@ -12,6 +12,7 @@ use crate::batch::{
 };
 use crate::engine::heard::heard;
 use crate::error::{Error, Result};
+use crate::index::IndexReport;
 use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
 use crate::job::RunReport;
 use crate::job::read_back::Of;
@@ -147,12 +148,22 @@ impl Finished {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
+    /// What the run says of its index, where its tables name documents that came before its corpus.
+    pub fn later_night(&self) -> Option<&IndexReport> {
+        self.report.index.as_ref().filter(|index| index.first_doc > 0)
+    }
+
+    /// The number that the tables have for the first document of the corpus.
+    pub fn first_doc(&self) -> u64 {
+        self.later_night().map_or(0, |index| index.first_doc)
+    }
+
     /// Checks that its tables name documents of its corpus alone.
     ///
     /// # Errors
     /// [`Error::Usage`] for a later night of an index.
     pub fn is_of_its_corpus(&self) -> Result<()> {
-        let Some(index) = self.report.index.as_ref().filter(|index| index.first_doc > 0) else { return Ok(()) };
+        let Some(index) = self.later_night() else { return Ok(()) };
         // To a reference nothing is added; the index that it was made is gone.
         let against = if index.generation == index.read_generation {
             format!("a {}", opt("reference"))
@@ -171,7 +182,6 @@ impl Finished {
     /// # Errors
     /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did; a request to stop.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
-        self.is_of_its_corpus()?;
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
                 "{} is of a run over standard input, whose texts are gone; expected an output of a run over files",

@@ -11,6 +11,7 @@ mod evaluate;
 mod evaluated_clusters;
 mod evaluation_report;
 mod explain;
+mod explained_documents;
 mod explained_rows;
 mod explanation;
 mod fate;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::finished::Finished;
-use super::review::{Review, review};
+use super::review::{Read, Review, review};
 use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
@@ -15,9 +15,11 @@ use crate::io::unfinished::publish;
 use crate::io::{Stage, Unfinished};
 use crate::job::check::check_resources;
 use crate::job::run_report::RunReport;
+use crate::nights::Again;
 use crate::options::RunOptions;
 use crate::reading::again::work_again;
 use crate::reading::reader::Reader;
+use crate::shuffle::AtomicBits;
 
 /// The name of the page in the output folder.
 pub const PAGE: &str = "report.html";
@@ -46,7 +48,7 @@ pub(super) fn write(
     }
     let running = engine.clock.stage("report");
     let finished = Finished::new(stage.path(), report.clone());
-    let seen = review(&finished, Some((engine, reader)), engine.dir, &|| engine.go_on())?;
+    let seen = review(&finished, Some(Read::whole(engine, reader)), engine.dir, &|| engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
     // The page is made of the record as it is written, so that it can be made again from that.
     report.stages = engine.clock.stages();
@@ -67,7 +69,6 @@ pub fn write_again(
     cancel: &AtomicBool,
     page: &Page<'_>,
 ) -> Result<Option<String>> {
-    finished.is_of_its_corpus()?;
     if let Ok(options) = &options {
         check_resources(options)?;
     }
@@ -79,9 +80,17 @@ pub fn write_again(
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     let with_texts = options.and_then(|options| {
+        let again = finished.later_night().map(Again::open).transpose()?;
         let inputs = finished.corpus(&options, cancel)?;
-        work_again(&options, &inputs.source, progress, cancel, |engine, reader| {
-            review(finished, Some((engine, reader)), engine.dir, &go_on)
+        work_again(&options, &inputs.source, progress, cancel, |engine, reader| match &again {
+            Some(again) => {
+                let earlier = earlier(finished, engine)?;
+                again.joined(engine, reader, earlier.iter().map(|doc| doc as u64), |joined| {
+                    let corpus = Read { engine, reader: joined, is_hidden: &|doc| again.is_forgotten(doc) };
+                    review(finished, Some(corpus), engine.dir, &go_on)
+                })
+            }
+            None => review(finished, Some(Read::whole(engine, reader)), engine.dir, &go_on),
         })
     });
     let seen = match with_texts {
@@ -102,4 +111,32 @@ pub fn write_again(
     publish(|| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)))?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
     Ok(seen.no_texts)
+}
+
+/// The documents of an index that the tables of a later night name.
+fn earlier(finished: &Finished, engine: &Engine<'_>) -> Result<AtomicBits> {
+    let first_doc = finished.first_doc();
+    let named = AtomicBits::new(engine.dir, "earlier", first_doc as usize)?;
+    let note = |doc: u64| {
+        if doc < first_doc {
+            named.set(doc as usize);
+        }
+    };
+    for one in &finished.report.algorithms {
+        for pair in finished.pairs(&one.label)? {
+            let pair = pair?;
+            [pair.a, pair.b].into_iter().for_each(note);
+        }
+        engine.go_on()?;
+        for document in finished.clusters(&one.label)? {
+            note(document?.doc);
+        }
+        engine.go_on()?;
+    }
+    if finished.report.removal.is_some() {
+        for removal in finished.removals()? {
+            note(removal?.kept);
+        }
+    }
+    Ok(named)
 }

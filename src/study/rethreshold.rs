@@ -81,6 +81,7 @@ pub fn rethreshold(
         let threshold = thresholds.iter().find(|(label, _)| *label == one.label).map(|(_, threshold)| *threshold);
         known.push(Links::read(finished, one, threshold, options.max_group)?);
     }
+    finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {
         let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);

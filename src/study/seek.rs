@@ -3,6 +3,7 @@
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::io::Want;
+use crate::nights::Again;
 use crate::number::thousands;
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
@@ -30,28 +31,58 @@ impl Found {
     }
 }
 
-/// The numbers of two documents.
-///
-/// # Errors
-/// [`Error::Usage`] for what names no document, or several, or twice the same.
-pub fn seek(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String; 2], by_number: bool) -> Result<[u64; 2]> {
-    let docs = if by_number {
-        [number(reader, &typed[0])?, number(reader, &typed[1])?]
-    } else {
-        let [a, b] = with_ids(engine, reader, typed)?;
-        [choose(engine, reader, &typed[0], &a)?, choose(engine, reader, &typed[1], &b)?]
-    };
-    if docs[0] == docs[1] {
-        return Err(Error::usage(format!(
-            "{:?} and {:?} are one document, number {}; expected two",
-            typed[0], typed[1], docs[0]
-        )));
-    }
-    Ok(docs)
+/// Where documents are looked for.
+#[derive(Clone, Copy)]
+pub struct Seeking<'s> {
+    /// What reads.
+    pub engine: &'s Engine<'s>,
+    /// The corpus of the run alone.
+    pub reader: &'s Reader<'s>,
+    /// The number of its first document in the tables.
+    pub first_doc: u64,
+    /// Of a later night: what came before it.
+    pub again: Option<&'s Again<'s>>,
 }
 
-fn number(reader: &Reader<'_>, typed: &str) -> Result<u64> {
-    let documents = reader.documents();
+/// The numbers, as the tables have them, of one document or of two.
+///
+/// # Errors
+/// [`Error::Usage`] for what names no document, or several, or twice the same, or none of the run's own corpus.
+pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
+    let docs: Vec<u64> = if by_number {
+        typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
+    } else {
+        let found = with_ids(at.engine, at.reader, typed)?;
+        typed.iter().zip(&found).map(|(typed, found)| choose(at, typed, found)).collect::<Result<_>>()?
+    };
+    let docs = if docs.len() == 2 && docs[0] == docs[1] { vec![docs[0], namesake(at, typed, docs[0], by_number)?] } else { docs };
+    if docs.iter().all(|&doc| doc < at.first_doc) {
+        return Err(Error::usage(format!(
+            "{} came before the night; expected at least one document of the night itself",
+            typed.iter().map(|typed| format!("{typed:?}")).collect::<Vec<_>>().join(" and ")
+        )));
+    }
+    match docs.iter().find(|&&doc| at.again.is_some_and(|again| doc < at.first_doc && again.is_forgotten(doc))) {
+        Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
+        None => Ok(docs),
+    }
+}
+
+/// The other document that was typed alike: a page that came in an earlier night, too.
+fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
+    let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1]) {
+        Some(again) => again.with_id(at.engine, &typed[1])?,
+        None => Vec::new(),
+    };
+    match earlier[..] {
+        [] => Err(Error::usage(format!("{:?} and {:?} are one document, number {doc}; expected two", typed[0], typed[1]))),
+        [one] => Ok(one),
+        _ => Err(several(&typed[1], earlier.len() as u64, &earlier)),
+    }
+}
+
+fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
+    let documents = at.first_doc + at.reader.documents();
     typed.parse().ok().filter(|&doc| doc < documents).ok_or_else(|| {
         Error::wrong(
             opt("docs"),
@@ -61,12 +92,12 @@ fn number(reader: &Reader<'_>, typed: &str) -> Result<u64> {
 }
 
 /// Who has these ids, as they are printed.
-fn with_ids(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String; 2]) -> Result<[Found; 2]> {
+fn with_ids(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String]) -> Result<Vec<Found>> {
     let found = reader.read(
         engine,
         "find ids",
         &want(engine),
-        || Ok(<[Found; 2]>::default()),
+        || Ok(vec![Found::default(); typed.len()]),
         |found, batch| {
             for row in 0..batch.len() {
                 let Some(id) = batch.id(row) else { continue };
@@ -81,7 +112,7 @@ fn with_ids(engine: &Engine<'_>, reader: &Reader<'_>, typed: &[String; 2]) -> Re
         },
         Ok,
     )?;
-    let mut all = <[Found; 2]>::default();
+    let mut all = vec![Found::default(); typed.len()];
     found.iter().for_each(|found| all.iter_mut().zip(found).for_each(|(all, found)| all.merge(found)));
     Ok(all)
 }
@@ -90,21 +121,39 @@ fn want(engine: &Engine<'_>) -> Want {
     Want { text: false, id: true, batch_bytes: engine.budget.batch, ..Want::default() }
 }
 
-fn choose(engine: &Engine<'_>, reader: &Reader<'_>, typed: &str, found: &Found) -> Result<u64> {
+fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
     match (found.count, found.docs.first()) {
-        (1, Some(&doc)) => Ok(doc),
-        (0, _) | (_, None) => file_and_row(reader, typed).map_or_else(|| Err(unknown(engine, reader, typed)?), Ok),
+        (1, Some(&doc)) => Ok(at.first_doc + doc),
+        (0, _) | (_, None) => match file_and_row(at.reader, typed) {
+            Some(doc) => Ok(at.first_doc + doc),
+            None => earlier(at, typed),
+        },
         (count, _) => {
-            let docs: Vec<String> = found.docs.iter().map(u64::to_string).collect();
-            let more = if count > NAMED as u64 { ", ..." } else { "" };
-            Err(Error::usage(format!(
-                "{} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
-                thousands(count),
-                docs.join(", "),
-                docs = opt("docs")
-            )))
+            let docs: Vec<u64> = found.docs.iter().map(|doc| at.first_doc + doc).collect();
+            Err(several(typed, count, &docs))
         }
     }
+}
+
+/// A document of an earlier night.
+fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
+    let found = at.again.map(|again| again.with_id(at.engine, typed)).transpose()?.unwrap_or_default();
+    match found[..] {
+        [] => Err(unknown(at.engine, at.reader, typed)?),
+        [one] => Ok(one),
+        _ => Err(several(typed, found.len() as u64, &found)),
+    }
+}
+
+fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
+    let named: Vec<String> = docs.iter().take(NAMED).map(u64::to_string).collect();
+    let more = if count > NAMED as u64 { ", ..." } else { "" };
+    Error::usage(format!(
+        "{} documents have the id {typed:?}; name the one that is meant by its number, with {docs}: {}{more}",
+        thousands(count),
+        named.join(", "),
+        docs = opt("docs")
+    ))
 }
 
 /// The document that is called so where it has no id.

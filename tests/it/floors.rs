@@ -129,7 +129,9 @@ const RULES: &[Rule] = &[
     },
     Rule { rooms: &["reading"], may: &BELOW_READING, never: &["rayon", "clap", "indicatif", "pyo3"] },
     Rule { rooms: &["job"], may: &BELOW_JOB, never: &["clap", "indicatif", "pyo3"] },
-    Rule { rooms: &["study", "stream", "nights", "blocks"], may: &BELOW_STUDY, never: &["clap", "indicatif", "pyo3"] },
+    // The index has the texts of documents that a later night names.
+    Rule { rooms: &["study"], may: &with::<23, 24>(BELOW_STUDY, "nights"), never: &["clap", "indicatif", "pyo3"] },
+    Rule { rooms: &["stream", "nights", "blocks"], may: &BELOW_STUDY, never: &["clap", "indicatif", "pyo3"] },
     // Models and statistics of finished runs are read back by the study.
     Rule { rooms: &["pages"], may: &BELOW_PAGES, never: &["clap", "indicatif", "pyo3"] },
     Rule {

@@ -53,14 +53,19 @@ impl Crossing {
         (crossing, became)
     }
 
-    /// The input files of a run.
-    pub fn of_files(report: &RunReport) -> Files {
-        let places: Vec<(String, u64)> = report.inputs.iter().map(|file| (file.file.clone(), file.rows)).collect();
+    /// The input files of a run, whose first document stands at `base`. What stands before it is of earlier nights, or of a reference.
+    pub fn of_files(report: &RunReport, base: u64) -> Files {
+        let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
+            let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier nights)" };
+            (name.to_owned(), index.guests)
+        });
+        let mut ends: Vec<u64> = before.iter().map(|_| base).collect();
+        let files = report.inputs.iter().map(|file| (file.file.clone(), file.rows));
+        let places: Vec<(String, u64)> = before.into_iter().chain(files).collect();
         let (crossing, became) = Crossing::new(&places, "files");
-        let mut ends = Vec::with_capacity(places.len());
-        let mut end = 0;
-        for (_, rows) in &places {
-            end += rows;
+        let mut end = base;
+        for file in &report.inputs {
+            end += file.rows;
             ends.push(end);
         }
         Files { crossing, became, ends, last: Default::default() }
@@ -161,13 +166,14 @@ impl Group for Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::IndexReport;
     use crate::job::InputReport;
 
     #[test]
     fn pairs_within_and_across_files() {
         let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
         let inputs = vec![file("a", 2), file("none", 0), file("b", 3), file("c", 1)];
-        let mut files = Crossing::of_files(&RunReport { inputs, ..RunReport::default() });
+        let mut files = Crossing::of_files(&RunReport { inputs, ..RunReport::default() }, 0);
         [(0, 1), (0, 2), (1, 4), (3, 4), (2, 5)].into_iter().for_each(|(a, b)| files.add(a, b));
         (0..6).for_each(|doc| files.count_paired(doc));
         [4, 5].into_iter().for_each(|doc| files.count_removed(doc));
@@ -177,6 +183,20 @@ mod tests {
         assert_eq!(counts.paired, [2, 0, 3, 1]);
         assert_eq!([0, 1, 2, 3].map(|at| (counts.within(at), counts.across(at))), [(1, 2), (0, 0), (1, 3), (0, 1)]);
         assert_eq!((counts.between(2, 0), counts.between(3, 2)), (2, 1));
+    }
+
+    #[test]
+    fn what_a_night_met_stands_before_its_files() {
+        let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
+        let index = IndexReport { guests: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
+        let report =
+            RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };
+        let mut files = Crossing::of_files(&report, 100);
+        [(93, 100), (99, 104), (101, 102)].into_iter().for_each(|(a, b)| files.add(a, b));
+        let counts = files.crossing;
+        assert_eq!(counts.names, ["(earlier nights)", "a", "b"]);
+        assert_eq!(counts.documents, [7, 2, 3]);
+        assert_eq!((counts.between(0, 1), counts.between(0, 2), counts.between(1, 2)), (1, 1, 1));
     }
 
     #[test]

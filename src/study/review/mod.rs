@@ -9,6 +9,7 @@ mod clusters;
 mod crossing;
 mod held;
 mod lowest;
+mod places;
 mod removed;
 mod shown;
 mod sources;
@@ -38,6 +39,7 @@ use crate::stage::preset::{PRESETS, Preset};
 use crate::stage::recipe::Recipe;
 use crate::stage::remove_if::{Bounds, RemoveIf};
 use crossing::{Files, Group};
+use places::Places;
 use sources::Sources;
 use tally::Tally;
 
@@ -92,6 +94,24 @@ pub struct AlgorithmReview {
 /// Clusters shown.
 const LARGE: usize = 10;
 
+/// The corpus of a finished run, which is read again.
+#[derive(Clone, Copy)]
+pub struct Read<'r> {
+    /// What reads.
+    pub engine: &'r Engine<'r>,
+    /// The corpus, with the documents before it that the tables name.
+    pub reader: &'r Reader<'r>,
+    /// Whether the text of a document, by its number in the tables, is not to be shown.
+    pub is_hidden: &'r dyn Fn(u64) -> bool,
+}
+
+impl<'r> Read<'r> {
+    /// All of it may be shown.
+    pub fn whole(engine: &'r Engine<'r>, reader: &'r Reader<'r>) -> Read<'r> {
+        Read { engine, reader, is_hidden: &|_| false }
+    }
+}
+
 /// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files, `go_on` is asked again and
 /// again.
 ///
@@ -99,27 +119,33 @@ const LARGE: usize = 10;
 /// Tables or a corpus that cannot be read; an interruption.
 pub fn review(
     finished: &Finished,
-    corpus: Option<(&Engine<'_>, &Reader<'_>)>,
+    corpus: Option<Read<'_>>,
     dir: &Path,
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<Review> {
     let report = &finished.report;
     let deciding: Vec<bool> = report.algorithms.iter().map(|one| decides(report, &one.label)).collect();
+    let places = Places::new(report, corpus.map(|corpus| corpus.reader));
     let sources = match corpus {
-        Some((engine, reader)) => sources::read(engine, reader, dir)?,
+        Some(Read { engine, reader, .. }) => sources::read(engine, reader, dir)?,
         None => Sources::unknown(),
     };
     let Paired { tallies, agreement, pooled, mut files, mut by_source } =
-        paired(finished, &deciding, &sources, dir, go_on)?;
+        paired(finished, &deciding, (&sources, places), dir, go_on)?;
     let clusters = read_clusters(finished, go_on)?;
     let large = clusters::largest(&clusters, &deciding, LARGE);
     let least = tally::least(&tallies, tally::LEAST);
     let samples = tally::samples(&tallies);
     let mut docs: BTreeSet<u64> = large.iter().flat_map(LargeCluster::docs).collect();
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
-    let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources), dir, go_on)?;
+    let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
+    // Those are named, though they are not shown.
+    docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
-        Some((engine, reader)) => shown::read(engine, reader, report, docs)?,
+        Some(Read { engine, reader, is_hidden }) => {
+            docs.retain(|&doc| !is_hidden(doc));
+            shown::read(engine, reader, report, places, docs)?
+        }
         None => BTreeMap::new(),
     };
     let bounds = report.removal.as_ref().and_then(|removal| RemoveIf::parse(&removal.remove_if).ok()?.bounds());
@@ -164,14 +190,14 @@ struct Paired {
 fn paired(
     finished: &Finished,
     deciding: &[bool],
-    sources: &Sources,
+    (sources, places): (&Sources, Places<'_>),
     dir: &Path,
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<Paired> {
     let report = &finished.report;
-    let mut files = Crossing::of_files(report);
+    let mut files = Crossing::of_files(report, places.base());
     let mut by_source = sources.crossing();
-    let paired = AtomicBits::new(dir, "paired", report.documents.rows as usize)?;
+    let paired = AtomicBits::new(dir, "paired", places.end() as usize)?;
 
     let mut tallies: Vec<Tally> = report
         .algorithms
@@ -195,7 +221,7 @@ fn paired(
         let pair = pair?;
         together += 1;
         agreement.add(pair.found);
-        gathered.push((pair.a, pair.b));
+        gathered.push((places.of(pair.a)?, places.of(pair.b)?));
         if gathered.len() == GATHERED {
             go_on()?;
             count(&gathered, &mut files, sources, &mut by_source, &paired);
@@ -224,15 +250,16 @@ fn paired(
 fn read_removed(
     finished: &Finished,
     shown: &BTreeSet<u64>,
-    (files, by_source, sources): (&mut Files, &mut Option<Crossing>, &Sources),
+    (files, by_source, sources, places): (&mut Files, &mut Option<Crossing>, &Sources, Places<'_>),
     dir: &Path,
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<RemovedReview> {
     if finished.report.removal.is_none() {
         return Ok(RemovedReview::default());
     }
-    let gone = AtomicBits::new(dir, "gone", finished.report.documents.rows as usize)?;
-    let removed = removed::read(finished.removals()?, |doc| shown.contains(&doc), &gone, go_on)?;
+    let gone = AtomicBits::new(dir, "gone", places.end() as usize)?;
+    let note = |doc| places.of(doc).map(|place| _ = gone.set(place as usize));
+    let removed = removed::read(finished.removals()?, |doc| shown.contains(&doc), &note, go_on)?;
     for doc in gone.iter() {
         files.count_removed(doc as u64);
         if let Some(crossing) = by_source {

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::tally::{BINS, bin};
 use crate::batch::RemovalFound;
 use crate::error::Result;
-use crate::shuffle::AtomicBits;
 
 /// Rows between two looks at whether to go on.
 const ASKED: usize = 4096;
@@ -30,11 +29,11 @@ pub struct Fate {
     pub reason: String,
 }
 
-/// Reads the table: `shown` are the documents whose fates are asked for, and all that go are noted in `gone`.
+/// Reads the table: `shown` are the documents whose fates are asked for, and `note` hears of all that go.
 pub fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,
-    gone: &AtomicBits,
+    note: &dyn Fn(u64) -> Result<()>,
     go_on: &dyn Fn() -> Result<()>,
 ) -> Result<RemovedReview> {
     let mut review = RemovedReview::default();
@@ -47,9 +46,7 @@ pub fn read(
             Some(similarity) => review.scores[bin(similarity)] += 1,
             None => review.chained += 1,
         }
-        if (doc as usize) < gone.len() {
-            gone.set(doc as usize);
-        }
+        note(doc)?;
         if shown(doc) {
             review.fates.insert(doc, Fate { kept, reason: reason.to_string() });
         }
@@ -59,17 +56,19 @@ pub fn read(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     #[test]
     fn removals_are_counted_by_similarity_and_noted() {
-        let dir = tempfile::tempdir().unwrap();
-        let gone = AtomicBits::new(dir.path(), "gone", 10).unwrap();
+        let gone = RefCell::new(Vec::new());
         let row = |doc, similarity, reason| Ok(RemovalFound { doc, kept: 0, similarity, reason });
         let rows = [row(1, Some(1.0), "copy"), row(3, Some(0.72), "pair"), row(4, None, "chain")];
-        let review = read(rows.into_iter(), |doc| doc == 3, &gone, &|| Ok(())).unwrap();
+        let note = |doc| Ok(gone.borrow_mut().push(doc));
+        let review = read(rows.into_iter(), |doc| doc == 3, &note, &|| Ok(())).unwrap();
         assert_eq!((review.scores[BINS - 1], review.scores[14], review.chained), (1, 1, 1));
         assert_eq!(review.fates, BTreeMap::from([(3, Fate { kept: 0, reason: "pair".into() })]));
-        assert_eq!(gone.iter().collect::<Vec<_>>(), [1, 3, 4]);
+        assert_eq!(gone.take(), [1, 3, 4]);
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::places::Places;
 use crate::batch::Cell;
 use crate::engine::threads::Engine;
 use crate::error::Result;
@@ -44,13 +45,30 @@ pub fn read(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     report: &RunReport,
+    places: Places<'_>,
+    numbers: BTreeSet<u64>,
+) -> Result<BTreeMap<u64, Read>> {
+    let docs = numbers.into_iter().map(|number| places.of(number)).collect::<Result<_>>()?;
+    let name_of = |doc: u64| match doc.checked_sub(reader.base) {
+        Some(row) => name_of(report, row),
+        None => format!("#{}", reader.number(doc)),
+    };
+    let read = read_places(engine, reader, docs, &name_of)?;
+    Ok(read.into_iter().map(|(doc, read)| (places.number(doc), read)).collect())
+}
+
+/// Reads the documents at these places; `name_of` names those without an id.
+fn read_places(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
     mut docs: BTreeSet<u64>,
+    name_of: &(dyn Fn(u64) -> String + Sync),
 ) -> Result<BTreeMap<u64, Read>> {
     let (view, none) = (View::first(engine, reader), Columns::default());
     let mut known = BTreeMap::new();
     for KeptText { doc, id, text } in reader.kept_texts.take(&docs)? {
         engine.go_on()?;
-        let id = id.unwrap_or_else(|| name_of(report, doc));
+        let id = id.unwrap_or_else(|| name_of(doc));
         known.insert(doc, read_one(id, &text, &view.document(doc, &text, &none, 0)));
         docs.remove(&doc);
     }
@@ -67,7 +85,7 @@ pub fn read(
         |shown, batch| {
             for row in 0..batch.len() {
                 let doc = batch.doc(row);
-                let id = batch.id(row).map_or_else(|| name_of(report, doc), |id| id.to_string());
+                let id = batch.id(row).map_or_else(|| name_of(doc), |id| id.to_string());
                 if let Cell::Text(text) = batch.text(row) {
                     engine.go_on()?;
                     let _long = engine.long_document(text.len())?;

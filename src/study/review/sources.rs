@@ -10,6 +10,7 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::Want;
 use crate::number::counted_as;
+use crate::reading::guests::Guests;
 use crate::reading::inputs::SOURCE_COLUMNS;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicCells;
@@ -101,7 +102,12 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
         }
         let known: u64 = places.iter().map(|(_, documents)| documents).sum();
         let mut places = places;
-        places[0].1 = reader.documents() - known.min(reader.documents());
+        // Guests have no such column.
+        let guests = reader.guests.as_ref().map_or(0, Guests::count);
+        if guests > 0 {
+            places[0].0 = "(none, and earlier nights)".to_string();
+        }
+        places[0].1 = (reader.rows() + guests).saturating_sub(known);
         // Documents without a value are a place only where there are some.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");

@@ -1,0 +1,147 @@
+//! The documents that `explain` looks at: read again, with what the tables say of the one alone.
+
+use std::collections::BTreeMap;
+
+use super::finished::Finished;
+use crate::batch::{Documents, FoundRemoval, REMOVAL_LOOK_UP_COLUMNS, removals_of};
+use crate::engine::threads::Engine;
+use crate::error::{Error, Result};
+use crate::io::{RowFilter, TableReader, Want};
+use crate::nights::Again;
+use crate::reading::document::View;
+use crate::reading::reader::Reader;
+
+/// One row of a batch.
+pub type At<'b> = (&'b Documents, usize);
+
+/// Reads the two documents and hands them on together, the smaller number first.
+pub fn both(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    view: &View<'_>,
+    docs: [u64; 2],
+    then: impl FnOnce(At<'_>, At<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut sorted = docs;
+    sorted.sort_unstable();
+    let filter = RowFilter::Docs(sorted.as_slice().into());
+    let want = Want { id: true, rows: Some(filter), ..view.want() };
+    let batches = reader.read(
+        engine,
+        "read documents",
+        &want,
+        || Ok(Vec::new()),
+        |batches: &mut Vec<Documents>, batch| {
+            batches.push(batch.clone());
+            Ok(())
+        },
+        Ok,
+    )?;
+    let batches: Vec<Documents> = batches.into_iter().flatten().collect();
+    let place = |doc: u64| {
+        let rows = batches.iter().flat_map(|batch| (0..batch.len()).map(move |row| (batch, row)));
+        rows.into_iter().find(|(batch, row)| batch.doc(*row) == doc)
+    };
+    match (place(sorted[0]), place(sorted[1])) {
+        (Some(first), Some(second)) => then(first, second),
+        _ => Ok(()),
+    }
+}
+
+pub fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Result<&'b str> {
+    let why = match batch.text(row).text() {
+        Ok(text) => return Ok(text),
+        Err(why) => why,
+    };
+    let doc = batch.doc(row);
+    Err(Error::usage(format!(
+        "document {} ({}) took no part in the run: {why}; see rejected/",
+        reader.number(doc),
+        reader.source.name_of(doc)
+    )))
+}
+
+/// The other document of one that is asked about alone: the one that it goes for, or that it is most alike, and what to say of that.
+///
+/// # Errors
+/// [`Error::Usage`] where no algorithm has a pair of it.
+pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
+    if let Some(removal) = removals(finished, &[doc])?.first() {
+        return Ok(([doc, removal.kept_doc], None));
+    }
+    let mut best: Option<(f32, u64)> = None;
+    for one in &finished.report.algorithms {
+        for pair in finished.pairs(&one.label)? {
+            let pair = pair?;
+            let other = if pair.a == doc { pair.b } else { pair.a };
+            if (pair.a == doc || pair.b == doc) && best.is_none_or(|(similarity, _)| similarity < pair.similarity) {
+                best = Some((pair.similarity, other));
+            }
+        }
+        engine.go_on()?;
+    }
+    match best {
+        Some((_, other)) => {
+            let note = "the first document stays; the second one is the most similar one of those that it is a pair with";
+            Ok(([doc, other], Some(note.to_owned())))
+        }
+        None => Err(Error::usage(
+            "the document stays, and no algorithm of the run has a pair of it; expected a second id to hold it against",
+        )),
+    }
+}
+
+/// What the tables say of removals of these documents.
+///
+/// # Errors
+/// A table that is not there or damaged.
+pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
+    let path = finished.dir().join("removed/part-00000.parquet");
+    let mut found = Vec::new();
+    if finished.report.removal.is_none() {
+        return Ok(found);
+    }
+    for batch in TableReader::open(&path, &REMOVAL_LOOK_UP_COLUMNS)? {
+        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| Error::BadFile {
+            path: path.clone(),
+            why: "a column is of another type; expected a table as dupsift writes it".into(),
+        })?);
+    }
+    Ok(found)
+}
+
+/// The ids of other documents, of those that have one.
+///
+/// # Errors
+/// A damaged file.
+pub fn ids_of(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    mut numbers: Vec<u64>,
+    again: Option<&Again<'_>>,
+) -> Result<BTreeMap<u64, String>> {
+    numbers.sort_unstable();
+    numbers.dedup();
+    let (here, elsewhere): (Vec<u64>, Vec<u64>) = numbers.into_iter().partition(|&number| reader.document(number).is_some());
+    let mut known = again.map(|again| again.ids(&elsewhere)).transpose()?.unwrap_or_default();
+    let docs: Vec<u64> = here.into_iter().filter_map(|number| reader.document(number)).collect();
+    if docs.is_empty() {
+        return Ok(known);
+    }
+    let want = Want { text: false, id: true, rows: Some(RowFilter::Docs(docs.into())), ..Want::default() };
+    let ids = reader.read(
+        engine,
+        "read ids",
+        &want,
+        || Ok(Vec::new()),
+        |ids, batch| {
+            let of = |row: usize| Some((reader.number(batch.doc(row)), batch.id(row)?.to_string()));
+            ids.extend((0..batch.len()).filter_map(of));
+            Ok(())
+        },
+        Ok,
+    )?;
+    known.extend(ids.into_iter().flatten());
+    Ok(known)
+}
+
