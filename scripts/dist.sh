@@ -35,7 +35,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/$name/man" "$tree/$name/completions"
 strip -o "$tree/$name/dupsift" "$program"
-"$tree/$name/dupsift" manual "$tree/$name/man"
+"$tree/$name/dupsift" manual --man "$tree/$name/man"
 for shell in bash zsh fish; do
   "$tree/$name/dupsift" completions "$shell" >"$tree/$name/completions/dupsift.$shell"
 done

@@ -95,13 +95,14 @@ class Pairs(Output):
         """The rows that are no documents, each with the reason: no text, a broken one, or a file that cannot be read."""
         return self._table("rejected")
 
-    def explain(self, a: str | int, b: str | int, *, rows: bool = False) -> Explanation:
+    def explain(self, a: str | int, b: str | int | None = None, *, rows: bool = False) -> Explanation:
         """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
 
-        ``a`` and ``b`` are ids, or FILE#ROW; row numbers of the corpus with ``rows=True``. The corpus has to stand where it was.
+        ``a`` and ``b`` are ids, or FILE#ROW; row numbers of the corpus, ``doc`` in tables, with ``rows=True``. Without ``b`` it is the document that ``a``
+        goes for, or else the most similar one of those that it is a pair with. The corpus has to stand where it was.
         ValueError for documents that are not there and for a corpus that is another by now.
         """
-        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), str(b), rows))
+        return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows))
 
 
 class Comparison(Pairs):

@@ -51,7 +51,9 @@ class Result(Pairs):
     @cached_property
     def kept_mask(self) -> Column:
         """A truth value a row of the corpus: whether the removal list leaves it. Rows without a text are no duplicates and stay."""
-        return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), self.rows)
+        # Of a later night of an index numbers count on from the nights before.
+        first = (self.report.get("index") or {}).get("first_doc", 0)
+        return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
 
     @property
     def kept_rows(self) -> Column:

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 class Table(_dupsift.Table):
     """A table of a result: read from its Parquet files a batch at a time, whenever a library asks for its stream.
 
-    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.from_arrow(table)`` take it as it is. ``len(table)`` is the
-    number of rows, ``table.columns`` are the names of the columns, ``table.paths`` the files.
+    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.from_arrow(table)`` take it as it is. ``for row in table`` gives
+    a dictionary a row and needs no library; so ``pandas.DataFrame(table)`` works too, and ``to_pandas()`` is faster. ``len(table)`` is
+    the number of rows, ``table.columns`` are the names of the columns, ``table.paths`` the files.
     """
 
     def to_polars(self) -> _polars.DataFrame:

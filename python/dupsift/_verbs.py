@@ -78,6 +78,9 @@ def dedup(
         result = dupsift.dedup(frame, text="body", id="url", algorithms="exact,minhash")
         clean = frame.filter(polars.Series(result.kept_mask))
     """
+    for named, ours in (("text_column", "text"), ("id_column", "id")):
+        if named in options:
+            raise ValueError(f"dedup names the columns of a frame by text= and id=: expected {ours}=, got {named}=")
     settings: dict[str, object] = {"checkpoint": "never", **options}
     if settings.get("html_column") is None:
         settings["text_column"] = text

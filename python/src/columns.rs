@@ -159,12 +159,12 @@ impl Values {
     }
 }
 
-/// A flag for each of so many rows: whether the removal list leaves it.
+/// A flag for each of so many rows, the first with that number: whether the removal list leaves it.
 ///
 /// # Errors
 /// A list that is damaged, or of another corpus.
 #[pyfunction]
-pub fn kept_mask(py: Python<'_>, removed: PathBuf, rows: usize) -> PyResult<Column> {
+pub fn kept_mask(py: Python<'_>, removed: PathBuf, first: i64, rows: usize) -> PyResult<Column> {
     let mut kept = vec![true; rows];
     let builder = opened(&removed).map_err(|error| error.raised(py))?;
     let mask = ProjectionMask::columns(builder.parquet_schema(), ["doc"]);
@@ -176,9 +176,11 @@ pub fn kept_mask(py: Python<'_>, removed: PathBuf, rows: usize) -> PyResult<Colu
         let docs = batch.columns().first().and_then(|column| column.as_primitive_opt::<Int64Type>());
         let docs = docs.ok_or_else(|| wrong("it has no column doc of Int64".into()))?;
         for &doc in docs.values() {
-            match usize::try_from(doc).ok().and_then(|doc| kept.get_mut(doc)) {
+            match usize::try_from(doc - first).ok().and_then(|doc| kept.get_mut(doc)) {
                 Some(kept) => *kept = false,
-                None => return Err(wrong(format!("it names the row {doc}, but the corpus has {rows}"))),
+                None => {
+                    return Err(wrong(format!("it names the row {doc}, but the corpus has {rows} from {first} on")));
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ mod error;
 mod facts;
 mod frame;
 mod logging;
+mod rows;
 mod seen;
 mod settings;
 mod spark;

@@ -1,7 +1,7 @@
 //! Keyword arguments as settings: the table of options is the list of keywords, with `_` where a flag has `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{OptionSpec, Settings, Value, Verb, options_of};
+use dupsift::options::{OptionSpec, Settings, Value, Verb, options_of, ours};
 use dupsift::spelling::Spelling;
 use pyo3::prelude::*;
 
@@ -54,7 +54,11 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     for (name, value) in given {
         let Some(option) = keywords(verb).find(|option| keyword(option) == name) else {
             let known: Vec<String> = keywords(verb).map(keyword).collect();
-            let hint = did_you_mean(&name, known.iter().map(String::as_str));
+            let ours = ours(&name.replace('_', "-")).map(|ours| ours.replace('-', "_"));
+            let hint = match ours.filter(|ours| known.contains(ours)) {
+                Some(ours) => format!("; did you mean {ours:?}?"),
+                None => did_you_mean(&name, known.iter().map(String::as_str)),
+            };
             return Err(Error::usage(format!(
                 "there is no keyword {name:?}{hint}; help(dupsift.{}) lists all",
                 verb.name()

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
 use crate::error::{Package, raised};
+use crate::rows::Dictionaries;
 use crate::stream_out;
 
 /// Rows of a batch.
@@ -68,6 +69,11 @@ impl Table {
         self.parts.iter().map(|part| part.path.clone()).collect()
     }
 
+    /// The rows one after the other, a dictionary each.
+    fn __iter__(&self) -> Dictionaries {
+        Dictionaries::new(Box::new(self.batches()))
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -75,12 +81,18 @@ impl Table {
         requested_schema: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         let _ = requested_schema;
-        let (parts, schema) = (self.parts.clone().into_iter(), self.schema.clone());
-        stream_out::stream(py, Box::new(Rows { parts, now: None, schema, names: self.part_column.is_some() }))
+        stream_out::stream(py, Box::new(self.batches()))
     }
 
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         stream_out::schema(py, &self.schema)
+    }
+}
+
+impl Table {
+    fn batches(&self) -> Rows {
+        let (parts, schema) = (self.parts.clone().into_iter(), self.schema.clone());
+        Rows { parts, now: None, schema, names: self.part_column.is_some() }
     }
 }
 

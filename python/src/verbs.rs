@@ -114,16 +114,23 @@ pub fn evaluate(py: Python<'_>, folder: PathBuf, truth: Vec<String>, options: Ke
     })
 }
 
-/// Tells why two documents are a pair, or none: the record as JSON, and what a person reads of it.
+/// Tells why two documents are a pair, or none, or of one why it goes: the record as JSON, and what a person reads of it.
 ///
 /// # Errors
 /// See `error.rs`.
 #[pyfunction]
-pub fn explain(py: Python<'_>, folder: PathBuf, a: String, b: String, rows: bool) -> PyResult<(String, String)> {
+pub fn explain(
+    py: Python<'_>,
+    folder: PathBuf,
+    a: String,
+    b: Option<String>,
+    rows: bool,
+) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?;
         let options = finished.options(&settings(Verb::Explain, Vec::new())?)?;
-        let explained = study::explain(&finished, &options, &[a, b], rows, progress, cancel)?;
+        let asked: Vec<String> = std::iter::once(a).chain(b).collect();
+        let explained = study::explain(&finished, &options, &asked, rows, progress, cancel)?;
         let screen = Screen { width: WIDTH, colours: false, full: false };
         Ok((json(&explained)?, report::explanation(&explained, screen)))
     })

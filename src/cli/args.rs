@@ -69,12 +69,14 @@ pub enum Verb {
     Algorithms(AlgorithmsArguments),
     /// Tell why two documents of a finished run are a pair, or none: signatures, scores, a side-by-side difference
     Explain(Box<ExplainArguments>),
-    /// Write the manual as pages for man, a file a verb
-    #[command(hide = true)]
+    /// Write the manual into a folder, as Markdown
     Manual {
-        /// The folder, which is there
+        /// The folder
         #[arg(value_name = "DIR")]
         dir: PathBuf,
+        /// Pages for man instead, a file a verb
+        #[arg(long)]
+        man: bool,
     },
     /// Print a completion script for a shell
     Completions {
@@ -278,7 +280,7 @@ mod tests {
         ("report", &[]),
         ("algorithms", &["json", "markdown"]),
         ("explain", &["docs", "full", "json"]),
-        ("manual", &[]),
+        ("manual", &["man"]),
         ("completions", &[]),
         ("nightly", &[]),
     ];

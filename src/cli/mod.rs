@@ -21,6 +21,7 @@ mod handbook;
 pub mod index;
 mod known;
 pub mod log;
+mod manual;
 pub mod options;
 pub mod output;
 mod program;

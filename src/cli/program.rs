@@ -11,8 +11,8 @@ use super::completions::script;
 use super::escape::escaped;
 use super::suggest::suggestion;
 use super::{
-    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, purify, report, run, say,
-    signals, stream, version,
+    Exit, accept, algorithms, clean, compare, complain, evaluate, explain, fail, index, log, manual, purify, report,
+    run, say, signals, stream, version,
 };
 use crate::spelling::{Spelling, write_options_as};
 
@@ -68,11 +68,7 @@ fn verb(verb: Verb) -> Result<Exit> {
         Verb::Explain(arguments) => explain::explain(*arguments),
         Verb::Report(arguments) => report::report(arguments),
         Verb::Algorithms(arguments) => algorithms::algorithms(&arguments),
-        Verb::Manual { dir } => {
-            let pages = clap_mangen::generate_to(Arguments::command(), &dir);
-            pages.with_context(|| format!("cannot write the manual to {}", dir.display()))?;
-            Ok(Exit::Done)
-        }
+        Verb::Manual { dir, man } => manual::manual(&dir, man),
         Verb::Completions { shell } => {
             say(&script(shell)).context("cannot print the completions")?;
             Ok(Exit::Done)

@@ -12,32 +12,9 @@ use clap::{Command, CommandFactory};
 use super::args::Arguments;
 use crate::algorithm::{ALGORITHMS, Algorithm, shorthands, specs};
 use crate::error::nearest;
+use crate::options::ours;
 use crate::stage::recipe::PRESETS;
 
-/// Flags of other programs, and ours.
-const FLAGS: &[(&str, &str)] = &[
-    ("algo", "algorithms"),
-    ("column", "text-column"),
-    ("cores", "threads"),
-    ("field", "text-column"),
-    ("force", "overwrite"),
-    ("jaccard-threshold", "threshold"),
-    ("jobs", "threads"),
-    ("mem", "memory"),
-    ("method", "algorithms"),
-    ("min-similarity", "threshold"),
-    ("num-proc", "threads"),
-    ("num-workers", "threads"),
-    ("out-dir", "out"),
-    ("output", "out"),
-    ("output-dir", "out"),
-    ("similarity", "threshold"),
-    ("similarity-threshold", "threshold"),
-    ("text", "text-column"),
-    ("text-field", "text-column"),
-    ("text-key", "text-column"),
-    ("workers", "threads"),
-];
 /// Flags of other programs that are parameters here, or need none.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("input", "inputs stand without a flag before them"),
@@ -49,8 +26,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ),
 ];
 /// Verbs of other programs, and ours.
-const VERBS: &[(&str, &str)] =
-    &[("dedupe", "run"), ("deduplicate", "run"), ("near-dedup", "run"), ("stats", "report"), ("why", "explain")];
+const VERBS: &[(&str, &str)] = &[
+    ("dedupe", "run"),
+    ("deduplicate", "run"),
+    ("filter", REMOVES),
+    ("near-dedup", "run"),
+    ("remove", REMOVES),
+    ("stats", "report"),
+    ("why", "explain"),
+];
+/// What writes a corpus without what goes.
+const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
 /// What to say in place of clap's own message; none where its guess is as good.
 pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
@@ -71,13 +57,11 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     let flags: Vec<&str> = command.get_arguments().filter_map(|flag| flag.get_long()).collect();
     let name = typed.replace('_', "-").to_ascii_lowercase();
     let is_flag = |flag: &str| flags.contains(&flag);
-    let other =
-        |list: &'static [(&str, &'static str)]| list.iter().find(|(word, _)| *word == name).map(|(_, ours)| *ours);
     let meant = if is_flag(&name) {
         format!("--{name}")
-    } else if let Some(ours) = other(FLAGS).filter(|ours| is_flag(ours)) {
+    } else if let Some(ours) = ours(&name).filter(|ours| is_flag(ours)) {
         format!("--{ours}")
-    } else if let Some(said) = other(ELSEWHERE).filter(|_| is_flag("algorithms")) {
+    } else if let Some(said) = said_elsewhere(&name).filter(|_| is_flag("algorithms")) {
         return Some(format!("there is no option --{typed} of `dupsift {verb}`; {said}"));
     } else if let Some(meant) = of_algorithms(&name).filter(|_| is_flag("algorithms")) {
         meant
@@ -85,6 +69,10 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
         format!("--{}", nearest(&name, flags.iter().copied())?)
     };
     Some(format!("there is no option --{typed} of `dupsift {verb}`; did you mean {meant}?"))
+}
+
+fn said_elsewhere(name: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
 /// The name of an algorithm, of a preset, or of a parameter, as it could be typed.
@@ -174,13 +162,12 @@ mod tests {
         assert!(meant("dupsift deduplicate docs").ends_with("did you mean `dupsift run`?"));
         assert!(meant("dupsift minhash docs").ends_with("--algorithms minhash`?"));
         assert!(meant("dupsift Cargo.toml").ends_with("did you mean `dupsift run Cargo.toml --out DIR`?"));
-        assert!(answer("dupsift manuall").is_none(), "a hidden verb is told");
+        assert!(meant("dupsift remove docs").ends_with("did you mean `dupsift run INPUT --out DIR --corpus keep`?"));
+        assert!(meant("dupsift manuall").ends_with("did you mean `dupsift manual`?"));
         assert!(answer("dupsift zzzzzzzz").is_none());
-        for (_, ours) in FLAGS.iter().chain(VERBS) {
-            let command = Arguments::command();
-            let is_flag =
-                command.get_subcommands().any(|verb| verb.get_arguments().any(|flag| flag.get_long() == Some(ours)));
-            assert!(is_flag || command.find_subcommand(ours).is_some(), "{ours}");
+        for (_, ours) in VERBS {
+            let verb = ours.split(' ').next().unwrap_or_default();
+            assert!(Arguments::command().find_subcommand(verb).is_some(), "{ours}");
         }
     }
 }

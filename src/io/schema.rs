@@ -156,12 +156,25 @@ impl std::fmt::Display for Shown {
     }
 }
 
+/// Words for an order of preference that other programs have, and ours.
+const ORDERS: [(&str, &str); 6] = [
+    ("first", "doc asc"),
+    ("last", "doc desc"),
+    ("latest", "COLUMN desc"),
+    ("longest", "length desc"),
+    ("newest", "COLUMN desc"),
+    ("shortest", "length asc"),
+];
+
 /// What [`likely`] says where that option names a column that no file has; none of an option that has no usual names.
 pub(super) fn likely_of(option: Opt, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option.name() {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
         "html-column" => likely(wanted, option, &HTML_NAMES, there, Shown::may_be_text),
         "id-column" => likely(wanted, option, &ID_NAMES, there, Shown::may_be_id),
+        "keep" => ORDERS.iter().find(|(word, _)| *word == wanted).map_or_else(String::new, |(_, order)| {
+            format!("; did you mean {}?", option.with(format_args!("{order:?}")))
+        }),
         _ => return None,
     })
 }

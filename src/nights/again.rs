@@ -132,7 +132,10 @@ impl<'a> Again<'a> {
         work: impl FnOnce(&Reader<'_>) -> Result<T>,
     ) -> Result<T> {
         let met = AtomicBits::new(engine.dir, "met-again", self.night.first_doc as usize)?;
-        numbers.into_iter().filter(|&number| number < self.night.first_doc).for_each(|number| _ = met.set(number as usize));
+        numbers
+            .into_iter()
+            .filter(|&number| number < self.night.first_doc)
+            .for_each(|number| _ = met.set(number as usize));
         let base = met.count();
         let numbered = Numbered { base, next_doc: self.night.first_doc, documents_planned: u64::MAX };
         let source = reader.source.shifted(base);

@@ -195,11 +195,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
 ///
 /// # Errors
 /// A damaged file; what `each` returns.
-pub(super) fn each_id(
-    index: &Index,
-    manifest: &Manifest,
-    each: &mut dyn FnMut(u64, &str) -> Result<()>,
-) -> Result<()> {
+pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<()> {
     for night in &manifest.batches {
         for part in &night.parts {
             let path = index.folder(BATCHES, &night.folder).join(&part.file.name);

@@ -1,6 +1,7 @@
 //! What a run is asked to do: [`OPTIONS`] says what can be typed, [`Settings`] hold what was, [`resolve`] makes of them
 //! [`RunOptions`], which the driver obeys; a record of a run is read back in the same way.
 
+mod called;
 mod corpus;
 mod machine;
 mod recorded;
@@ -11,6 +12,7 @@ mod table;
 mod value;
 mod words;
 
+pub use called::ours;
 pub use corpus::CorpusFiles;
 #[cfg(feature = "cli")]
 pub(crate) use machine::cores_allowed;

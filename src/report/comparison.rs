@@ -9,7 +9,7 @@ use super::losses::{guard, held};
 use super::summary::left_out;
 use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{RunReport, stands_in};
-use crate::study::{CombinationReport, ComparedReport, ComparisonReport, Figure};
+use crate::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
 /// Contestants whose agreement is shown as a table; that of more does not fit a terminal.
 const MOST_AGREEING: usize = 8;
@@ -49,6 +49,14 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 
 /// What recall is over.
 pub(super) const RECALL: &str = "recall is over the pool: of the duplicates that one of these found, how many this one did; what none of them found counts nowhere";
+
+/// What a reader must know of the judge: nobody judges well by rules that are nearly his own.
+pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
+    let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
+    is_near.then_some(
+        "the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise",
+    )
+}
 
 fn headline(report: &ComparisonReport) -> String {
     let judge = &report.judge;
@@ -174,7 +182,7 @@ fn together(report: &ComparisonReport) -> String {
 /// What the figures rest on, and what they leave out.
 fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let judge = &report.judge;
-    let mut notes = Vec::new();
+    let mut notes: Vec<String> = bias(judge).map(str::to_owned).into_iter().collect();
     if judge.sampled {
         notes.push(format!(
             "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95 % interval, that of F from the ends of those of recall and precision",

@@ -12,6 +12,7 @@ use super::losses::{guard, held};
 use super::pages::purified;
 use super::{counted, rejections, table_of_numbers, thousands};
 use crate::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
+use crate::number::counted_as;
 
 /// The summary of a run whose output stands in `out`; ends with a line break.
 pub fn summary(report: &RunReport, out: &Path) -> String {
@@ -49,7 +50,10 @@ fn headline(report: &RunReport) -> String {
     let removed = report.removal.as_ref().map(removed).unwrap_or_default();
     let mut text = format!("{} in {files}{removed}\n", counted(documents.used, "document"));
     let rejected = rejections(&documents.rejections);
-    text += &format!("{} of exact copies; {rejected}\n", counted(documents.surplus_copies, "surplus document"));
+    text += &format!(
+        "{} beyond the first of each text; {rejected}\n",
+        counted_as(documents.surplus_copies, "exact copy|exact copies")
+    );
     if let Some(removal) = &report.removal {
         text += &format!("kept by {}; decided by {}; removed if {}\n", removal.keep, removal.decide, removal.remove_if);
         let stay: u64 = removal.stays.values().sum();
@@ -84,6 +88,7 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
 /// Everything that was cut, set aside or noticed: nothing of it may pass in silence.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = report.purified.iter().flat_map(purified).collect();
+    remarks.extend(met(report));
     for one in &report.algorithms {
         let label = &one.label;
         if !one.unsigned.is_empty() {
@@ -138,12 +143,25 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
+/// What else the tables of a night name.
+fn met(report: &RunReport) -> Option<String> {
+    let index = report.index.as_ref()?;
+    let met = counted(index.guests, "document");
+    match () {
+        () if index.guests == 0 => None,
+        () if index.generation == index.read_generation => {
+            Some(format!("pairs and clusters name {met} of the reference, too"))
+        }
+        () => Some(format!("pairs and clusters name {met} of earlier nights, too; nothing of them goes")),
+    }
+}
+
 /// What the pairs of a method are that tells versions from forms.
 fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
     if let Some(told) = one.relations.filter(|told| told.form > 0) {
         remarks.push(format!(
-            "{label}: {}, {} contained, {} of texts, copies counted once (forms have other facts: in no cluster, and nothing goes for them)",
+            "{label}: between texts, each counted once: {}, {} contained, {} (pairs/ has them again for copies; forms have other facts: in no cluster, and nothing goes for them)",
             counted(told.version, "version"),
             thousands(told.contained),
             counted(told.form, "form")
@@ -180,6 +198,7 @@ mod tests {
 
     use super::*;
     use crate::batch::RejectReason;
+    use crate::index::IndexReport;
     use crate::job::{BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport};
 
     fn report() -> RunReport {
@@ -241,7 +260,7 @@ mod tests {
     fn a_run_in_full() {
         expect![[r#"
             100,000 documents in 2 files: 94,250 kept, 5,750 removed (pair 5,750)
-            314 surplus documents of exact copies; no rows rejected
+            314 exact copies beyond the first of each text; no rows rejected
             kept by length desc, doc asc; decided by any; removed if contained:0.8:0.9
             1,500 documents stay beside a kept partner (own numbers 200, own text 1,300)
             12.3 s for 104.9 MB of text: 8.5 MB/s, 24.0 CPU seconds, 200.0 MiB of memory at the peak
@@ -253,7 +272,7 @@ mod tests {
 
             exact: 1 group above --max-group; 12,000 of 1,234,567 pairs are written, those with the representative
             minhash_loose: documents without a signature (no shingles 10)
-            minhash_loose: 1 version, 2 contained, 5,000 forms of texts, copies counted once (forms have other facts: in no cluster, and nothing goes for them)
+            minhash_loose: between texts, each counted once: 1 version, 2 contained, 5,000 forms (pairs/ has them again for copies; forms have other facts: in no cluster, and nothing goes for them)
             minhash_loose: 5 comparisons left out by --max-candidates, so its pairs depend on the order of the documents
             minhash_loose: a table scheme
 
@@ -261,6 +280,20 @@ mod tests {
             in Python: import polars as pl; pl.scan_parquet("out/mixed/pairs")
         "#]]
         .assert_eq(&summary(&report(), Path::new("out/mixed")));
+    }
+
+    #[test]
+    fn what_a_night_met_is_told() {
+        let told = |guests, generation| {
+            let index = IndexReport { guests, generation, read_generation: 1, ..IndexReport::default() };
+            summary(&RunReport { index: Some(index), ..report() }, Path::new("out"))
+        };
+        assert!(
+            told(823, 2)
+                .contains("\npairs and clusters name 823 documents of earlier nights, too; nothing of them goes\n")
+        );
+        assert!(told(1, 1).contains("\npairs and clusters name 1 document of the reference, too\n"));
+        assert!(!told(0, 2).contains("earlier nights"));
     }
 
     #[test]

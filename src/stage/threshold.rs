@@ -29,9 +29,10 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     };
     let Some(list) = list else {
         return Err(wrong(format!(
-            "expected {} beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}",
+            "expected {} beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; there are: {}. To take away less than the default: {}",
             opt("algorithms").with("NAME"),
-            known()
+            known(),
+            opt("remove-if").with("contained:0.95:1")
         )));
     };
     let mut named = split_list(list)?;

@@ -3,7 +3,8 @@
 //! The rule. A contestant is near the best if its F is at most [`NEAR`] below the largest one. Of these presets come first, for
 //! what a preset holds was measured together (but those with options of their own, which are there to do what another tool
 //! does); then the higher precision, for a wrong pair may cost a document; then the order
-//! in which they were asked for. Where the largest F is below [`LEAST`], none is right for the corpus, and the sentence says so.
+//! in which they were asked for. Where the largest F is below [`LEAST`], none is right for the corpus, and the sentence says so; a
+//! union or an intersection that is better by more than [`NEAR`] is named besides.
 //! CPU seconds do not count: they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
@@ -63,7 +64,20 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         sentence +=
             &format!("; the sample does not tell it from {}{more}", alike[..alike.len().min(MOST_NAMED)].join(", "));
     }
+    if let Some((together, f)) = together(report, f(taken)) {
+        sentence += &format!("; {together} have {f:.3}");
+    }
     Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
+}
+
+/// The best combination, where it is clearly better than the one that is taken, and its F.
+fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
+    let best = report.combinations.iter().filter_map(|one| Some((one, one.f?))).max_by(|a, b| a.1.total_cmp(&b.1));
+    let (one, f) = best.filter(|(_, f)| *f > taken + NEAR)?;
+    Some(match one.how.as_str() {
+        "union" => (format!("the pairs of {} together", one.labels.join(" or ")), f),
+        _ => (format!("the pairs that {} have in common", one.labels.join(" and ")), f),
+    })
 }
 
 /// Whether it is a preset that is typed as one.
@@ -73,7 +87,7 @@ fn comes_first(one: &ComparedReport) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::comparison_report::Figure;
+    use super::super::comparison_report::{CombinationReport, Figure};
     use super::*;
 
     fn one(name: &str, preset: bool, recall: f64, precision: f64) -> ComparedReport {
@@ -127,6 +141,27 @@ mod tests {
         assert!(!told.contains("hardly more"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");
         assert!(told.sentence.ends_with("(F 0.900, as much as tf, and a preset comes first)"), "{}", told.sentence);
+    }
+
+    #[test]
+    fn a_combination_that_is_clearly_better_is_named() {
+        let combination = |how: &str, f: f64| CombinationReport {
+            labels: vec!["sim".into(), "tf".into()],
+            how: how.into(),
+            f: Some(f),
+            ..CombinationReport::default()
+        };
+        let told = |combinations| {
+            let algorithms = vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)];
+            advice(&ComparisonReport { algorithms, combinations, ..ComparisonReport::default() })
+                .expect("duplicates")
+                .sentence
+        };
+        let common = told(vec![combination("intersection", 0.93), combination("union", 0.92)]);
+        assert!(common.ends_with("; the pairs that sim and tf have in common have 0.930"), "{common}");
+        let either = told(vec![combination("union", 0.95)]);
+        assert!(either.ends_with("; the pairs of sim or tf together have 0.950"), "{either}");
+        assert!(!told(vec![combination("union", 0.905)]).contains("together"), "hardly more");
     }
 
     #[test]

@@ -60,7 +60,9 @@ pub fn explain(
         };
         running.end(reader.documents(), 2, 0);
         let mut explained = match again {
-            Some(again) => again.joined(engine, reader, docs, |joined| explain_both(engine, joined, finished, docs, Some(again))),
+            Some(again) => {
+                again.joined(engine, reader, docs, |joined| explain_both(engine, joined, finished, docs, Some(again)))
+            }
             None => explain_both(engine, reader, finished, docs, None),
         }?;
         explained.notes.extend(note);
@@ -83,7 +85,9 @@ fn explain_both(
     let frozen = again.map(|again| again.statistics(engine, reader)).transpose()?;
     let known = match frozen {
         Some(Frozen { stats, models, report, .. }) => (stats, Some(models), report.documents_planned),
-        None => (read_back::statistics(engine, reader, finished.of())?, None, read_back::documents_planned(finished.of())),
+        None => {
+            (read_back::statistics(engine, reader, finished.of())?, None, read_back::documents_planned(finished.of()))
+        }
     };
     let (stats, models, planned) = known;
     let corpus = Corpus::new(planned, &stats);
@@ -180,7 +184,12 @@ fn tell(
     Ok(LookedUp { documents, same, looks, measures, contained, swap })
 }
 
-fn explained(reader: &Reader<'_>, (batch, row): At<'_>, analysis: &Analysis<'_>, again: Option<&Again<'_>>) -> ExplainedDocument {
+fn explained(
+    reader: &Reader<'_>,
+    (batch, row): At<'_>,
+    analysis: &Analysis<'_>,
+    again: Option<&Again<'_>>,
+) -> ExplainedDocument {
     let (place, doc) = (batch.doc(row), reader.number(batch.doc(row)));
     let (file, file_row) = match again.filter(|_| place < reader.base) {
         Some(again) => again.place(doc),
@@ -235,9 +244,11 @@ fn put_together(
     let recipe = &reader.options.recipe;
     let said = read_tables(engine, reader, finished, docs, same, &mut looks, (bound, groups, view))?;
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
-    let mut ids: BTreeMap<u64, String> = ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
+    let mut ids: BTreeMap<u64, String> =
+        ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    let named = |doc: u64| reader.document(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
+    let named =
+        |doc: u64| reader.document(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
     for document in &mut documents {
         let removal = removals.iter().find(|removal| removal.doc == document.doc);

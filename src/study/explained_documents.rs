@@ -82,7 +82,8 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
     match best {
         Some((_, other)) => {
-            let note = "the first document stays; the second one is the most similar one of those that it is a pair with";
+            let note =
+                "the first document stays; the second one is the most similar one of those that it is a pair with";
             Ok(([doc, other], Some(note.to_owned())))
         }
         None => Err(Error::usage(
@@ -122,7 +123,8 @@ pub fn ids_of(
 ) -> Result<BTreeMap<u64, String>> {
     numbers.sort_unstable();
     numbers.dedup();
-    let (here, elsewhere): (Vec<u64>, Vec<u64>) = numbers.into_iter().partition(|&number| reader.document(number).is_some());
+    let (here, elsewhere): (Vec<u64>, Vec<u64>) =
+        numbers.into_iter().partition(|&number| reader.document(number).is_some());
     let mut known = again.map(|again| again.ids(&elsewhere)).transpose()?.unwrap_or_default();
     let docs: Vec<u64> = here.into_iter().filter_map(|number| reader.document(number)).collect();
     if docs.is_empty() {
@@ -144,4 +146,3 @@ pub fn ids_of(
     known.extend(ids.into_iter().flatten());
     Ok(known)
 }
-

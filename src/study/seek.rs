@@ -55,7 +55,11 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
         let found = with_ids(at.engine, at.reader, typed)?;
         typed.iter().zip(&found).map(|(typed, found)| choose(at, typed, found)).collect::<Result<_>>()?
     };
-    let docs = if docs.len() == 2 && docs[0] == docs[1] { vec![docs[0], namesake(at, typed, docs[0], by_number)?] } else { docs };
+    let docs = if docs.len() == 2 && docs[0] == docs[1] {
+        vec![docs[0], namesake(at, typed, docs[0], by_number)?]
+    } else {
+        docs
+    };
     if docs.iter().all(|&doc| doc < at.first_doc) {
         return Err(Error::usage(format!(
             "{} came before the night; expected at least one document of the night itself",
@@ -75,7 +79,9 @@ fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Res
         None => Vec::new(),
     };
     match earlier[..] {
-        [] => Err(Error::usage(format!("{:?} and {:?} are one document, number {doc}; expected two", typed[0], typed[1]))),
+        [] => {
+            Err(Error::usage(format!("{:?} and {:?} are one document, number {doc}; expected two", typed[0], typed[1])))
+        }
         [one] => Ok(one),
         _ => Err(several(&typed[1], earlier.len() as u64, &earlier)),
     }

@@ -9,7 +9,9 @@ use dupsift::engine::Progress;
 use dupsift::study::{self, ExplainedAlgorithm, Explanation, Finished, Verdict};
 use serde_json::Value;
 
-use crate::kit::{ALL, Doc, Done, PairLine, Ran, done, labels, numbered, pairs, program, record, samples, write_docs};
+use crate::kit::{
+    ALL, Doc, Done, PairLine, Ran, Table, done, labels, numbered, pairs, program, record, samples, write_docs,
+};
 
 /// A run of all members over the samples.
 static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", ALL]));
@@ -290,4 +292,22 @@ fn no_escape_sequence_of_a_text_reaches_the_terminal() {
     let told = typed(&done.out(), &["d0", "d1", "--full"]).ends_with(0).stdout;
     assert!(told.contains("[-конец-]") && told.contains("{+начало+}"), "{told}");
     assert!(!told.contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}'), "{told:?}");
+}
+
+#[test]
+fn one_document_is_held_against_the_one_that_it_goes_for() {
+    let out = RUN.out();
+    let removed = Table::read(&out.join("removed"));
+    let (ids, kept) = (removed.texts("id"), removed.texts("kept_id"));
+    for row in [0, ids.len() / 2, ids.len() - 1] {
+        let told = typed(&out, &[&ids[row], "--json"]).ends_with(0).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!([&told["documents"][0]["id"], &told["documents"][1]["id"]], [&*ids[row], &*kept[row]]);
+        assert_eq!(told["documents"][0]["removed"]["kept_id"], *kept[row]);
+        assert!(told["notes"].as_array().unwrap().is_empty());
+    }
+    // One that stays is held against the most similar one, and that is said.
+    let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
+    let told = typed(&out, &[stays]).ends_with(0).stdout;
+    assert!(told.contains("the first document stays; the second one is the most similar one"), "{told}");
 }

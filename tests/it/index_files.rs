@@ -320,20 +320,3 @@ fn an_accepted_night_is_in_its_index() {
     assert_eq!(names_in(&place.at("index/rows")).len(), 2);
     accept().ends_with(2);
 }
-
-/// A result with old documents in its tables cannot be looked at with the corpus of its night alone, and says so.
-#[test]
-fn what_looks_at_a_corpus_refuses_a_later_night() {
-    let place = law("exact,minhash", dealt(made_docs(200), 2, 17));
-    let out = place.out(1);
-    let id = &place.docs[1][0].id;
-    let refused = |command: &[&str]| {
-        let ran = Ran::of(program().args(command).output().unwrap()).ends_with(2);
-        ran.says(&["was matched against the index", "removed/ says for which", "of the first one with it"]);
-    };
-    refused(&["report", out.to_str().unwrap()]);
-    refused(&["explain", out.to_str().unwrap(), id, id]);
-    let first = place.out(0);
-    Ran::of(program().args(["report", first.to_str().unwrap()]).output().unwrap()).ends_with(0);
-    assert!(first.join("report.html").is_file() && !out.join("report.html").exists());
-}

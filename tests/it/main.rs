@@ -36,6 +36,7 @@ mod index_place;
 mod inputs;
 mod invariants;
 mod kit;
+mod later_nights;
 mod links;
 mod long_documents;
 mod lost;

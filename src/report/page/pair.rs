@@ -24,14 +24,34 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     html! {
         (facts(report, review, a, b))
         @if let [Some(one), Some(other)] = texts { (differences(one, other)) }
-        p.line { code { (explain_line(report, a, b)) } }
+        p.line { code { (explain_line(report, review, a, b)) } }
     }
 }
 
-/// What to type to see all of it.
-fn explain_line(report: &RunReport, a: u64, b: u64) -> String {
+/// What to type to see all of it: by ids where these are known and can be typed. Of a night an earlier document may have the same id.
+fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> String {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
-    format!("dupsift explain {} --docs {a} {b}", quoted(&plain(out)))
+    let typed = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| can_be_typed(id));
+    let documents = match (typed(a), typed(b)) {
+        (Some(a), Some(b)) if a != b && !is_earlier(report, 0) => format!("{} {}", quoted(a), quoted(b)),
+        _ => format!("--docs {a} {b}"),
+    };
+    format!("dupsift explain {} {documents}", quoted(&plain(out)))
+}
+
+fn can_be_typed(id: &str) -> bool {
+    !id.starts_with('-') && !id.chars().any(char::is_control) && plain(id) == id
+}
+
+/// Whether a document came before the corpus of the run, in an earlier night or a reference.
+fn is_earlier(report: &RunReport, doc: u64) -> bool {
+    report.index.as_ref().is_some_and(|index| doc < index.first_doc)
+}
+
+/// Where the documents before a night come from.
+fn earlier(report: &RunReport) -> &'static str {
+    let is_reference = report.index.as_ref().is_some_and(|index| index.generation == index.read_generation);
+    if is_reference { "the reference" } else { "an earlier night" }
 }
 
 /// A word as a shell takes it.
@@ -53,7 +73,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let held = review.held.get(&(a, b));
     let named = |doc: u64| {
         let whole = review.texts.get(&doc).map(|text| plain(&text.id));
-        html! { bdi title=[whole] { (id_of(review, doc)) } }
+        html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { " (of " (earlier(report)) ")" } }
     };
     let numbers = |at: usize, held: &Held| {
         let more = held.more_numbers[at];
@@ -94,7 +114,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     let held = review.held.get(&(a, b));
     let why = |reason: &str| match reason {
         "copy" => "they are exact copies".to_string(),
-        "seen" => "an earlier night has its text".to_string(),
+        "seen" => format!("{} has its text", earlier(report)),
         "chain" => "others link the two".to_string(),
         _ => bounds.map_or("a pair is enough".into(), |bounds| {
             format!(

@@ -25,15 +25,16 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let chained = review.removed.chained;
     Ok(Some(html! {
         p.how {
-            "How many of the documents that go now rest on a pair of at least that similarity: about so many would go with that
-            threshold. Each counts with the kept document that it goes for. Exact copies have similarity 1. A document may find another kept one
-            once more documents stay, so a run with that threshold may differ by a few; " code { "rethreshold" } " in Python tells exactly."
+            "How many of the documents that go now rest on a pair of at least that similarity. Each counts with the kept document that it
+            goes for alone; a run with that threshold takes some more, for which it finds another one (a few in a hundred at the highest
+            thresholds): " code { "rethreshold" } " in Python counts them. Exact copies have similarity 1."
+            @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
             @if chained > 0 { " " (thousands(chained)) " joined by chains only are not counted." }
         }
         div.beside {
             figure.card { h3 { (title) } (chart) }
             (sortable("Removals by threshold", html! {
-                thead { tr { @for name in ["threshold", "would go", "of now", "of all"] { th scope="col" { (name) } } } }
+                thead { tr { @for name in ["threshold", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
                 tbody {
                     @for &(at, count) in &points {
                         tr {

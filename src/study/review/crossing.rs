@@ -189,8 +189,7 @@ mod tests {
     fn what_a_night_met_stands_before_its_files() {
         let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
         let index = IndexReport { guests: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
-        let report =
-            RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };
+        let report = RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };
         let mut files = Crossing::of_files(&report, 100);
         [(93, 100), (99, 104), (101, 102)].into_iter().for_each(|(a, b)| files.add(a, b));
         let counts = files.crossing;

@@ -10,6 +10,7 @@ mod crossing;
 mod held;
 mod lowest;
 mod places;
+mod preset;
 mod removed;
 mod shown;
 mod sources;
@@ -35,11 +36,10 @@ use crate::job::guards::previous_run;
 use crate::job::run_report::RunReport;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
-use crate::stage::preset::{PRESETS, Preset};
-use crate::stage::recipe::Recipe;
 use crate::stage::remove_if::{Bounds, RemoveIf};
 use crossing::{Files, Group};
 use places::Places;
+use preset::{preset, with_higher_threshold};
 use sources::Sources;
 use tally::Tally;
 
@@ -74,6 +74,8 @@ pub struct Review {
     pub bounds: Option<Bounds>,
     /// The preset that has the algorithms of the run, where one has.
     pub preset: Option<&'static str>,
+    /// What to type for the same preset with a higher threshold, where it has one.
+    pub with_threshold: Option<String>,
     /// The record of the run before, where one was named and is still there.
     pub before: Option<Box<RunReport>>,
     /// Why there are no texts, where there are none.
@@ -172,6 +174,7 @@ pub fn review(
         before: before(report),
         bounds,
         preset: preset(report),
+        with_threshold: preset(report).and_then(with_higher_threshold),
         no_texts: None,
         comparison: comparison(finished)?,
     })
@@ -326,15 +329,6 @@ fn before(report: &RunReport) -> Option<Box<RunReport>> {
     (before.started != report.started).then(|| Box::new(before))
 }
 
-/// The preset that has these algorithms.
-fn preset(report: &RunReport) -> Option<&'static str> {
-    let same = |preset: &&Preset| {
-        let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();
-        parsed.iter().map(ToString::to_string).eq(report.recipe.algorithms.iter().cloned())
-    };
-    PRESETS.iter().find(same).map(|preset| preset.name)
-}
-
 fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
     let path = finished.dir().join("compare/comparison.json");
     match std::fs::read(&path) {
@@ -350,22 +344,7 @@ fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::{AlgorithmReport, RecipeReport, RemovalReport};
-
-    #[test]
-    fn a_preset_is_known_by_its_algorithms() {
-        let of = |algorithms: &str| {
-            let algorithms =
-                Recipe::parse_algorithms(algorithms).expect("a recipe").iter().map(ToString::to_string).collect();
-            preset(&RunReport {
-                recipe: RecipeReport { algorithms, ..RecipeReport::default() },
-                ..RunReport::default()
-            })
-        };
-        assert_eq!(of(PRESETS[0].algorithms), Some(PRESETS[0].name));
-        assert!(PRESETS.iter().all(|preset| of(preset.algorithms).is_some()));
-        assert_eq!(of("tf,minhash:rows=3"), None);
-    }
+    use crate::job::{AlgorithmReport, RemovalReport};
 
     #[test]
     fn one_named_algorithm_decides_or_all_do() {

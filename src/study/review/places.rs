@@ -39,7 +39,9 @@ impl<'r> Places<'r> {
     pub fn of(&self, number: u64) -> Result<u64> {
         let place = self.reader.map_or(Some(number), |reader| reader.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {
-            Error::usage(format!("a table names document {number}, which is not in the corpus: the output is damaged; run again"))
+            Error::usage(format!(
+                "a table names document {number}, which is not in the corpus: the output is damaged; run again"
+            ))
         })
     }
 

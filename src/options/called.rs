@@ -1,0 +1,46 @@
+//! What other programs call our options.
+
+/// Words of other programs, and ours.
+const WORDS: &[(&str, &str)] = &[
+    ("algo", "algorithms"),
+    ("column", "text-column"),
+    ("cores", "threads"),
+    ("field", "text-column"),
+    ("force", "overwrite"),
+    ("jaccard-threshold", "threshold"),
+    ("jobs", "threads"),
+    ("mem", "memory"),
+    ("method", "algorithms"),
+    ("min-similarity", "threshold"),
+    ("num-proc", "threads"),
+    ("num-workers", "threads"),
+    ("out-dir", "out"),
+    ("output", "out"),
+    ("output-dir", "out"),
+    ("similarity", "threshold"),
+    ("similarity-threshold", "threshold"),
+    ("text", "text-column"),
+    ("text-field", "text-column"),
+    ("text-key", "text-column"),
+    ("workers", "threads"),
+];
+
+/// The option that other programs call so, with `-` between its words.
+pub fn ours(word: &str) -> Option<&'static str> {
+    WORDS.iter().find(|(known, _)| *known == word).map(|(_, ours)| *ours)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::OPTIONS;
+
+    #[test]
+    fn each_word_stands_for_an_option_and_is_none() {
+        for (word, ours) in WORDS {
+            assert!(OPTIONS.iter().any(|option| option.name == *ours), "{ours}");
+            assert!(OPTIONS.iter().all(|option| option.name != *word), "{word}");
+        }
+        assert_eq!((ours("text"), ours("out")), (Some("text-column"), None));
+    }
+}

@@ -1,0 +1,173 @@
+//! A later night of an index is looked at as any run: its page, and why two documents are a pair, though one of them is not in its corpus.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use dupsift::engine::Progress;
+use dupsift::study::{self, Explanation, Finished, Verdict};
+
+use crate::index_place::{Nights, dealt, law, looked_after};
+use crate::kit::{Doc, Ran, Table, labels, made_docs, numbered, pairs, program, record, run, sample_docs, write_docs};
+
+fn explain(out: &Path, asked: &[&str], by_number: bool) -> Explanation {
+    let finished = Finished::open(out).unwrap();
+    let options = finished.options(&Default::default()).unwrap();
+    let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+    let (progress, cancel) = (Progress::hidden(), AtomicBool::new(false));
+    study::explain(&finished, &options, &asked, by_number, &progress, &cancel).unwrap()
+}
+
+fn typed(verb: &str, out: &Path, more: &[&str]) -> Ran {
+    Ran::of(program().arg(verb).arg(out).args(more).output().unwrap())
+}
+
+/// Two nights of real texts with their pages, in a folder that goes with the value.
+struct Two(tempfile::TempDir);
+
+impl Two {
+    fn new(first: &[Doc], second: &[Doc], more: &[&str]) -> Two {
+        let two = Two(tempfile::tempdir().unwrap());
+        let index = two.at("index");
+        for (name, docs) in [("n0", first), ("n1", second)] {
+            write_docs(&two.at(&format!("{name}.parquet")), docs, 300);
+            let always = ["--index", index.to_str().unwrap()];
+            run(&[&two.at(&format!("{name}.parquet"))], &two.at(name), &[&always[..], more].concat()).ends_with(0);
+        }
+        two
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Each pair that the tables of a later night have is one by its two texts, read from the corpus and from the index, with the similarity
+/// that the run gave it.
+#[test]
+fn each_pair_of_a_later_night_is_one_again() {
+    let mut place = Nights::new("exact,minhash,simhash,tf_idf,cosine:preset=versions");
+    for docs in dealt(made_docs(240), 3, 23) {
+        place.night(docs).ends_with(0);
+    }
+    let out = place.out(2);
+    let first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
+    let mut seen = BTreeSet::new();
+    for label in labels(&out) {
+        let across = pairs(&out, &label).into_iter().filter(|pair| pair.doc_a < first_doc);
+        for pair in across.take(12) {
+            let found = explain(&out, &[&pair.doc_b.to_string(), &pair.doc_a.to_string()], true);
+            let one = found.algorithms.iter().find(|one| one.label == label).unwrap();
+            assert!(matches!(one.verdict, Verdict::Pair | Verdict::Form), "{label} {pair:?}: {}", one.why);
+            assert_eq!(one.pair.as_ref().unwrap().similarity, pair.similarity, "{label}");
+            let today =
+                one.checks.last().map_or(one.score.as_ref().map(|score| score.similarity), |check| check.similarity);
+            assert_eq!(today, Some(pair.similarity), "{label}: {}", one.why);
+            assert_eq!([&found.documents[0].id, &found.documents[1].id], [&pair.id_b, &pair.id_a]);
+            assert_eq!([found.documents[0].doc, found.documents[1].doc], [pair.doc_b as u64, pair.doc_a as u64]);
+            seen.insert(label.clone());
+        }
+    }
+    assert_eq!(seen, labels(&out).into_iter().collect(), "every algorithm met an earlier night");
+}
+
+#[test]
+fn a_document_that_goes_is_explained_by_its_id_alone() {
+    let place = law("exact,minhash", dealt(made_docs(200), 2, 17));
+    let out = place.out(1);
+    let table = Table::read(&out.join("removed"));
+    let (ids, kept, docs) = (table.texts("id"), table.texts("kept_id"), table.numbers("kept_doc"));
+    let first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
+    assert!(docs.iter().any(|doc| *doc < first_doc) && docs.iter().any(|doc| *doc >= first_doc), "{docs:?}");
+    for row in 0..ids.len() {
+        let found = explain(&out, &[&ids[row]], false);
+        assert_eq!([&found.documents[0].id, &found.documents[1].id], [&ids[row], &kept[row]]);
+        let removed = found.documents[0].removed.as_ref().unwrap();
+        assert_eq!((&removed.kept_id, removed.kept_doc), (&kept[row], docs[row] as u64));
+        let of_night = docs[row] >= first_doc;
+        assert_eq!(found.documents[1].file.ends_with("1.parquet"), of_night, "{}", found.documents[1].file);
+        assert!(of_night || found.documents[1].file.ends_with("out/n0"), "{}", found.documents[1].file);
+    }
+}
+
+#[test]
+fn what_cannot_be_explained_of_a_later_night_is_told() {
+    let docs = made_docs(120);
+    let again =
+        |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };
+    let mut place = Nights::new("exact,minhash");
+    place.same_night(&docs).ends_with(0);
+    // A page that came in both nights under one id, and a text of its own.
+    let alone = Doc {
+        id: "alone".into(),
+        text: "Nothing of this stands anywhere else, neither today nor before.".into(),
+        title: None,
+    };
+    place.night(vec![again(3, &docs[3].id), alone]).ends_with(0);
+    let (out, id) = (place.out(1), &docs[3].id);
+    let both = explain(&out, &[id, id], false);
+    assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
+    assert!(typed("explain", &out, &[id, id]).ends_with(0).stdout.contains("1 equal line") || both.pair);
+    typed("explain", &out, &["--docs", "3", "5"]).ends_with(2).says(&["came before the night", "of the night itself"]);
+    typed("explain", &out, &["--docs", "3", "122"]).ends_with(2).says(&["from 0 to 121", "122"]);
+    typed("explain", &out, &["alone"]).ends_with(2).says(&["no algorithm of the run has a pair of it", "a second id"]);
+    typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are one document"]);
+    let truth = place.out(0).join("pairs/algorithm=exact/part-00000.parquet");
+    typed("evaluate", &out, &["--truth", truth.to_str().unwrap()])
+        .ends_with(2)
+        .says(&["was matched against the index"]);
+    looked_after(&place.at("index"), &["forget", "--id", id]).ends_with(0);
+    typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["document 3 was to be forgotten"]);
+    std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
+    typed("explain", &out, &[id])
+        .ends_with(2)
+        .says(&["the index", "is not there; expected to be called where the run was"]);
+}
+
+#[test]
+fn the_page_of_a_later_night_shows_both_texts() {
+    let docs = sample_docs();
+    let (first, second) = docs.split_at(docs.len() / 2);
+    let two = Two::new(first, second, &[]);
+    let (out, page) = (two.at("n1"), two.at("n1/report.html"));
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("(of an earlier night)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
+    assert!(text.contains("(earlier nights)"), "pairs by file");
+    assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
+    typed("report", &out, &[]).ends_with(0);
+    assert!(std::fs::read_to_string(&page).unwrap() == text, "made again it is another one");
+    // Of what was to be forgotten nothing is shown.
+    let kept = Table::read(&out.join("removed"));
+    let first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
+    let earlier: BTreeSet<String> = (0..kept.len())
+        .filter(|&row| kept.numbers("kept_doc")[row] < first_doc)
+        .map(|row| kept.texts("kept_id")[row].clone())
+        .collect();
+    let shown = earlier.iter().find(|id| text.contains(id.as_str())).unwrap();
+    looked_after(&two.at("index"), &["forget", "--id", shown]).ends_with(0);
+    typed("report", &out, &[]).ends_with(0);
+    assert!(!std::fs::read_to_string(&page).unwrap().contains(shown.as_str()), "{shown}");
+    // Without the index there is a page without texts.
+    std::fs::rename(two.at("index"), two.at("elsewhere")).unwrap();
+    typed("report", &out, &[]).ends_with(0);
+    let without = std::fs::read_to_string(&page).unwrap();
+    assert!(without.contains("The texts could not be read") && without.contains("is not there"), "{}", without.len());
+}
+
+#[test]
+fn a_run_against_a_reference_has_its_page() {
+    let docs =
+        numbered((0..40).map(|at| format!("Page {at} of the benchmark has its own words, number {} of all.", at * 7)));
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    write_docs(&at("reference.parquet"), &docs[..20], 300);
+    write_docs(&at("corpus.parquet"), &docs[10..], 300);
+    let reference = at("reference.parquet");
+    let more = ["--algorithms", "exact", "--reference", reference.to_str().unwrap()];
+    run(&[&at("corpus.parquet")], &at("out"), &more).ends_with(0);
+    let text = std::fs::read_to_string(at("out/report.html")).unwrap();
+    assert!(text.contains("(of the reference)") && text.contains("the reference has its text"), "{}", text.len());
+    assert!(text.contains("(the reference)"), "pairs by file");
+    let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
+    gone.says(&["a reference of which nothing was kept"]);
+}
