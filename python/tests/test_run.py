@@ -58,6 +58,37 @@ class Runs(Case):
         with self.assertRaisesRegex(ValueError, "expected one of exact, minhash"):
             result.pairs("tf")
 
+    def test_rows_of_a_table_need_no_library(self) -> None:
+        result = ds.run(DOCS, out=self.folder / "out", algorithms=["exact", "minhash"], no_report=True)
+        rows = list(result.removed())
+        self.assertEqual(len(rows), len(result.removed()))
+        self.assertEqual([row["doc"] for row in rows], [at for at, kept in enumerate(result.kept_mask) if not kept])
+        self.assertEqual({row["reason"] for row in rows}, set(result.report["removal"]["reasons"]))
+        self.assertTrue(all(isinstance(row["id"], str) and 0 < row["similarity"] <= 1 for row in rows))
+        pairs = list(result.pairs())
+        self.assertEqual(list(pairs[0]), result.pairs().columns)
+        self.assertEqual({pair["algorithm"] for pair in pairs}, {"exact", "minhash"})
+        self.assertIs(pairs[0]["relation"], None)
+        self.assertIs(pairs[0]["verified"], False)
+        told = result.explain(rows[0]["id"])
+        self.assertEqual([one["id"] for one in told.record["documents"]], [rows[0]["id"], rows[0]["kept_id"]])
+
+    def test_a_later_night_answers(self) -> None:
+        nights = []
+        for night, size in enumerate((30, 12)):
+            lines = [{"id": f"{night}-{at}", "text": f"{TEXT}It is page {at % 20} of {night + 1 if at % 2 else 1}."} for at in range(size)]
+            corpus = self.folder / f"{night}.jsonl"
+            corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            nights.append(ds.run(corpus, out=self.folder / f"n{night}", index=self.folder / "seen", algorithms="exact"))
+        first, later = nights
+        gone = [row["doc"] for row in later.removed()]
+        self.assertEqual(gone, [30 + at for at in range(12) if at % 2 == 0])
+        self.assertEqual([30 + at for at, kept in enumerate(later.kept_mask) if not kept], gone)
+        self.assertEqual(list(later.kept_rows), [1, 3, 5, 7, 9, 11])
+        self.assertEqual(first.rows - first.kept_mask.sum(), len(first.removed()))
+        self.assertEqual([one["id"] for one in later.explain("1-0").record["documents"]], ["1-0", "0-0"])
+        self.assertIn("earlier night", (later.path / "report.html").read_text(encoding="utf-8"))
+
     def test_thresholds_rise_without_another_run(self) -> None:
         recipe = "minhash:bands=20,rows=5,verify=jaccard:{}"
         low = ds.run(DOCS, out=self.folder / "low", algorithms=recipe.format("0.5"), remove_if="pair", no_report=True)

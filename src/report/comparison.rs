@@ -366,6 +366,7 @@ mod tests {
              minhash             0.800       0.900   0.847   12,000    1.25
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
+            the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise
             sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95 % interval, that of F from the ends of those of recall and precision
             combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs
