@@ -60,7 +60,7 @@ if [ -f "$out/$night/_SUCCESS" ]; then
   # A run that was ended when its result had its name may have left the link and the index behind.
   lead "$(published | tail -n 1)"
   compact
-  echo "nightly: $out/$night is done already" >&2
+  echo "nightly: $out/$night is done already; for another crawl of that day give it a name: CORPUS OUT NAME" >&2
   exit 0
 fi
 previous=$(published | tail -n 1)

@@ -42,6 +42,9 @@ class Result(Pairs):
         super().__init__(path)
         self._corpus: Corpus | None = corpus
         """The frame's file, which goes with the result."""
+        if corpus is not None and corpus.folder in self.path.parents:
+            # A folder that goes with the result is nothing to look into.
+            self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
     @cached_property
     def rows(self) -> int:

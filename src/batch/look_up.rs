@@ -1,5 +1,6 @@
 //! Single rows of `pairs/` and `removed/`, read back for questions about one document or two.
 
+use crate::row::RelationKind;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
@@ -72,6 +73,27 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
         }),
         _ => PairSearch::Nowhere,
     })
+}
+
+/// The columns that [`partners_of`] reads.
+pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
+
+/// The other document of each pair that a document is in, how alike the two are, and whether the pair is a form; in a batch of
+/// [`PARTNER_COLUMNS`]. None if a column is of another type.
+pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
+    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
+    let doc_b = batch.column_by_name("doc_b")?.as_primitive_opt::<Int64Type>()?;
+    let relation = batch.column_by_name("relation")?.as_string_opt::<i32>()?;
+    let mut found = Vec::new();
+    for row in 0..batch.num_rows() {
+        let (a, b) = (doc_a.value(row) as u64, doc_b.value(row) as u64);
+        if a == doc || b == doc {
+            let is_form = relation.is_valid(row) && relation.value(row) == RelationKind::Form.name();
+            found.push((if a == doc { b } else { a }, similarity.value(row), is_form));
+        }
+    }
+    Some(found)
 }
 
 /// The columns that [`copies_of`] reads.
@@ -175,6 +197,9 @@ mod tests {
             (PairSearch::Nowhere, PairSearch::Nowhere, PairSearch::Further)
         );
         assert_eq!(pair_of(&batch.project(&[0, 1]).expect("two columns"), 1, 5), None);
+        assert_eq!(partners_of(&batch, 1), Some(vec![(5, 0.5, false), (9, 0.9, true)]));
+        assert_eq!(partners_of(&batch, 4), Some(vec![(3, 0.4, false)]));
+        assert_eq!(partners_of(&batch.project(&[0, 1]).expect("two columns"), 1), None);
         let docs = |docs: [i64; 3]| Arc::new(Int64Array::from(docs.to_vec())) as ArrayRef;
         let matched_by: ArrayRef = Arc::new(StringArray::from(vec!["band", COPY, COPY]));
         let batch = [("matched_by", matched_by), ("doc_a", docs([1, 1, 3])), ("doc_b", docs([5, 9, 4]))];

@@ -63,17 +63,20 @@ pub struct RemovalFound {
     pub similarity: Option<f32>,
     /// Why: one of [`REASONS`].
     pub reason: &'static str,
+    /// The share of its 3-grams that stand in the other, where that was looked at.
+    pub contained: Option<f32>,
 }
 
 /// Why a document goes: a text like another one, a pair, a chain, a text that an index has.
 pub const REASONS: [&str; 4] = ["copy", "pair", "chain", "seen"];
 
 /// The columns that [`removals_found`] reads.
-pub const REMOVAL_COLUMNS: [&str; 4] = ["similarity", "reason", "doc", "kept_doc"];
+pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];
 
 /// The rows of a batch of [`REMOVAL_COLUMNS`]; none if a column is of another type, or a reason is unknown.
 pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
-    let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
+    let share = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
+    let (similarity, contained) = (share("similarity")?, share("contained")?);
     let reason = batch.column_by_name("reason")?.as_string_opt::<i32>()?;
     let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
     let (doc, kept) = (docs("doc")?, docs("kept_doc")?);
@@ -83,6 +86,7 @@ pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
             kept: kept.value(row) as u64,
             similarity: similarity.is_valid(row).then(|| similarity.value(row)),
             reason: REASONS.into_iter().find(|known| *known == reason.value(row))?,
+            contained: contained.is_valid(row).then(|| contained.value(row)),
         })
     };
     (0..batch.num_rows()).map(row).collect()
@@ -200,7 +204,7 @@ mod tests {
         assert_eq!(batch.column(7).as_primitive::<Int64Type>().values(), &[60]);
         assert_eq!((batch.column(8).null_count(), batch.column(9).null_count()), (0, 1));
         assert!(builder.is_empty());
-        let found = RemovalFound { doc: 50, kept: 60, similarity: None, reason: "chain" };
+        let found = RemovalFound { doc: 50, kept: 60, similarity: None, reason: "chain", contained: Some(0.75) };
         assert_eq!(removals_found(&batch), Some(vec![found]));
         builder.push(&RemovalRow { reason: "a whim", ..row }).expect("fits");
         assert_eq!(removals_found(&builder.finish().expect("a table")), None);

@@ -42,10 +42,13 @@ pub struct StageReport {
     pub peak_memory_bytes: u64,
 }
 
-/// Whether each stage that ends is told at INFO.
+/// Whether stages that end are told at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// From now on each stage that ends is a log line at INFO: for logs that are read the next morning.
+/// Seconds of a stage that is worth a line: in a small run the lines of the others would be all that is seen.
+const WORTH_A_LINE: f64 = 1.0;
+
+/// From now on each stage that ends, and took a second or more, is a log line at INFO: for logs that are read the next morning.
 pub fn tell_stages() {
     TELLS_STAGES.store(true, Ordering::Relaxed);
 }
@@ -174,7 +177,7 @@ impl Running<'_> {
         // A line has milliseconds, the record all that is known.
         let stage = &report.stage;
         let [seconds, cpu_seconds] = [report.seconds, report.cpu_seconds].map(|time| (time * 1e3).round() / 1e3);
-        if TELLS_STAGES.load(Ordering::Relaxed) {
+        if TELLS_STAGES.load(Ordering::Relaxed) && report.seconds >= WORTH_A_LINE {
             tracing::info!(%stage, rows_in, rows_out, spilled_bytes, seconds, cpu_seconds, "stage done");
         } else {
             tracing::debug!(%stage, rows_in, rows_out, spilled_bytes, seconds, cpu_seconds, "stage done");

@@ -23,5 +23,5 @@ pub use folder::{Named, seal, seal_below};
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
 pub use open::{BATCHES, Index, ROWS, STATISTICS, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
-pub use report::IndexReport;
+pub use report::{IndexReport, NightMet};
 pub use rows::{Groups, meet};

@@ -17,6 +17,9 @@ pub struct IndexReport {
     pub first_doc: u64,
     /// Documents of the index that take part.
     pub guests: u64,
+    /// The nights that these came in, in their order.
+    #[serde(default)]
+    pub nights: Vec<NightMet>,
     /// New texts of the night.
     pub texts: u64,
     /// Exact copies of earlier documents that are removed.
@@ -26,4 +29,15 @@ pub struct IndexReport {
     /// Bytes of its files of documents that were read for guests.
     #[serde(default)]
     pub bytes_looked_up: u64,
+}
+
+/// An earlier night that a night has met.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub struct NightMet {
+    /// What the user calls it.
+    pub name: String,
+    /// The number of its first row.
+    pub first_doc: u64,
+    /// Its documents that take part.
+    pub documents: u64,
 }

@@ -66,19 +66,20 @@ impl InputFile {
 }
 
 impl Source {
-    /// Where a copy of each file stands in a folder: as the file is called, or, where some file is called by a path that leads out
-    /// of a folder, below what all files have in common.
+    /// Where a copy of each file stands in a folder, from the file with this place on (those before it are not of the corpus): as the
+    /// file is called, or, where some file is called by a path that leads out of a folder, below what all of them have in common.
     ///
     /// # Errors
     /// [`Error::Usage`] where two files would have one place.
-    pub fn places(&self) -> Result<Vec<String>> {
+    pub fn places(&self, from: usize) -> Result<Vec<String>> {
+        let files = &self.files[from..];
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
-        let labels = self.files.iter().map(|file| match file.is_standard_input() {
+        let labels = files.iter().map(|file| match file.is_standard_input() {
             true => format!("{STANDARD_INPUT}.jsonl{}", file.coding.packing.ending()),
             false => file.label.clone(),
         });
         let places: Vec<String> =
-            if self.files.iter().any(|file| leads_out(&file.label)) { self.below_all()? } else { labels.collect() };
+            if files.iter().any(|file| leads_out(&file.label)) { below_all(files)? } else { labels.collect() };
         let mut known = BTreeSet::new();
         match places.iter().find(|place| !known.insert(place.as_str())) {
             None => Ok(places),
@@ -88,19 +89,19 @@ impl Source {
             )),
         }
     }
+}
 
-    /// The files by their paths below the deepest folder that holds all of them.
-    fn below_all(&self) -> Result<Vec<String>> {
-        let real = |file: &InputFile| {
-            let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let folder = folder.canonicalize().map_err(Error::reading("look at the folder", folder))?;
-            Ok((folder.clone(), folder.join(file.path.file_name().unwrap_or_default())))
-        };
-        let files = self.files.iter().map(real).collect::<Result<Vec<_>>>()?;
-        let mut above = files.first().map(|(folder, _)| folder.clone()).unwrap_or_default();
-        while !files.iter().all(|(folder, _)| folder.starts_with(&above)) && above.pop() {}
-        let below =
-            |(_, path): &(PathBuf, PathBuf)| path.strip_prefix(&above).unwrap_or(path).to_string_lossy().into_owned();
-        Ok(files.iter().map(below).collect())
-    }
+/// The files by their paths below the deepest folder that holds all of them.
+fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
+    let real = |file: &InputFile| {
+        let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = folder.canonicalize().map_err(Error::reading("look at the folder", folder))?;
+        Ok((folder.clone(), folder.join(file.path.file_name().unwrap_or_default())))
+    };
+    let files = files.iter().map(real).collect::<Result<Vec<_>>>()?;
+    let mut above = files.first().map(|(folder, _)| folder.clone()).unwrap_or_default();
+    while !files.iter().all(|(folder, _)| folder.starts_with(&above)) && above.pop() {}
+    let below =
+        |(_, path): &(PathBuf, PathBuf)| path.strip_prefix(&above).unwrap_or(path).to_string_lossy().into_owned();
+    Ok(files.iter().map(below).collect())
 }

@@ -90,12 +90,13 @@ pub fn write(engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, known: Kno
     let sources =
         known.taken.sources.as_ref().map(|sources| in_clusters(engine, reader, sources, components)).transpose()?;
     let told = sources.is_some();
-    let (files, places, guests) = (&reader.source.files, reader.source.places()?, reader.guest_files());
+    let (files, guests) = (&reader.source.files, reader.guest_files());
+    let places = reader.source.places(guests)?;
     let bar = engine.bar("write attributes/", files.len() - guests);
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(reader.documents());
-        let path = stage.file(&format!("attributes/{}.parquet", places[at]))?;
+        let path = stage.file(&format!("attributes/{}.parquet", places[at - guests]))?;
         let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), told))?;
         let mut builder = AttributeBuilder::new(known.ids.kind(), told);
         for doc in rows {

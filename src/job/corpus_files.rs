@@ -65,7 +65,7 @@ pub fn check(engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
     if corpus.is_none() {
         return Ok(());
     }
-    reader.source.places()?;
+    reader.source.places(0)?;
     if !corpus.copies() {
         return Ok(());
     }
@@ -115,7 +115,8 @@ fn copy(
     fates: &Fates,
     folder: &Folder,
 ) -> Result<FolderReport> {
-    let (files, places, guests) = (&reader.source.files, reader.source.places()?, reader.guest_files());
+    let (files, guests) = (&reader.source.files, reader.guest_files());
+    let places = reader.source.places(guests)?;
     let room = engine.room::<()>();
     let hold = |bytes: u64, run: &mut dyn FnMut()| {
         room.hold(&mut (), bytes, &|| engine.go_on(), &|(), ()| Ok(()), |(), _| {
@@ -133,7 +134,7 @@ fn copy(
         if rows == 0 && !(folder.has_empty && file.rows == 0) {
             return Ok(());
         }
-        let out = stage.file(&format!("{}/{}", folder.name, places[at]))?;
+        let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
         let is_whole = rows == file.rows;
         let bytes = if is_whole {
             file.copy_whole(&out)?

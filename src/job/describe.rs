@@ -59,6 +59,7 @@ pub fn report(
         ended: now(),
         host: sysinfo::System::host_name().unwrap_or_default(),
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        folder: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         purified: purified::report(reader),
         segmented_characters: reader.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: recipe(reader),

@@ -13,7 +13,7 @@ use crate::reading::RejectionsReport;
 use crate::reading::reader::Reader;
 use crate::reading::source_values::SourceReport;
 use crate::spelling::opt;
-use crate::stage::guard::{Fired, PairCounts, ReadCounts, holds, pairs, reading, removal};
+use crate::stage::guard::{Fired, PairCounts, ReadCounts, holds, pairs, reading, removal, shrunk};
 
 /// A record of a job whose guards decide where its result goes.
 pub trait Guarded {
@@ -62,7 +62,9 @@ pub(crate) fn of_run(
     };
     fired.extend(report.sources.iter().filter_map(goes));
     if let Some(previous) = &reader.options.previous {
-        fired.extend(over_pairs(report, &previous_run(previous)?, reader.options.max_pairs_factor));
+        let before = previous_run(previous)?;
+        fired.extend(over_pairs(report, &before, reader.options.max_pairs_factor));
+        fired.extend(over_text(report, &before, reader.options.max_shrink_factor));
     }
     decided(reader, stage, fired)
 }
@@ -94,6 +96,13 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
         pairs(&one.label, of(now, count(one)), of(before, count(known)), factor)
     };
     now.algorithms.iter().filter_map(guard).collect()
+}
+
+/// The guard over how much text there is. The first night of an index may have all that came until then.
+fn over_text(now: &RunReport, before: &RunReport, factor: u64) -> Option<Fired> {
+    let is_first = before.index.as_ref().is_some_and(|index| index.read_generation == 0);
+    let (text, known) = (now.documents.text_bytes, &before.documents);
+    shrunk(text, known.text_bytes, known.used, factor).filter(|_| !is_first)
 }
 
 /// The guards over what was read.

@@ -34,6 +34,9 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
+    /// The folder that it was typed in: paths that do not begin at the root begin there.
+    #[serde(default)]
+    pub folder: String,
     /// What signatures depend on.
     pub recipe: RecipeReport,
     /// Every option of the run by its name: numbers as numbers, switches as booleans, anything else as it could be typed.

@@ -25,12 +25,11 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Of the record of a night; another process that holds the index is waited for.
+    /// Of the record of a night, and where its index stands; another process that holds the index is waited for.
     ///
     /// # Errors
     /// [`Error::Usage`] where the index is not there, or has none of the documents before the night.
-    pub fn open(night: &'a IndexReport) -> Result<Again<'a>> {
-        let dir = Path::new(&night.folder);
+    pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
         let index = upkeep::open(dir).map_err(|error| match error {
             Error::Usage { .. } if night.generation == night.read_generation => Error::usage(
                 "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
@@ -77,7 +76,7 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Whether a document was to be forgotten since: nobody shall see its text.
+    /// Whether a document was to be forgotten since: its text is not to be seen any more.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         self.manifest.is_forgotten(doc)
     }

@@ -16,7 +16,7 @@ use crate::engine::products::Products;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::index::{Index, Manifest, STATISTICS, stop_at};
+use crate::index::{Index, Manifest, NightMet, STATISTICS, stop_at};
 use crate::io::{BadInput, Stage};
 use crate::job::intake::Taken;
 use crate::job::member::{Member, Step};
@@ -243,9 +243,20 @@ fn of_night(
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
         first_doc: joining.numbered.next_doc,
         guests: reader.guests.as_ref().map_or(0, Guests::count),
+        nights: nights_met(job.index.manifest.as_ref(), reader).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
         seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
         bytes_scanned: joining.scanned.load(Relaxed),
         bytes_looked_up: joining.looked_up.load(Relaxed),
     }
+}
+
+/// The earlier nights that guests came in. A reference that is no index has none that a user would know.
+fn nights_met(manifest: Option<&Manifest>, reader: &Reader<'_>) -> Option<Vec<NightMet>> {
+    let guests = reader.guests.as_ref()?;
+    let met = manifest?.batches.iter().map(|batch| {
+        let documents = guests.first_from(batch.first_doc + batch.rows) - guests.first_from(batch.first_doc);
+        NightMet { name: batch.name.clone(), first_doc: batch.first_doc, documents }
+    });
+    Some(met.filter(|night| night.documents > 0).collect())
 }

@@ -3,6 +3,7 @@
 
 mod called;
 mod corpus;
+mod help_groups;
 mod machine;
 mod recorded;
 mod run_options;

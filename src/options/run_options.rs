@@ -38,6 +38,8 @@ pub struct RunOptions {
     pub source_column: Option<String>,
     /// How many times the pairs a document of that run there may be.
     pub max_pairs_factor: u64,
+    /// How many times less text than the earlier run a run may have.
+    pub max_shrink_factor: u64,
     /// How many times the candidates a document that earlier nights of an index let expect there may be.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
@@ -143,6 +145,7 @@ impl RunOptions {
             previous: None,
             source_column: None,
             max_pairs_factor: 0,
+            max_shrink_factor: 0,
             max_candidates_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,
@@ -218,7 +221,7 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending.
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` has to have one.
     ///
     /// # Errors
     /// An empty key, or another word than `asc` or `desc`.
@@ -226,6 +229,14 @@ impl Keep {
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
+                // Nearly all who type that mean the longest, and would get the shortest.
+                ["length"] => {
+                    return Err(Error::wrong_value(
+                        opt("keep"),
+                        "length",
+                        "expected length desc, which keeps the longest, or length asc, which keeps the shortest",
+                    ));
+                }
                 [column] | [column, "asc"] => (column, false),
                 [column, "desc"] => (column, true),
                 _ => {

@@ -4,6 +4,7 @@
 //! Options stand in the order of help. Their values are put into a run in that order too, so `--decide`, which may name an
 //! algorithm, stands after those that choose the algorithms.
 
+use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
 use super::value::{Kind, Value};
 use super::words::{self, CHAIN, FORMATS, prefix};
@@ -15,17 +16,6 @@ use crate::stage::judge::Judge;
 use crate::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
 use crate::stage::remove_if::RemoveIf;
 use crate::text::Field;
-
-const FILES: &str = "Files";
-const FINDING: &str = "Finding duplicates";
-const WORDS: &str = "Words";
-const PAGES: &str = "Pages";
-const ELEMENTS: &str = "Elements";
-const REMOVING: &str = "Removing";
-const RESOURCES: &str = "Resources";
-const WATCHING: &str = "Watching";
-const JUDGING: &str = "Judging";
-const FILTER: &str = "The filter";
 
 const EVERY: &[Verb] = &Verb::ALL;
 /// Verbs that make an output folder of a corpus.
@@ -127,6 +117,11 @@ pub static OPTIONS: &[OptionSpec] = &[
          1,000 pairs on")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
+    OptionSpec::new(FILES, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
+        "Hold the result back where there is less than so many times the text that {previous} had, from 100 documents there on; not after \
+         the first night of an {index}")
+        .default(is("10"))
+        .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(FILES, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
         "Hold a night with {index} back where an algorithm has more than so many times the candidates a document that earlier nights let \
          expect; from 1,000 candidates on")

@@ -50,7 +50,10 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 /// What recall is over.
 pub(super) const RECALL: &str = "recall is over the pool: of the duplicates that one of these found, how many this one did; what none of them found counts nowhere";
 
-/// What a reader must know of the judge: nobody judges well by rules that are nearly his own.
+/// What a pair is not.
+pub(super) const REMOVAL: &str = "all figures are of pairs; a run takes fewer documents away than it finds in pairs, for --remove-if asks for more: of a pair that is no duplicate most often both stay";
+
+/// What a reader must know of the judge: its rules are nearly those that the default pairs by.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
@@ -183,6 +186,7 @@ fn together(report: &ComparisonReport) -> String {
 fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let judge = &report.judge;
     let mut notes: Vec<String> = bias(judge).map(str::to_owned).into_iter().collect();
+    notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
             "sampled: of algorithms with more than {} about so many are judged (--judge-sample), seed {}; in parentheses the 95 % interval, that of F from the ends of those of recall and precision",
@@ -367,6 +371,7 @@ mod tests {
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
             the judge asks much the same as the default preset does of its pairs, which favours balanced; --judge jaccard:0.8 or --judge lcs:0.85 asks otherwise
+            all figures are of pairs; a run takes fewer documents away than it finds in pairs, for --remove-if asks for more: of a pair that is no duplicate most often both stay
             sampled: of algorithms with more than 5,000 pairs about so many are judged (--judge-sample), seed 7; in parentheses the 95 % interval, that of F from the ends of those of recall and precision
             combinations are chosen by estimates: those whose F hardly differ may be in another order
             judged by words, for a text is too long for characters: 3 pairs

@@ -6,9 +6,14 @@ use crate::study::{ExplainedContained, ExplainedDocument, Explanation};
 
 /// A title, and a table with a row a direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {
-    let row = |[one, other]: [&str; 2], of: &ExplainedContained| {
+    let [first, second] = &explained.documents;
+    let goes_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
+        one.removed.as_ref().is_some_and(|removed| removed.kept_doc == other.doc)
+    };
+    let row = |[one, other]: [&str; 2], of: &ExplainedContained, stays: bool| {
         let part = |common: u64, all: u64| format!("{} of {}", thousands(common), thousands(all));
         let fate = match (of.stays, explained.remove_if.as_str()) {
+            _ if stays => format!("{one} is the one that stays"),
             (Some(why), _) => format!("{one} does not go for {other}: {why}"),
             (None, "pair") => "a pair is enough".into(),
             (None, _) => format!("{one} may go for {other}"),
@@ -16,7 +21,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_numbers, of.numbers), fate]
     };
     let [a, b] = &explained.contained;
-    let rows = [row(["a", "b"], a), row(["b", "a"], b)];
+    let rows = [row(["a", "b"], a, goes_for(second, first)), row(["b", "a"], b, goes_for(first, second))];
     let asked = format!("--remove-if {}", explained.remove_if);
     let title = "\nhow much of one stands in the other";
     if explained.removes {

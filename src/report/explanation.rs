@@ -351,7 +351,7 @@ mod tests {
 
                       3-grams   numbers   --remove-if contained:0.8:0.9
             ------------------------------------------------------------
-             a in b   3 of 4    0 of 0    a does not go for b: own text
+             a in b   3 of 4    0 of 0    a is the one that stays
              b in a   3 of 3    0 of 0    b may go for a
 
             signatures (keys in hexadecimal; = where both have the key)

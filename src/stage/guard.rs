@@ -137,6 +137,22 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
+/// The guard over the text that was read, against an earlier run: `now` and `before` are bytes, and that run had so many documents.
+pub fn shrunk(now: u64, before: u64, documents: u64, factor: u64) -> Option<Fired> {
+    let measured = before as f64 / now.max(1) as f64;
+    (documents >= FEW_ROWS && measured > factor as f64).then(|| Fired {
+        name: "max-shrink-factor",
+        measured,
+        limit: factor as f64,
+        sentence: format!(
+            "{} of text were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of {}",
+            counted(now, "byte"),
+            thousands(before),
+            opt("max-shrink-factor")
+        ),
+    })
+}
+
 /// Pairs of one algorithm, and the documents that they are of.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCounts {
@@ -254,6 +270,10 @@ mod tests {
             "{fired:?}"
         );
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
+        let fires = |now, before, documents| shrunk(now, before, documents, 10).is_some();
+        assert!(!fires(100, 1000, 100) && fires(99, 1000, 100) && !fires(99, 1000, 99) && !fires(0, 10, 1000));
+        let told = shrunk(50, 1000, 100, 10).expect("a twentieth").sentence;
+        assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));

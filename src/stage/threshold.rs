@@ -126,7 +126,11 @@ mod tests {
     #[test]
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
         assert!(fail(None).contains("expected algorithms=\"NAME\" beside it"), "{}", fail(None));
-        assert!(fail(None).contains("there are: cosine, log_shingles, lsi, minhash, shingles. To take away less"), "{}", fail(None));
+        assert!(
+            fail(None).contains("there are: cosine, log_shingles, lsi, minhash, shingles. To take away less"),
+            "{}",
+            fail(None)
+        );
         assert!(fail(Some("minhash,cosine")).contains("got minhash,cosine"));
         assert!(fail(Some("all")).contains("expected one algorithm"));
         let simhash = fail(Some("simhash"));

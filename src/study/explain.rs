@@ -47,7 +47,7 @@ pub fn explain(
     cancel: &AtomicBool,
 ) -> Result<Explanation> {
     check_resources(options)?;
-    let again = finished.later_night().map(Again::open).transpose()?;
+    let again = finished.again()?;
     let again = again.as_ref();
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {

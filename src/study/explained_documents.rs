@@ -1,9 +1,10 @@
 //! The documents that `explain` looks at: read again, with what the tables say of the one alone.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::finished::Finished;
-use crate::batch::{Documents, FoundRemoval, REMOVAL_LOOK_UP_COLUMNS, removals_of};
+use crate::batch::{Documents, FoundRemoval, PARTNER_COLUMNS, REMOVAL_LOOK_UP_COLUMNS, partners_of, removals_of};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::{RowFilter, TableReader, Want};
@@ -69,26 +70,38 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     if let Some(removal) = removals(finished, &[doc])?.first() {
         return Ok(([doc, removal.kept_doc], None));
     }
-    let mut best: Option<(f32, u64)> = None;
+    // Duplicates first, then forms; the most similar of them.
+    let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
-        for pair in finished.pairs(&one.label)? {
-            let pair = pair?;
-            let other = if pair.a == doc { pair.b } else { pair.a };
-            if (pair.a == doc || pair.b == doc) && best.is_none_or(|(similarity, _)| similarity < pair.similarity) {
-                best = Some((pair.similarity, other));
+        let path = finished.pair_table(&one.label);
+        for batch in TableReader::open(&path, &PARTNER_COLUMNS)? {
+            for (other, similarity, is_form) in partners_of(&batch?, doc).ok_or_else(|| wrong_type(&path))? {
+                let key = (!is_form, similarity);
+                if best.is_none_or(|(duplicate, known, _)| key > (duplicate, known)) {
+                    best = Some((!is_form, similarity, other));
+                }
             }
+            engine.go_on()?;
         }
-        engine.go_on()?;
     }
     match best {
-        Some((_, other)) => {
-            let note =
-                "the first document stays; the second one is the most similar one of those that it is a pair with";
-            Ok(([doc, other], Some(note.to_owned())))
+        Some((is_duplicate, _, other)) => {
+            let of = if is_duplicate { "those that it is a pair with" } else { "its forms, for it has no other pair" };
+            Ok((
+                [doc, other],
+                Some(format!("the first document stays; the second one is the most similar one of {of}")),
+            ))
         }
         None => Err(Error::usage(
             "the document stays, and no algorithm of the run has a pair of it; expected a second id to hold it against",
         )),
+    }
+}
+
+fn wrong_type(path: &Path) -> Error {
+    Error::BadFile {
+        path: path.to_path_buf(),
+        why: "a column is of another type; expected a table as dupsift writes it".into(),
     }
 }
 
@@ -103,10 +116,7 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
         return Ok(found);
     }
     for batch in TableReader::open(&path, &REMOVAL_LOOK_UP_COLUMNS)? {
-        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| Error::BadFile {
-            path: path.clone(),
-            why: "a column is of another type; expected a table as dupsift writes it".into(),
-        })?);
+        found.append(&mut removals_of(&batch?, docs).ok_or_else(|| wrong_type(&path))?);
     }
     Ok(found)
 }

@@ -17,6 +17,7 @@ use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
 use crate::job::RunReport;
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
+use crate::nights::Again;
 use crate::number::{counted, counted_as};
 use crate::options::{RunOptions, Settings, options_again};
 use crate::reading::inputs::{Inputs, look_into};
@@ -38,8 +39,17 @@ impl Finished {
     /// # Errors
     /// A record whose options this version does not know; files of words that are not there any more.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
-        let inputs = self.report.inputs.iter().map(|file| file.path.clone()).collect();
+        let inputs = self.report.inputs.iter().map(|file| self.stands(&file.path)).collect();
         options_again(&self.report.options, inputs, &self.dir, today)
+    }
+
+    /// Where a file or folder is that the record names: as it is called there, or from the folder of the run.
+    pub fn stands(&self, path: &str) -> String {
+        let from_there = Path::new(&self.report.folder).join(path);
+        if self.report.folder.is_empty() || Path::new(path).exists() || !from_there.exists() {
+            return path.to_owned();
+        }
+        from_there.to_string_lossy().into_owned()
     }
 
     /// Opens the output folder of a run that is done.
@@ -153,6 +163,17 @@ impl Finished {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
+    /// The documents before the corpus of a later night, as its index has them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the index is not there.
+    pub fn again(&self) -> Result<Option<Again<'_>>> {
+        match self.later_night() {
+            Some(night) => Again::open(night, Path::new(&self.stands(&night.folder))).map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The number that the tables have for the first document of the corpus.
     pub fn first_doc(&self) -> u64 {
         self.later_night().map_or(0, |index| index.first_doc)
@@ -188,7 +209,9 @@ impl Finished {
                 self.dir.display()
             )));
         }
-        let (run, called) = (options.clone(), self.report.inputs.clone());
+        let mut called = self.report.inputs.clone();
+        called.iter_mut().for_each(|file| file.path = self.stands(&file.path));
+        let run = options.clone();
         let inputs = heard(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
             // Those that turned out to be of another format then are left out now.

@@ -15,7 +15,6 @@ use crate::io::unfinished::publish;
 use crate::io::{Stage, Unfinished};
 use crate::job::check::check_resources;
 use crate::job::run_report::RunReport;
-use crate::nights::Again;
 use crate::options::RunOptions;
 use crate::reading::again::work_again;
 use crate::reading::reader::Reader;
@@ -80,7 +79,7 @@ pub fn write_again(
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     let with_texts = options.and_then(|options| {
-        let again = finished.later_night().map(Again::open).transpose()?;
+        let again = finished.again()?;
         let inputs = finished.corpus(&options, cancel)?;
         work_again(&options, &inputs.source, progress, cancel, |engine, reader| match &again {
             Some(again) => {

@@ -47,7 +47,7 @@ pub struct Seeking<'s> {
 /// The numbers, as the tables have them, of one document or of two.
 ///
 /// # Errors
-/// [`Error::Usage`] for what names no document, or several, or twice the same, or none of the run's own corpus.
+/// [`Error::Usage`] for what names no document, or several, or twice the same.
 pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
     let docs: Vec<u64> = if by_number {
         typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
@@ -60,12 +60,6 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     } else {
         docs
     };
-    if docs.iter().all(|&doc| doc < at.first_doc) {
-        return Err(Error::usage(format!(
-            "{} came before the night; expected at least one document of the night itself",
-            typed.iter().map(|typed| format!("{typed:?}")).collect::<Vec<_>>().join(" and ")
-        )));
-    }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| doc < at.first_doc && again.is_forgotten(doc))) {
         Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
         None => Ok(docs),

@@ -153,7 +153,11 @@ fn a_cluster_gives_the_tables_of_one_machine() {
     for given in [
         &[("algorithms", "exact,minhash,cosine"), ("decide", "at-least:2")][..],
         &[("algorithms", "exact,minhash,cosine"), ("decide", "all"), ("remove-if", "pair"), ("chain", "remove")],
-        &[("algorithms", "exact,simhash:distance=12,tf,lsi,repeats"), ("count-copies", "false"), ("keep", "length")],
+        &[
+            ("algorithms", "exact,simhash:distance=12,tf,lsi,repeats"),
+            ("count-copies", "false"),
+            ("keep", "length asc"),
+        ],
     ] {
         let folder = tempfile::tempdir().unwrap();
         let typed: Vec<String> =

@@ -76,7 +76,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
 #[test]
 fn pairs_are_guarded_against_an_earlier_run() {
     let place = Place { folder: tempfile::tempdir().unwrap() };
-    let more = ["--max-removed-share", "1", "--max-group", "10"];
+    let more = ["--max-removed-share", "1", "--max-group", "10", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
     // 15 copies are 105 pairs, 46 are 1,035: of as many documents 9.9 times as many; of 3.29 times as many, 3.0 times.
@@ -97,6 +97,29 @@ fn pairs_are_guarded_against_an_earlier_run() {
         .run("out", &[&more[..], &["--previous", "nowhere"]].concat())
         .ends_with(2)
         .says(&["nowhere is no output of dupsift run"]);
+}
+
+#[test]
+fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
+    let place = Place { folder: tempfile::tempdir().unwrap() };
+    place.corpus(1000, 0);
+    place.run("before", &[]).ends_with(0);
+    let before = place.at("before");
+    let against = ["--previous", before.to_str().unwrap()];
+    place.corpus(150, 0);
+    place.run("some", &against).ends_with(0);
+    place.corpus(50, 0);
+    place
+        .run("few", &against)
+        .ends_with(4)
+        .says(&["bytes of text were read", "more than the 10 of --max-shrink-factor"]);
+    assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
+    place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
+    // Rows without a text are read, and say nothing.
+    let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\"\"}\n".to_owned() };
+    std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
+    std::fs::write(place.at("corpus/a.jsonl"), (0..1000).map(lines).collect::<String>()).unwrap();
+    place.run("empty", &against).ends_with(4).says(&["bytes of text were read"]);
 }
 
 #[test]

@@ -8,7 +8,9 @@ use dupsift::engine::Progress;
 use dupsift::study::{self, Explanation, Finished, Verdict};
 
 use crate::index_place::{Nights, dealt, law, looked_after};
-use crate::kit::{Doc, Ran, Table, labels, made_docs, numbered, pairs, program, record, run, sample_docs, write_docs};
+use crate::kit::{
+    Doc, Ran, Table, labels, made_docs, names_in, numbered, pairs, program, record, run, sample_docs, write_docs,
+};
 
 fn explain(out: &Path, asked: &[&str], by_number: bool) -> Explanation {
     let finished = Finished::open(out).unwrap();
@@ -108,7 +110,9 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
     let both = explain(&out, &[id, id], false);
     assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
     assert!(typed("explain", &out, &[id, id]).ends_with(0).stdout.contains("1 equal line") || both.pair);
-    typed("explain", &out, &["--docs", "3", "5"]).ends_with(2).says(&["came before the night", "of the night itself"]);
+    // Two of an earlier night: a cluster of this one may have both.
+    let before = explain(&out, &["5", "3"], true);
+    assert_eq!([before.documents[0].doc, before.documents[1].doc], [5, 3]);
     typed("explain", &out, &["--docs", "3", "122"]).ends_with(2).says(&["from 0 to 121", "122"]);
     typed("explain", &out, &["alone"]).ends_with(2).says(&["no algorithm of the run has a pair of it", "a second id"]);
     typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are one document"]);
@@ -128,10 +132,18 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
 fn the_page_of_a_later_night_shows_both_texts() {
     let docs = sample_docs();
     let (first, second) = docs.split_at(docs.len() / 2);
-    let two = Two::new(first, second, &[]);
+    let two = Two::new(first, second, &["--corpus", "keep,annotate"]);
+    // Files stand where they stood the night before, whatever else is read.
+    for night in ["n0", "n1"] {
+        assert_eq!(names_in(&two.at(night).join("deduped")), [format!("{night}.parquet")]);
+        assert_eq!(names_in(&two.at(night).join("attributes")), [format!("{night}.parquet.parquet")]);
+    }
+    let nights = record(&two.at("n1"))["index"]["nights"].clone();
+    assert_eq!((&nights[0]["name"], &nights[0]["first_doc"], nights[1].is_null()), (&"n0".into(), &0.into(), true));
+    assert_eq!(nights[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("(of an earlier night)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
+    assert!(text.contains("(of the night n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
     assert!(text.contains("(earlier nights)"), "pairs by file");
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
@@ -170,4 +182,26 @@ fn a_run_against_a_reference_has_its_page() {
     assert!(text.contains("(the reference)"), "pairs by file");
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
     gone.says(&["a reference of which nothing was kept"]);
+}
+
+/// What the record names by a path from the folder of the run is found from any other folder.
+#[test]
+fn a_run_is_looked_at_from_any_folder() {
+    let place = tempfile::tempdir().unwrap();
+    let docs = made_docs(80);
+    std::fs::create_dir(place.path().join("crawl")).unwrap();
+    write_docs(&place.path().join("crawl/a.parquet"), &docs[..40], 300);
+    write_docs(&place.path().join("crawl/b.parquet"), &docs[30..], 300);
+    let typed_there =
+        |words: &[&str]| Ran::of(program().args(words).current_dir(&place).output().unwrap()).ends_with(0);
+    for (corpus, out) in [("crawl/a.parquet", "n0"), ("crawl/b.parquet", "n1")] {
+        typed_there(&["run", corpus, "--out", out, "--index", "seen", "--algorithms", "exact,minhash"]);
+    }
+    for (out, id) in [("n0", &docs[5].id), ("n1", &docs[32].id)] {
+        let out = place.path().join(out);
+        let page = std::fs::read_to_string(out.join("report.html")).unwrap();
+        typed("report", &out, &[]).ends_with(0);
+        assert!(std::fs::read_to_string(out.join("report.html")).unwrap() == page);
+        typed("explain", &out, &[id, &docs[38].id]).ends_with(0);
+    }
 }

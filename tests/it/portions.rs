@@ -179,7 +179,7 @@ fn a_reading_of_one_compressed_file_goes_on_in_its_middle() {
 
 #[test]
 fn columns_sources_and_scopes_of_documents_that_were_read_are_known() {
-    let options = ["--keep", "rank desc,length", "--source-column", "host", "--scope", "within:host"];
+    let options = ["--keep", "rank desc,length asc", "--source-column", "host", "--scope", "within:host"];
     goes_on_from_portions(&options, &[(FIRST, 3), (SECOND, 1)]);
 }
 

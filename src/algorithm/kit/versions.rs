@@ -6,6 +6,8 @@ use crate::measure::Versions;
 
 /// Whether the rule is asked.
 pub const RELATE: &str = "relate";
+/// The least cosine of a near group.
+const NEAR: &str = "near";
 
 /// The parameters of the rule.
 pub const PARAMS: [ParamSpec; 10] = [
@@ -34,7 +36,11 @@ pub const PARAMS: [ParamSpec; 10] = [
         "0.15",
         "relate: how much nearer the two must be than the next best of either, outside of the near group",
     ),
-    share("near", "0.9", "relate: the least cosine to either document of what is in the near group of a pair"),
+    share(
+        NEAR,
+        "0.9",
+        "relate: the least cosine to either document of what is in the near group of a pair; the threshold, where that is higher than the default",
+    ),
     ParamSpec {
         name: "titles",
         kind: Kind::Int(0, 1_000_000),
@@ -63,6 +69,10 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
             )))
         });
     }
+    let near = params.real(NEAR);
+    // Where the threshold alone was raised, no smaller group is meant than it allows.
+    let is_default = !PARAMS.iter().any(|spec| spec.name == NEAR && params.differs(spec));
+    let near = if is_default { near.max(least) } else { near };
     let rule = Versions {
         least,
         numbers: params.real("numbers"),
@@ -71,7 +81,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         short: params.real("short"),
         contained: params.real("contained"),
         gap: params.real("gap"),
-        near: params.real("near"),
+        near,
         titles: params.count("titles") as u64,
         forms: params.real("forms"),
     };
@@ -97,9 +107,19 @@ mod tests {
         assert!(of(&[]).is_ok_and(|rule| rule.is_none()));
         assert!(of(&[(RELATE, "true")]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
         assert!(
-            of(&[(RELATE, "true"), ("near", "0.5")])
+            of(&[(RELATE, "true"), (NEAR, "0.5")])
                 .is_err_and(|error| error.to_string().ends_with("take near=0.6 or more, or a lower threshold="))
         );
+    }
+
+    #[test]
+    fn a_near_group_rises_with_the_threshold_unless_it_is_named() {
+        let of = |near: &str, least: f64| {
+            let typed = [(RELATE, "true"), (NEAR, near)].map(|(name, value)| (name.to_string(), value.to_string()));
+            rule(&Params::check("test", &PARAMS, &typed).expect("in range"), least).ok().flatten().map(|rule| rule.near)
+        };
+        assert_eq!([of("0.9", 0.95), of("0.9", 0.9), of("0.92", 0.7)], [Some(0.95), Some(0.9), Some(0.92)]);
+        assert_eq!(of("0.92", 0.95), None);
     }
 
     /// What a recipe prints can be typed again: bounds with their default values are no contradiction.

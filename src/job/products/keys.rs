@@ -44,6 +44,7 @@ const ELSEWHERE: &[&str] = &[
     "previous",
     "source-column",
     "max-pairs-factor",
+    "max-shrink-factor",
     "max-candidates-factor",
     "strict",
     "no-report",

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::agreement::heat;
 use super::markup::{cell, scrolling};
 use super::text::{plain, seconds, share};
-use crate::report::comparison::{NARROW, RECALL, bias, contestants, name_of, verdict};
+use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, contestants, name_of, verdict};
 use crate::report::{counted, thousands};
 use crate::study::{Agreement, ComparisonReport, Figure};
 
@@ -27,6 +27,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " had texts too long for characters and were judged by words." }
             @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " had texts too long to be judged, and count as no duplicates." }
             @if let Some(bias) = bias(judge) { " " (sentence(bias)) }
+            " " (sentence(REMOVAL))
         }
         (study(comparison))
         p.how {

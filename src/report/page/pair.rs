@@ -48,6 +48,16 @@ fn is_earlier(report: &RunReport, doc: u64) -> bool {
     report.index.as_ref().is_some_and(|index| doc < index.first_doc)
 }
 
+/// Which night brought a document that came before the corpus.
+fn of_night(report: &RunReport, doc: u64) -> String {
+    let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
+    let nights = index.iter().flat_map(|index| &index.nights);
+    match nights.take_while(|night| night.first_doc <= doc).last() {
+        Some(night) => format!(" (of the night {})", plain(&night.name)),
+        None => format!(" (of {})", earlier(report)),
+    }
+}
+
 /// Where the documents before a night come from.
 fn earlier(report: &RunReport) -> &'static str {
     let is_reference = report.index.as_ref().is_some_and(|index| index.generation == index.read_generation);
@@ -73,7 +83,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let held = review.held.get(&(a, b));
     let named = |doc: u64| {
         let whole = review.texts.get(&doc).map(|text| plain(&text.id));
-        html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { " (of " (earlier(report)) ")" } }
+        html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { (of_night(report, doc)) } }
     };
     let numbers = |at: usize, held: &Held| {
         let more = held.more_numbers[at];
@@ -124,6 +134,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
             )
         }),
     };
+    let goes_for = |doc: u64, other: u64| review.removed.fates.get(&doc).is_some_and(|fate| fate.kept == other);
     let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
         let gone = review.removed.fates.get(&doc);
         match gone {
@@ -131,9 +142,11 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 html! { (name) " goes for " (other_name) ": " (why(&fate.reason)) ". " }
             }
             Some(fate) => {
-                html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } ": " (why(&fate.reason)) ". " }
+                let of = if is_earlier(report, fate.kept) { of_night(report, fate.kept) } else { String::new() };
+                html! { (name) " goes for another one, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
-            None => match held.and_then(|held| held.stays[at]) {
+            // Why it does not go for one that goes itself is no question.
+            None => match held.and_then(|held| held.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " stays (" (reason) "). " },
                 None => html! { (name) " stays. " },
             },

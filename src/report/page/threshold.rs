@@ -9,7 +9,7 @@ use super::text::{percent, share};
 use crate::error::Result;
 use crate::job::RunReport;
 use crate::report::thousands;
-use crate::study::{BINS, Review, bin_range};
+use crate::study::{BINS, Review, SHARES, bin_range};
 
 /// The curve and its table; none where nothing goes.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
@@ -47,7 +47,33 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 }
             }))
         }
+        (shares(report, review))
     }))
+}
+
+/// How many go if more of them has to stand in the kept one; none where a pair is enough.
+fn shares(report: &RunReport, review: &Review) -> Markup {
+    let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
+    let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
+    html! {
+        p.how {
+            "And how many of them have at least so much of their runs of words in the kept one: what would go at least with that rule. Rules that
+            ask for less than this run take more, which another run tells."
+        }
+        (sortable("Removals by rule", html! {
+            thead { tr { @for name in ["rule", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
+            tbody {
+                @for (share, count) in rows {
+                    tr {
+                        th scope="row" { code { "--remove-if contained:" (share) ":" (bounds.numbers) } }
+                        td { (thousands(*count)) }
+                        td { (percent(*count, removal.removed)) }
+                        td { (percent(*count, report.documents.used)) }
+                    }
+                }
+            }
+        }))
+    }
 }
 
 /// From the first threshold at which a removal is lost: each with the removals that rest on at least that similarity.

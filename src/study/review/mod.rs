@@ -19,7 +19,7 @@ mod tally;
 pub use clusters::{ClusterReview, LargeCluster, Member};
 pub use crossing::Crossing;
 pub use held::Held;
-pub use removed::{Fate, RemovedReview};
+pub use removed::{Fate, RemovedReview, SHARES};
 pub use shown::ShownText;
 pub use sources::SourceReview;
 pub use tally::{BINS, PairSample, SAMPLE_BINS, bin_range, sample_range};
