@@ -75,6 +75,7 @@ class _Publishing(TypedDict, total=False):
     previous: str | os.PathLike[str]
     source_column: str
     max_pairs_factor: int
+    max_shrink_factor: int
     max_candidates_factor: int
     scope: str
     corpus: str | Sequence[str]

@@ -13,7 +13,7 @@ use crate::reading::RejectionsReport;
 use crate::reading::reader::Reader;
 use crate::reading::source_values::SourceReport;
 use crate::spelling::opt;
-use crate::stage::guard::{Fired, PairCounts, ReadCounts, holds, pairs, reading, removal, shrunk};
+use crate::stage::guard::{Fired, PairCounts, ReadCounts, TextCounts, holds, pairs, reading, removal, shrunk};
 
 /// A record of a job whose guards decide where its result goes.
 pub trait Guarded {
@@ -64,7 +64,7 @@ pub(crate) fn of_run(
     if let Some(previous) = &reader.options.previous {
         let before = previous_run(previous)?;
         fired.extend(over_pairs(report, &before, reader.options.max_pairs_factor));
-        fired.extend(over_text(report, &before, reader.options.max_shrink_factor));
+        fired.extend(over_text(report, &before, reader.options.index.is_some(), reader.options.max_shrink_factor));
     }
     decided(reader, stage, fired)
 }
@@ -98,11 +98,10 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// The guard over how much text there is. The first night of an index may have all that came until then.
-fn over_text(now: &RunReport, before: &RunReport, factor: u64) -> Option<Fired> {
-    let is_first = before.index.as_ref().is_some_and(|index| index.read_generation == 0);
-    let (text, known) = (now.documents.text_bytes, &before.documents);
-    shrunk(text, known.text_bytes, known.used, factor).filter(|_| !is_first)
+/// The guard over how much text there is. A night of an index has what is new, which may be little.
+fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
+    let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
+    shrunk(of(now), of(before), is_night, factor)
 }
 
 /// The guards over what was read.

@@ -118,8 +118,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(FILES, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Hold the result back where there is less than so many times the text that {previous} had, from 100 documents there on; not after \
-         the first night of an {index}")
+        "Hold the result back where there is so many times less text than {previous} had, from 100 documents there on; of a night of an {index}: \
+         less text a document")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(FILES, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),

@@ -137,17 +137,31 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
     })
 }
 
-/// The guard over the text that was read, against an earlier run: `now` and `before` are bytes, and that run had so many documents.
-pub fn shrunk(now: u64, before: u64, documents: u64, factor: u64) -> Option<Fired> {
-    let measured = before as f64 / now.max(1) as f64;
-    (documents >= FEW_ROWS && measured > factor as f64).then(|| Fired {
+/// Text that was read, and the documents that have it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TextCounts {
+    /// Bytes of text.
+    pub bytes: u64,
+    /// Documents.
+    pub documents: u64,
+}
+
+/// The guard over the text that was read, against an earlier run: all of it, or, where a run reads only what is new, that of a
+/// document.
+pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u64) -> Option<Fired> {
+    let a_document = |text: TextCounts| text.bytes as f64 / text.documents.max(1) as f64;
+    let of = |text: TextCounts| if is_new_alone { a_document(text) } else { text.bytes as f64 };
+    let enough = before.documents >= FEW_ROWS && (!is_new_alone || now.documents >= FEW_ROWS);
+    let measured = of(before) / of(now).max(1.0);
+    let whose = if is_new_alone { "a document " } else { "" };
+    (enough && measured > factor as f64).then(|| Fired {
         name: "max-shrink-factor",
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{} of text were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of {}",
-            counted(now, "byte"),
-            thousands(before),
+            "{} of text {whose}were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of {}",
+            counted(of(now).round() as u64, "byte"),
+            thousands(of(before).round() as u64),
             opt("max-shrink-factor")
         ),
     })
@@ -261,6 +275,22 @@ mod tests {
     }
 
     #[test]
+    fn less_text_than_before_fires() {
+        let of = |bytes, documents| TextCounts { bytes, documents };
+        let fires = |now, before| shrunk(now, before, false, 10).is_some();
+        assert!(
+            !fires(of(100, 1), of(1000, 100)) && fires(of(99, 100), of(1000, 100)) && !fires(of(99, 100), of(1000, 99))
+        );
+        assert!(!fires(of(0, 0), of(10, 1000)) && fires(of(0, 0), of(11, 1000)));
+        let told = shrunk(of(50, 100), of(1000, 100), false, 10).expect("a twentieth").sentence;
+        assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
+        // What is new may be little, but no document of it is.
+        let fires = |now, before| shrunk(now, before, true, 10).is_some();
+        assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
+        assert!(fires(of(9_900, 100), of(1_000_000, 1000)) && !fires(of(99, 99), of(1_000_000, 1000)));
+    }
+
+    #[test]
     fn shares_and_factors_fire_beyond_their_bound_alone() {
         let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
         assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
@@ -270,10 +300,6 @@ mod tests {
             "{fired:?}"
         );
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
-        let fires = |now, before, documents| shrunk(now, before, documents, 10).is_some();
-        assert!(!fires(100, 1000, 100) && fires(99, 1000, 100) && !fires(99, 1000, 99) && !fires(0, 10, 1000));
-        let told = shrunk(50, 1000, 100, 10).expect("a twentieth").sentence;
-        assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));

@@ -29,6 +29,10 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
             goes for alone; a run with that threshold takes some more, for which it finds another one (a few in a hundred at the highest
             thresholds): " code { "rethreshold" } " in Python counts them. Exact copies have similarity 1."
             @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
+            @if review.bounds.is_some() {
+                " The other table has how many of them have at least so much of their runs of words in the kept one; rules that ask for less than
+                this run take more, which another run tells."
+            }
             @if chained > 0 { " " (thousands(chained)) " joined by chains only are not counted." }
         }
         div.beside {
@@ -46,8 +50,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                     }
                 }
             }))
+            (shares(report, review))
         }
-        (shares(report, review))
     }))
 }
 
@@ -56,16 +60,12 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
     html! {
-        p.how {
-            "And how many of them have at least so much of their runs of words in the kept one: what would go at least with that rule. Rules that
-            ask for less than this run take more, which another run tells."
-        }
         (sortable("Removals by rule", html! {
-            thead { tr { @for name in ["rule", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
+            thead { tr { @for name in ["--remove-if", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
             tbody {
                 @for (share, count) in rows {
                     tr {
-                        th scope="row" { code { "--remove-if contained:" (share) ":" (bounds.numbers) } }
+                        th scope="row" { code { "contained:" (share) ":" (bounds.numbers) } }
                         td { (thousands(*count)) }
                         td { (percent(*count, removal.removed)) }
                         td { (percent(*count, report.documents.used)) }
