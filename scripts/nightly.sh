@@ -16,6 +16,7 @@ set -eu
 
 fail() { echo "nightly: $2" >&2; exit "$1"; }
 
+case ${1-} in -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
 index= again='the same command goes on from there'
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
@@ -41,12 +42,16 @@ mkdir -p -- "$out"
 exec 9>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
 
-# The results that were published, the newest last. A night that a person accepted later is one of them.
+# The results that were published, by the time when they began, the newest last; names need not sort. A night that a person accepted
+# later is one of them.
 published() {
   for record in "$out"/*/_SUCCESS; do
     folder=${record%/_SUCCESS}
-    if [ -f "$record" ] && [ ! -L "$folder" ] && [ -f "$folder/run.json" ]; then basename -- "$folder"; fi
-  done | LC_ALL=C sort
+    if [ -f "$record" ] && [ ! -L "$folder" ] && [ -f "$folder/run.json" ]; then
+      began=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$folder/run.json" | head -n 1)
+      printf '%s %s\n' "${began:-0}" "$(basename -- "$folder")"
+    fi
+  done | LC_ALL=C sort | cut -d ' ' -f 2-
 }
 
 # Rows of earlier nights are put together; first the index takes up a night whose run was ended when its result had its name.
@@ -76,8 +81,9 @@ case $code in
   0) ;;
   3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
   4)
-    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held"
+    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held, and this command again, which leads latest there"
     ;;
+  2) fail 2 "dupsift ended with 2: mend what it says; nothing was begun" ;;
   *) fail "$code" "dupsift ended with $code; $again" ;;
 esac
 lead "$night"

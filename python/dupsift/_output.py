@@ -98,7 +98,8 @@ class Pairs(Output):
     def explain(self, a: str | int, b: str | int | None = None, *, rows: bool = False) -> Explanation:
         """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
 
-        ``a`` and ``b`` are ids, or FILE#ROW; row numbers of the corpus, ``doc`` in tables, with ``rows=True``. Without ``b`` it is the document that ``a``
+        ``a`` and ``b`` are ids, or FILE#ROW; with ``rows=True`` numbers, ``doc`` in tables: row numbers of the corpus, which of a later night of an index
+        count on from the nights before. Without ``b`` it is the document that ``a``
         goes for, or else the most similar one of those that it is a pair with. The corpus has to stand where it was.
         ValueError for documents that are not there and for a corpus that is another by now.
         """

@@ -35,7 +35,8 @@ class Survivors:
 class Result(Pairs):
     """What a run found. ``path`` is its folder; ``print(result)`` and a cell of a notebook show the summary of the command line.
 
-    Row numbers, ``doc`` in tables, count the rows of all files one after the other, or of the frame, from 0.
+    Row numbers, ``doc`` in tables, count the rows of all files one after the other, or of the frame, from 0; of a later night of an
+    index ``doc`` counts on from the nights before, and ``kept_mask`` and ``kept_rows`` do not.
     """
 
     def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None) -> None:

@@ -52,6 +52,11 @@ impl Column {
         self.values.len()
     }
 
+    fn __repr__(&self) -> String {
+        let count = self.values.len();
+        format!("<dupsift.Column: {count} {} of {}>", if count == 1 { "value" } else { "values" }, self.dtype())
+    }
+
     fn __getitem__<'py>(&self, py: Python<'py>, at: isize) -> PyResult<Bound<'py, PyAny>> {
         let length = self.values.len();
         let place = if at < 0 { at.checked_add_unsigned(length) } else { Some(at) };

@@ -1,12 +1,12 @@
 //! Rows of a table as Python has them, one after the other: a dictionary each, for who has no library of tables.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, TryLockError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int32Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{ArrowError, DataType};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -40,7 +40,12 @@ impl Dictionaries {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut left = self.left.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        // Making a value may run other code of Python, which may ask for the next row, too.
+        let mut left = match self.left.try_lock() {
+            Ok(left) => left,
+            Err(TryLockError::Poisoned(left)) => left.into_inner(),
+            Err(TryLockError::WouldBlock) => return Err(PyValueError::new_err("the rows are being read already")),
+        };
         loop {
             if let Some((batch, next)) = &mut left.now
                 && *next < batch.num_rows()

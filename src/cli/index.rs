@@ -35,7 +35,14 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
         IndexVerb::Compact { dir } => {
             let (before, after) = upkeep::compact(&dir, MEMORY, cores_allowed(), &cancel)?;
             Ok(tell(
-                &format!("{} of rows became {}\n", counted(before as u64, "folder"), thousands(after as u64)),
+                &match before == after {
+                    true => {
+                        format!("{} of rows, of which none is to be merged yet\n", counted(before as u64, "folder"))
+                    }
+                    false => {
+                        format!("{} of rows became {}\n", counted(before as u64, "folder"), thousands(after as u64))
+                    }
+                },
                 Exit::Done,
             ))
         }

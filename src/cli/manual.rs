@@ -8,6 +8,7 @@ use clap::CommandFactory;
 
 use super::args::Arguments;
 use super::{Exit, tell};
+use crate::error::Error;
 use crate::number::counted;
 
 /// Pages by their names below docs/, each with its text.
@@ -17,7 +18,7 @@ macro_rules! pages {
     };
 }
 
-/// All but the measurements, which are of who changes the program.
+/// All but the measurements, which are of who changes the program, and the pictures.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
@@ -78,6 +79,9 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/three_plus_five.md",
 ];
 
+/// How links begin that lead out of these pages.
+const NOT_WRITTEN: [&str; 3] = ["](measurements.md", "](../measurements.md", "](../"];
+
 /// Runs the verb: writes the pages into a folder, which is made where it is not there.
 ///
 /// # Errors
@@ -89,13 +93,46 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
         clap_mangen::generate_to(Arguments::command(), dir).with_context(cannot)?;
         return Ok(Exit::Done);
     }
+    fs::create_dir_all(dir).with_context(cannot)?;
+    if fs::read_dir(dir).with_context(cannot)?.next().is_some() {
+        return Err(
+            Error::usage(format!("{} is not empty; expected a new folder for the manual", dir.display())).into()
+        );
+    }
     for (name, text) in PAGES {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().unwrap_or(dir)).with_context(cannot)?;
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, without_dead_links(text)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");
-    Ok(tell(&format!("{pages} of the manual, as Markdown: {}\n", dir.join("index.md").display()), Exit::Done))
+    Ok(tell(
+        &format!("{pages} of the manual, as Markdown; its contents: {}\n", dir.join("SUMMARY.md").display()),
+        Exit::Done,
+    ))
+}
+
+/// What is not written is named, and not linked; pictures are left out.
+fn without_dead_links(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("!["));
+    let mut out = String::with_capacity(text.len());
+    for line in lines {
+        let mut rest = line;
+        while let Some((at, link)) = NOT_WRITTEN.iter().filter_map(|link| Some((rest.find(link)?, link))).min() {
+            let name = rest[..at].rfind('[').unwrap_or(at);
+            let end = rest[at..].find(')').map_or(rest.len(), |end| at + end + 1);
+            out += &rest[..name];
+            out += rest[name..at].trim_start_matches('[');
+            out += if link.contains("measurements") {
+                " (in the sources, docs/measurements.md)"
+            } else {
+                " (in the sources)"
+            };
+            rest = &rest[end..];
+        }
+        out += rest;
+        out.push('\n');
+    }
+    out
 }
 
 #[cfg(test)]
@@ -124,8 +161,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let dir = folder.path().join("new/manual");
         manual(&dir, false).expect("written");
-        assert!(PAGES.iter().all(|(name, text)| fs::read_to_string(dir.join(name)).expect("there") == *text));
+        for (name, text) in PAGES {
+            let page = fs::read_to_string(dir.join(name)).expect("there");
+            assert!(page.lines().next() == text.lines().next() && page.len() > 100 || *name == "SUMMARY.md", "{name}");
+            // Every link of a page leads to one that is written.
+            let here = dir.join(name);
+            for link in page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+                let is_page = link.ends_with(".md");
+                assert!(!is_page || here.parent().expect("a folder").join(link).is_file(), "{name}: {link}");
+            }
+        }
+        assert!(manual(&dir, false).is_err(), "a folder with files is not written to");
         manual(&dir.join("man"), true).expect("written");
         assert!(dir.join("man/dupsift-run.1").is_file());
+    }
+
+    #[test]
+    fn links_that_lead_out_are_named() {
+        let told =
+            without_dead_links("A ([measured](measurements.md#x), [B](b.md)).\n![a](a.svg)\nsee [it](../README.md)");
+        assert_eq!(told, "A (measured (in the sources, docs/measurements.md), [B](b.md)).\nsee it (in the sources)\n");
     }
 }

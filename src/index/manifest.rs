@@ -259,6 +259,13 @@ impl Manifest {
         self.forgotten = apart;
     }
 
+    /// A hash that no other index has: of the statistics, whose record says when they were made, and of the files of the first night.
+    pub fn identity(&self) -> String {
+        let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
+        let first = self.batches.first().map_or("", |batch| &batch.inputs);
+        format!("{:032x}", hash128(files.chain([first.to_owned()]).collect::<String>().as_bytes()))
+    }
+
     /// Whether a document is forgotten.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         let next = self.forgotten.partition_point(|range| range[0] <= doc);

@@ -20,13 +20,13 @@ const LOCK: &str = "lock";
 const PARTIAL: &str = ".partial-";
 const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 
-/// An index that this process holds until the value is dropped.
+/// An index that this process holds until the value is dropped, or looks at.
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
     /// What it consists of; none for one that is still to be made.
     pub manifest: Option<Manifest>,
-    _lock: File,
+    _lock: Option<File>,
 }
 
 /// What became of a night that was to be published when its process ended.
@@ -64,10 +64,20 @@ impl Index {
             ));
         }
         let lock = lock(dir)?;
-        let mut index = Index { dir: dir.to_path_buf(), manifest: None, _lock: lock };
+        let mut index = Index { dir: dir.to_path_buf(), manifest: None, _lock: Some(lock) };
         index.recover(published)?;
         index.manifest = Manifest::newest(dir)?;
         Ok(index)
+    }
+
+    /// For a look: nothing is locked, put in order or written, and a night may be added meanwhile, for files never change. None where
+    /// no index stands there.
+    ///
+    /// # Errors
+    /// As [`Manifest::newest`].
+    pub fn look(dir: &Path) -> Result<Option<Index>> {
+        let manifest = if dir.is_dir() { Manifest::newest(dir)? } else { None };
+        Ok(manifest.map(|manifest| Index { dir: dir.to_path_buf(), manifest: Some(manifest), _lock: None }))
     }
 
     /// The folder.

@@ -6,7 +6,7 @@ use std::path::Path;
 use arrow_array::Array as _;
 
 use super::join::Joining;
-use super::upkeep::{self, each_id};
+use super::upkeep::each_id;
 use crate::batch::read_as;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
@@ -25,28 +25,29 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Of the record of a night, and where its index stands; another process that holds the index is waited for.
+    /// Of the record of a night, and where its index stands; it is not locked, for what a look reads never changes.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the index is not there, or has none of the documents before the night.
+    /// [`Error::Usage`] where the index is not there, or is another one by now.
     pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
-        let index = upkeep::open(dir).map_err(|error| match error {
-            Error::Usage { .. } if night.generation == night.read_generation => Error::usage(
-                "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
-            ),
-            Error::Usage { .. } => Error::usage(format!(
-                "the night was matched against the index {}, which is not there; expected to be called where the run was",
-                dir.display()
-            )),
-            other => other,
-        })?;
+        let Some(index) = Index::look(dir)? else {
+            return Err(match night.generation == night.read_generation {
+                true => Error::usage(
+                    "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
+                ),
+                false => Error::usage(format!(
+                    "the night was matched against the index {}, which is not there; expected to be called where the run was",
+                    dir.display()
+                )),
+            });
+        };
         let manifest = index.manifest.clone().unwrap_or_default();
-        if manifest.next_doc < night.first_doc {
+        let is_another = !night.identity.is_empty() && night.identity != manifest.identity();
+        if is_another || manifest.next_doc < night.first_doc {
             return Err(Error::usage(format!(
-                "the index {} has {}; expected at least {}, which the night was matched against",
+                "the index {} is another one than that which the night was matched against: it has {}; expected to be called where the run was",
                 dir.display(),
-                counted(manifest.next_doc, "document"),
-                night.first_doc
+                counted(manifest.next_doc, "document")
             )));
         }
         Ok(Again { index, manifest, night })

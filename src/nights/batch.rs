@@ -89,7 +89,10 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
 /// Whether the output of a generation stands.
 pub fn state(index: &Path, out: &Path, generation: u64) -> State {
     let stands = out.join(SUCCESS).is_file();
-    let of_it = || record(out).ok()?.index.map(|index_of| (index_of.generation, PathBuf::from(index_of.folder)));
+    let of_it = || {
+        let report = record(out).ok()?;
+        report.index.map(|of| (of.generation, Path::new(&report.folder).join(of.folder)))
+    };
     match of_it() {
         Some((found, folder)) if stands && found == generation && absolute(&folder) == absolute(index) => {
             State::Published

@@ -35,6 +35,9 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
 
 /// What became of a document of a run that removes some.
 pub fn fate(document: &ExplainedDocument) -> String {
+    if document.earlier {
+        return "; it came before, and does not go".into();
+    }
     let Some(removed) = &document.removed else { return "; kept".into() };
     let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
     let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);

@@ -50,17 +50,21 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nsignatures (keys in hexadecimal; = where both have the key)\n\n";
     explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
 
+    // Last, for that is what a terminal shows.
     text.push('\n');
+    text + &texts(explained, screen)
+}
+
+/// The two texts beside each other.
+fn texts(explained: &Explanation, screen: Screen) -> String {
     let [a, b] = &explained.documents;
-    let found = difference(&a.text, &b.text);
     let headings = [a, b].map(|document| safe(&document.id));
-    if explained.exact_copies || a.text == b.text {
-        text += "the texts are equal, byte for byte\n";
-        if !screen.full {
-            return text;
-        }
+    let are_equal = explained.exact_copies || a.text == b.text;
+    let said = if are_equal { "the texts are equal, byte for byte\n" } else { "" };
+    if are_equal && !screen.full {
+        return said.to_owned();
     }
-    text + &columns(&found, [&headings[0], &headings[1]], screen)
+    said.to_owned() + &columns(&difference(&a.text, &b.text), [&headings[0], &headings[1]], screen)
 }
 
 fn head(document: &ExplainedDocument, removes: bool) -> String {
@@ -228,6 +232,7 @@ mod tests {
             row: doc,
             characters: text.chars().count() as u64,
             words: text.split(' ').count() as u64,
+            earlier: false,
             removed,
             text: text.into(),
         }
@@ -336,6 +341,17 @@ mod tests {
 
             both in the cluster of fox-1 (3 documents): minhash
 
+            how much of one stands in the other, as removal asks
+
+                      3-grams   numbers   --remove-if contained:0.8:0.9
+            ------------------------------------------------------------
+             a in b   3 of 4    0 of 0    a is the one that stays
+             b in a   3 of 3    0 of 0    b may go for a
+
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
+
             how alike the texts are, apart from the algorithms
 
                                     jaccard   of a in b   of b in a
@@ -346,13 +362,6 @@ mod tests {
 
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) of characters 0.875
-
-            how much of one stands in the other, as removal asks
-
-                      3-grams   numbers   --remove-if contained:0.8:0.9
-            ------------------------------------------------------------
-             a in b   3 of 4    0 of 0    a is the one that stays
-             b in a   3 of 3    0 of 0    b may go for a
 
             signatures (keys in hexadecimal; = where both have the key)
 
@@ -366,10 +375,6 @@ mod tests {
               b has none: no marks
                0   01       -
                    3 marks | -
-
-            fox-1                                    fox-2␛[2J
-            -------------------------------------------------------------------------------
-            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
         "#]].assert_eq(&explanation(&example(), screen));
     }
 

@@ -24,8 +24,9 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
         return String::new();
     }
     let folder = stands_in(report, out);
+    let stays = if out.exists() { "stays as it was" } else { "was not made" };
     format!(
-        "HELD BACK: {out} stays as it was. Look at {folder}; if it is right: dupsift accept {folder}\n",
+        "HELD BACK: {out} {stays}. Look at {folder}; if it is right: dupsift accept {folder}\n",
         out = out.display(),
         folder = folder.display()
     )

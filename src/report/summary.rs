@@ -150,9 +150,11 @@ fn met(report: &RunReport) -> Option<String> {
     match () {
         () if index.guests == 0 => None,
         () if index.generation == index.read_generation => {
-            Some(format!("pairs and clusters name {met} of the reference, too"))
+            Some(format!("{met} of the reference took part; pairs and clusters name those that are alike"))
         }
-        () => Some(format!("pairs and clusters name {met} of earlier nights, too; nothing of them goes")),
+        () => Some(format!(
+            "{met} of earlier nights took part; pairs and clusters name those that are alike, and none of them goes"
+        )),
     }
 }
 
@@ -288,12 +290,9 @@ mod tests {
             let index = IndexReport { guests, generation, read_generation: 1, ..IndexReport::default() };
             summary(&RunReport { index: Some(index), ..report() }, Path::new("out"))
         };
-        assert!(
-            told(823, 2)
-                .contains("\npairs and clusters name 823 documents of earlier nights, too; nothing of them goes\n")
-        );
-        assert!(told(1, 1).contains("\npairs and clusters name 1 document of the reference, too\n"));
-        assert!(!told(0, 2).contains("earlier nights"));
+        assert!(told(823, 2).contains("\n823 documents of earlier nights took part; pairs"));
+        assert!(told(1, 1).contains("\n1 document of the reference took part; pairs"));
+        assert!(!told(0, 2).contains("took part"));
     }
 
     #[test]

@@ -8,12 +8,15 @@
 //! CPU seconds do not count: they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
+use crate::number::counted;
 use crate::spelling::opt;
 
 /// An F so little below the largest is as good.
 const NEAR: f64 = 0.01;
 /// With an F below this a contestant is told as the best of a bad lot.
 const LEAST: f64 = 0.5;
+/// Fewer pairs than this tell little.
+const FEW: u64 = 100;
 /// Contestants named at most that a sample does not tell from the one that is taken.
 const MOST_NAMED: usize = 3;
 
@@ -64,6 +67,9 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
         sentence +=
             &format!("; the sample does not tell it from {}{more}", alike[..alike.len().min(MOST_NAMED)].join(", "));
     }
+    if report.judge.judged < FEW {
+        sentence += &format!("; but {} are few to choose by", counted(report.judge.judged, "pair"));
+    }
     if let Some((together, f)) = together(report, f(taken)) {
         sentence += &format!("; {together} have {f:.3}");
     }
@@ -87,7 +93,7 @@ fn comes_first(one: &ComparedReport) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::comparison_report::{CombinationReport, Figure};
+    use super::super::comparison_report::{CombinationReport, Figure, JudgeReport};
     use super::*;
 
     fn one(name: &str, preset: bool, recall: f64, precision: f64) -> ComparedReport {
@@ -106,8 +112,12 @@ mod tests {
         }
     }
 
+    fn enough() -> JudgeReport {
+        JudgeReport { judged: FEW, ..JudgeReport::default() }
+    }
+
     fn of(contestants: Vec<ComparedReport>) -> Option<AdviceReport> {
-        advice(&ComparisonReport { algorithms: contestants, ..ComparisonReport::default() })
+        advice(&ComparisonReport { algorithms: contestants, judge: enough(), ..ComparisonReport::default() })
     }
 
     #[test]
@@ -153,7 +163,7 @@ mod tests {
         };
         let told = |combinations| {
             let algorithms = vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)];
-            advice(&ComparisonReport { algorithms, combinations, ..ComparisonReport::default() })
+            advice(&ComparisonReport { algorithms, combinations, judge: enough(), ..ComparisonReport::default() })
                 .expect("duplicates")
                 .sentence
         };
@@ -171,11 +181,15 @@ mod tests {
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
         let mut report = ComparisonReport {
             algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],
+            judge: enough(),
             ..ComparisonReport::default()
         };
         (report.algorithms[0].f_low, report.algorithms[1].f_high) = (Some(0.85), Some(0.86));
         assert!(!advice(&report).expect("duplicates").sentence.contains("sample"));
-        report.judge.sampled = true;
+        report.judge.judged = 22;
+        let told = advice(&report).expect("duplicates").sentence;
+        assert!(told.ends_with("; but 22 pairs are few to choose by"), "{told}");
+        report.judge = JudgeReport { sampled: true, ..enough() };
         let told = advice(&report).expect("duplicates").sentence;
         assert!(told.ends_with("; the sample does not tell it from tf"), "{told}");
     }

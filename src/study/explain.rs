@@ -11,7 +11,7 @@ use super::explained_documents::{At, both, ids_of, partner, removals, text_of};
 use super::explanation::*;
 use super::fate;
 use super::finished::Finished;
-use super::seek::{Seeking, seek};
+use super::seek::{Seeking, may_be_shown, seek};
 use super::verdicts::{Groups, Said, algorithm};
 use super::windows;
 use crate::algorithm::Corpus;
@@ -58,6 +58,7 @@ pub fn explain(
             [a, b] => ([a, b], None),
             _ => partner(engine, finished, docs[0])?,
         };
+        may_be_shown(&seeking, &docs)?;
         running.end(reader.documents(), 2, 0);
         let mut explained = match again {
             Some(again) => {
@@ -205,6 +206,7 @@ fn explained(
         row: file_row,
         characters: analysis.characters(),
         words: analysis.words().len() as u64,
+        earlier: place < reader.base,
         removed: None,
         text: analysis.raw().to_string(),
     }

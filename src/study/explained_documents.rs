@@ -54,12 +54,9 @@ pub fn text_of<'b>(reader: &Reader<'_>, batch: &'b Documents, row: usize) -> Res
         Ok(text) => return Ok(text),
         Err(why) => why,
     };
-    let doc = batch.doc(row);
-    Err(Error::usage(format!(
-        "document {} ({}) took no part in the run: {why}; see rejected/",
-        reader.number(doc),
-        reader.source.name_of(doc)
-    )))
+    let (doc, number) = (batch.doc(row), reader.number(batch.doc(row)));
+    let name = if doc < reader.base { "of an earlier night".into() } else { reader.source.name_of(doc) };
+    Err(Error::usage(format!("document {number} ({name}) took no part in the run: {why}; see rejected/")))
 }
 
 /// The other document of one that is asked about alone: the one that it goes for, or that it is most alike, and what to say of that.
@@ -87,13 +84,15 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     match best {
         Some((is_duplicate, _, other)) => {
             let of = if is_duplicate { "those that it is a pair with" } else { "its forms, for it has no other pair" };
-            Ok((
-                [doc, other],
-                Some(format!("the first document stays; the second one is the most similar one of {of}")),
-            ))
+            let first = match finished.report.removal {
+                Some(_) if doc < finished.first_doc() => "the first document came before this night",
+                Some(_) => "the first document stays",
+                None => "nothing is removed by a comparison",
+            };
+            Ok(([doc, other], Some(format!("{first}; the second one is the most similar one of {of}"))))
         }
         None => Err(Error::usage(
-            "the document stays, and no algorithm of the run has a pair of it; expected a second id to hold it against",
+            "no algorithm of the run has a pair of the document: it stays, unless rejected/ names it; expected a second id to hold it against",
         )),
     }
 }

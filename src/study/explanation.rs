@@ -42,6 +42,8 @@ pub struct ExplainedDocument {
     pub characters: u64,
     /// Words of the text.
     pub words: u64,
+    /// Whether it came before the corpus of the run, in an earlier night or a reference.
+    pub earlier: bool,
     /// What it was removed for; null where it stays.
     pub removed: Option<ExplainedRemoval>,
     /// The text as it came.

@@ -43,13 +43,16 @@ impl Finished {
         options_again(&self.report.options, inputs, &self.dir, today)
     }
 
-    /// Where a file or folder is that the record names: as it is called there, or from the folder of the run.
+    /// Where a file or folder is that the record names: from the folder of the run, or where nothing is there, from the one at hand.
     pub fn stands(&self, path: &str) -> String {
         let from_there = Path::new(&self.report.folder).join(path);
-        if self.report.folder.is_empty() || Path::new(path).exists() || !from_there.exists() {
-            return path.to_owned();
+        let is_there = !self.report.folder.is_empty() && Path::new(path).is_relative() && from_there.exists();
+        // What is called so from here too keeps the name by which the run had it.
+        let same = |path: &Path| path.canonicalize().ok();
+        if is_there && same(&from_there) != same(Path::new(path)) {
+            return from_there.to_string_lossy().into_owned();
         }
-        from_there.to_string_lossy().into_owned()
+        path.to_owned()
     }
 
     /// Opens the output folder of a run that is done.

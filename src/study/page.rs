@@ -78,8 +78,9 @@ pub fn write_again(
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
+    // Without its index a night would lose the texts that its page has.
+    let again = finished.again()?;
     let with_texts = options.and_then(|options| {
-        let again = finished.again()?;
         let inputs = finished.corpus(&options, cancel)?;
         work_again(&options, &inputs.source, progress, cancel, |engine, reader| match &again {
             Some(again) => {

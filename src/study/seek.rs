@@ -60,15 +60,29 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     } else {
         docs
     };
+    Ok(docs)
+}
+
+/// Checks that the run says something of these documents, and that their texts are not to be forgotten.
+///
+/// # Errors
+/// [`Error::Usage`] where all came before a night, whose tables tell nothing of them, and where one was to be forgotten.
+pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
+    if docs.iter().all(|&doc| doc < at.first_doc) {
+        let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
+        return Err(Error::usage(format!(
+            "both came before this night, which decided nothing of them; expected a document of the night itself, or the output {folder}"
+        )));
+    }
     match docs.iter().find(|&&doc| at.again.is_some_and(|again| doc < at.first_doc && again.is_forgotten(doc))) {
         Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
-        None => Ok(docs),
+        None => Ok(()),
     }
 }
 
 /// The other document that was typed alike: a page that came in an earlier night, too.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
-    let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1]) {
+    let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.engine, &typed[1])?,
         None => Vec::new(),
     };

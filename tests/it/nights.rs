@@ -115,12 +115,22 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents of b.parquet"]);
     assert_eq!(nights.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(nights.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
+    nights.night("2026-11-22").ends_with(0).says(&["is done already"]);
+    assert_eq!(nights.latest(), "2026-11-22");
     // What was accepted is the night before; of the others the newest are kept.
     std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
     nights.night("2026-11-23").ends_with(0);
     let fourth = record(&nights.at("out/2026-11-23"));
     assert!(fourth["options"]["previous"].as_str().unwrap().ends_with("2026-11-22"));
     assert_eq!(names_in(&nights.at("out")), [".nightly.lock", "2026-11-22", "2026-11-23", "latest"]);
+    // Nights follow by their time, whatever they are called.
+    nights.night("10").ends_with(0);
+    nights.night("9").ends_with(0);
+    assert!(record(&nights.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
+    assert_eq!(
+        (names_in(&nights.at("out")), nights.latest().as_str()),
+        (vec![".nightly.lock".into(), "10".into(), "9".into(), "latest".into()], "9")
+    );
 }
 
 #[test]
@@ -145,7 +155,9 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 3);
-    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows became 1"]);
+    night("2026-11-20", &[])
+        .ends_with(0)
+        .says(&["2026-11-20 is published", "1 folder of rows, of which none is to be merged yet"]);
     // The second night is killed before it is published, and again when its output stands, but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());

@@ -24,19 +24,32 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     html! {
         (facts(report, review, a, b))
         @if let [Some(one), Some(other)] = texts { (differences(one, other)) }
-        p.line { code { (explain_line(report, review, a, b)) } }
+        @if let Some(line) = explain_line(report, review, a, b) { p.line { code { (line) } } }
     }
 }
 
-/// What to type to see all of it: by ids where these are known and can be typed. Of a night an earlier document may have the same id.
-fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> String {
+/// What to type to see all of it: by ids where these can be typed and are each of one document. Of a night an earlier document may have
+/// the same id. None where nothing can be told: of two documents that came before, or where these are not kept.
+fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
+    let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
+    if is_later && (is_earlier(report, a.max(b)) || has_passed(report)) {
+        return None;
+    }
     let typed = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| can_be_typed(id));
     let documents = match (typed(a), typed(b)) {
-        (Some(a), Some(b)) if a != b && !is_earlier(report, 0) => format!("{} {}", quoted(a), quoted(b)),
+        (Some(a), Some(b)) if a != b && !is_later && report.ids.duplicates == 0 => {
+            format!("{} {}", quoted(a), quoted(b))
+        }
         _ => format!("--docs {a} {b}"),
     };
-    format!("dupsift explain {} {documents}", quoted(&plain(out)))
+    Some(format!("dupsift explain {} {documents}", quoted(&plain(out))))
+}
+
+/// Whether the run was matched against a reference of which nothing is kept: one that is no index itself.
+fn has_passed(report: &RunReport) -> bool {
+    let reference = report.options.get("reference").and_then(|reference| reference.as_str());
+    reference.is_some_and(|reference| report.index.as_ref().is_some_and(|index| index.folder != reference))
 }
 
 fn can_be_typed(id: &str) -> bool {
@@ -136,6 +149,9 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     };
     let goes_for = |doc: u64, other: u64| review.removed.fates.get(&doc).is_some_and(|fate| fate.kept == other);
     let one = |name: &str, other_name: &str, doc: u64, other: u64, at: usize| {
+        if is_earlier(report, doc) {
+            return html! { (name) " came before. " };
+        }
         let gone = review.removed.fates.get(&doc);
         match gone {
             Some(fate) if fate.kept == other => {
@@ -159,6 +175,9 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
 fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Option<&'static str> {
     report.removal.as_ref()?;
     let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
+    if is_earlier(report, a) && is_earlier(report, b) {
+        return Some("both came before");
+    }
     Some(match (goes(a, b), goes(b, a)) {
         (Some(true), _) => "the first goes",
         (_, Some(true)) => "the second goes",

@@ -26,8 +26,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     Ok(Some(html! {
         p.how {
             "How many of the documents that go now rest on a pair of at least that similarity. Each counts with the kept document that it
-            goes for alone; a run with that threshold takes some more, for which it finds another one (a few in a hundred at the highest
-            thresholds): " code { "rethreshold" } " in Python counts them. Exact copies have similarity 1."
+            goes for alone. A run with that threshold differs by some: it may find another kept one for a document, or the kept one may go itself;
+            " code { "rethreshold" } " in Python counts exactly. Exact copies have similarity 1."
             @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
             @if review.bounds.is_some() {
                 " The other table has how many of them have at least so much of their runs of words in the kept one; rules that ask for less than
@@ -38,7 +38,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
         div.beside {
             figure.card { h3 { (title) } (chart) }
             (sortable("Removals by threshold", html! {
-                thead { tr { @for name in ["threshold", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
+                thead { tr { @for name in ["threshold", "would go, about", "of now", "of all"] { th scope="col" { (name) } } } }
                 tbody {
                     @for &(at, count) in &points {
                         tr {
@@ -61,7 +61,7 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
     html! {
         (sortable("Removals by rule", html! {
-            thead { tr { @for name in ["--remove-if", "would go at least", "of now", "of all"] { th scope="col" { (name) } } } }
+            thead { tr { @for name in ["--remove-if", "would go, about", "of now", "of all"] { th scope="col" { (name) } } } }
             tbody {
                 @for (share, count) in rows {
                     tr {

@@ -2,7 +2,7 @@
 
 use crate::job::run_report::RunReport;
 use crate::spelling::opt;
-use crate::stage::preset::{PRESETS, Preset};
+use crate::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use crate::stage::recipe::Recipe;
 use crate::stage::threshold::with_threshold;
 
@@ -18,9 +18,9 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
     PRESETS.iter().find(same).map(|preset| preset.name)
 }
 
-/// A preset with a threshold, as an example of one.
+/// The default with a threshold, as an example of one; other presets check at thresholds of their own, or have options beside.
 pub fn with_higher_threshold(name: &str) -> Option<String> {
-    let preset = PRESETS.iter().find(|preset| preset.name == name)?;
+    let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
     Some(opt("algorithms").with(with_threshold(Some(preset.algorithms), HIGHER).ok()?))
 }
 
@@ -48,6 +48,6 @@ mod tests {
     fn the_default_with_another_threshold_is_typed_out() {
         let told = with_higher_threshold(PRESETS[0].name).unwrap_or_default();
         assert!(told.contains("exact,cosine:preset=versions,threshold=0.85"), "{told}");
-        assert_eq!(with_higher_threshold("none"), None);
+        assert_eq!((with_higher_threshold("none"), with_higher_threshold("strict")), (None, None));
     }
 }

@@ -105,7 +105,7 @@ pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Sour
         // Guests have no such column.
         let guests = reader.guests.as_ref().map_or(0, Guests::count);
         if guests > 0 {
-            places[0].0 = "(none, and earlier nights)".to_string();
+            places[0].0 = "(none, or from before)".to_string();
         }
         places[0].1 = (reader.rows() + guests).saturating_sub(known);
         // Documents without a value are a place only where there are some.
