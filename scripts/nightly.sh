@@ -16,7 +16,11 @@ set -eu
 
 fail() { echo "nightly: $2" >&2; exit "$1"; }
 
-case ${1-} in -h | --help) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; exit 0 ;; esac
+usage() {
+  if [ -f "$0" ]; then sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; else echo "usage: nightly.sh [--index DIR] CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]"; fi
+  exit 0
+}
+case " ${1-} ${2-} ${3-} " in *" -h "* | *" --help "*) usage ;; esac
 index= again='the same command goes on from there'
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"

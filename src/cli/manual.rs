@@ -79,9 +79,6 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/three_plus_five.md",
 ];
 
-/// How links begin that lead out of these pages.
-const NOT_WRITTEN: [&str; 3] = ["](measurements.md", "](../measurements.md", "](../"];
-
 /// Runs the verb: writes the pages into a folder, which is made where it is not there.
 ///
 /// # Errors
@@ -102,7 +99,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     for (name, text) in PAGES {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().unwrap_or(dir)).with_context(cannot)?;
-        fs::write(&path, without_dead_links(text)).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(&path, without_dead_links(name, text)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");
     Ok(tell(
@@ -111,28 +108,38 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     ))
 }
 
-/// What is not written is named, and not linked; pictures are left out.
-fn without_dead_links(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with("!["));
+/// The text of a page in which what is not written is named, and not linked; pictures are left out.
+fn without_dead_links(page: &str, text: &str) -> String {
+    let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut out = String::with_capacity(text.len());
-    for line in lines {
+    for line in text.lines().filter(|line| !line.starts_with("![")) {
         let mut rest = line;
-        while let Some((at, link)) = NOT_WRITTEN.iter().filter_map(|link| Some((rest.find(link)?, link))).min() {
-            let name = rest[..at].rfind('[').unwrap_or(at);
-            let end = rest[at..].find(')').map_or(rest.len(), |end| at + end + 1);
-            out += &rest[..name];
-            out += rest[name..at].trim_start_matches('[');
-            out += if link.contains("measurements") {
-                " (in the sources, docs/measurements.md)"
+        while let Some((before, behind)) = rest.split_once("](") {
+            let (target, after) = behind.split_once(')').unwrap_or((behind, ""));
+            if is_there(folder, target) {
+                out += &format!("{before}]({target})");
             } else {
-                " (in the sources)"
-            };
-            rest = &rest[end..];
+                let (plain, name) = before.rsplit_once('[').unwrap_or(("", before));
+                let file = target.split('#').next().unwrap_or_default().trim_start_matches("../");
+                out += &format!("{plain}{name} ({file}, in the sources)");
+            }
+            rest = after;
         }
         out += rest;
         out.push('\n');
     }
     out
+}
+
+/// Whether a link of a page in a folder leads to one that is written, or out into the world, or to a place of the page itself.
+fn is_there(folder: &str, target: &str) -> bool {
+    let path = target.split('#').next().unwrap_or_default();
+    let name = match path.strip_prefix("../") {
+        Some(above) if !folder.is_empty() => above.to_owned(),
+        _ if folder.is_empty() => path.to_owned(),
+        _ => format!("{folder}/{path}"),
+    };
+    path.is_empty() || path.contains("://") || PAGES.iter().any(|(page, _)| *page == name)
 }
 
 #[cfg(test)]
@@ -178,8 +185,13 @@ mod tests {
 
     #[test]
     fn links_that_lead_out_are_named() {
-        let told =
-            without_dead_links("A ([measured](measurements.md#x), [B](b.md)).\n![a](a.svg)\nsee [it](../README.md)");
-        assert_eq!(told, "A (measured (in the sources, docs/measurements.md), [B](b.md)).\nsee it (in the sources)\n");
+        let told = without_dead_links(
+            "methods/exact.md",
+            "A ([measured](../measurements.md#x), [B](../versions.md)).\n![a](a.svg)\n[it](../../README.md) [C](common.md#c) [d](#d)",
+        );
+        assert_eq!(
+            told,
+            "A (measured (measurements.md, in the sources), [B](../versions.md)).\nit (README.md, in the sources) [C](common.md#c) [d](#d)\n"
+        );
     }
 }

@@ -259,11 +259,13 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// A hash that no other index has: of the statistics, whose record says when they were made, and of the files of the first night.
-    pub fn identity(&self) -> String {
+    /// A hash of all that an index has before a document, which no other index has: of the statistics, whose record says when they were
+    /// made, and of the nights.
+    pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
-        let first = self.batches.first().map_or("", |batch| &batch.inputs);
-        format!("{:032x}", hash128(files.chain([first.to_owned()]).collect::<String>().as_bytes()))
+        let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
+        let nights = nights.map(|batch| format!("{} {} {}\n", batch.first_doc, batch.inputs, batch.name));
+        format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 
     /// Whether a document is forgotten.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct IndexReport {
     /// Where it stands.
     pub folder: String,
-    /// A hash of its statistics, which no two indexes share: by it a look knows that it is the same index. Empty in earlier records.
+    /// A hash of what it had before the night, by which a look knows that it is the same index. Empty in earlier records.
     #[serde(default)]
     pub identity: String,
     /// The name of the night.

@@ -6,6 +6,7 @@ use std::path::Path;
 use arrow_array::Array as _;
 
 use super::join::Joining;
+use super::place::is_same;
 use super::upkeep::each_id;
 use crate::batch::read_as;
 use crate::engine::threads::Engine;
@@ -42,8 +43,7 @@ impl<'a> Again<'a> {
             });
         };
         let manifest = index.manifest.clone().unwrap_or_default();
-        let is_another = !night.identity.is_empty() && night.identity != manifest.identity();
-        if is_another || manifest.next_doc < night.first_doc {
+        if !is_same(&manifest, night) {
             return Err(Error::usage(format!(
                 "the index {} is another one than that which the night was matched against: it has {}; expected to be called where the run was",
                 dir.display(),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::place::place_of;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
 use crate::index::{Batch, Index, Manifest, State, stop_at};
@@ -83,6 +84,9 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         return Err(Error::usage(format!("{name} cannot be made again: its rows were merged with others")));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
+    // What was to be forgotten of it are numbers that other documents will have.
+    before.forgotten.retain(|range| range[0] < first_doc);
+    before.forgotten.iter_mut().for_each(|range| range[1] = range[1].min(first_doc));
     Ok(before)
 }
 
@@ -108,16 +112,17 @@ pub fn absolute(path: &Path) -> PathBuf {
     whole.canonicalize().ok().or_else(|| below(&whole)).unwrap_or(whole)
 }
 
-/// Publishes a result that a guard held back, and in the index the night that it is: `publish` gives the result its name.
+/// Publishes a result that a guard held back, and in the index the night that it is: `publish` gives the result its name. The run was
+/// in `folder`.
 ///
 /// # Errors
 /// [`Error::Usage`] where the index is another one than that which the night was matched against; what `publish` returns.
-pub fn accept(of: &IndexReport, publish: &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> {
+pub fn accept(of: &IndexReport, folder: &str, publish: &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> {
     if of.generation == of.read_generation {
         // It was matched against a reference, to which nothing is added.
         return publish();
     }
-    let dir = Path::new(&of.folder);
+    let dir = &place_of(of, folder);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
             "{} was matched against the index {}, which is not there; expected to be called where the run was",
@@ -127,7 +132,8 @@ pub fn accept(of: &IndexReport, publish: &mut dyn FnMut() -> Result<PathBuf>) ->
     }
     let mut index = Index::open(dir, |out, generation| state(dir, out, generation))?;
     let is_it = |next: &Manifest| {
-        next.generation == of.generation && next.batches.last().is_some_and(|batch| batch.name == of.batch)
+        let is_same = of.identity.is_empty() || next.identity(of.first_doc) == of.identity;
+        is_same && next.generation == of.generation && next.batches.last().is_some_and(|batch| batch.name == of.batch)
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(

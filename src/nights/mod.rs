@@ -20,6 +20,7 @@ mod earlier;
 mod job;
 mod join;
 mod night;
+mod place;
 mod recipe;
 mod reference;
 mod rows;
@@ -32,6 +33,7 @@ use std::sync::atomic::AtomicBool;
 pub use again::Again;
 pub use batch::accept;
 use night::matched;
+pub use place::place_of;
 use reference::Reference;
 
 use crate::engine::progress::Progress;

@@ -238,7 +238,7 @@ fn of_night(
 ) -> IndexReport {
     IndexReport {
         folder: job.index.dir().display().to_string(),
-        identity: manifest.identity(),
+        identity: manifest.identity(joining.numbered.next_doc),
         batch: job.batch.name.clone(),
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),

@@ -341,17 +341,6 @@ mod tests {
 
             both in the cluster of fox-1 (3 documents): minhash
 
-            how much of one stands in the other, as removal asks
-
-                      3-grams   numbers   --remove-if contained:0.8:0.9
-            ------------------------------------------------------------
-             a in b   3 of 4    0 of 0    a is the one that stays
-             b in a   3 of 3    0 of 0    b may go for a
-
-            fox-1                                    fox-2␛[2J
-            -------------------------------------------------------------------------------
-            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
-
             how alike the texts are, apart from the algorithms
 
                                     jaccard   of a in b   of b in a
@@ -362,6 +351,13 @@ mod tests {
 
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) of characters 0.875
+
+            how much of one stands in the other, as removal asks
+
+                      3-grams   numbers   --remove-if contained:0.8:0.9
+            ------------------------------------------------------------
+             a in b   3 of 4    0 of 0    a is the one that stays
+             b in a   3 of 3    0 of 0    b may go for a
 
             signatures (keys in hexadecimal; = where both have the key)
 
@@ -375,6 +371,10 @@ mod tests {
               b has none: no marks
                0   01       -
                    3 marks | -
+
+            fox-1                                    fox-2␛[2J
+            -------------------------------------------------------------------------------
+            It sleeps all [-day-] long.            | It sleeps all {+night+} long.
         "#]].assert_eq(&explanation(&example(), screen));
     }
 

@@ -14,10 +14,10 @@ use crate::engine::heard::heard;
 use crate::error::{Error, Result};
 use crate::index::IndexReport;
 use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
-use crate::job::RunReport;
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
-use crate::nights::Again;
+use crate::job::{InputReport, RunReport};
+use crate::nights::{Again, place_of};
 use crate::number::{counted, counted_as};
 use crate::options::{RunOptions, Settings, options_again};
 use crate::reading::inputs::{Inputs, look_into};
@@ -39,20 +39,17 @@ impl Finished {
     /// # Errors
     /// A record whose options this version does not know; files of words that are not there any more.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
-        let inputs = self.report.inputs.iter().map(|file| self.stands(&file.path)).collect();
+        let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
         options_again(&self.report.options, inputs, &self.dir, today)
     }
 
-    /// Where a file or folder is that the record names: from the folder of the run, or where nothing is there, from the one at hand.
-    pub fn stands(&self, path: &str) -> String {
-        let from_there = Path::new(&self.report.folder).join(path);
-        let is_there = !self.report.folder.is_empty() && Path::new(path).is_relative() && from_there.exists();
-        // What is called so from here too keeps the name by which the run had it.
-        let same = |path: &Path| path.canonicalize().ok();
-        if is_there && same(&from_there) != same(Path::new(path)) {
-            return from_there.to_string_lossy().into_owned();
-        }
-        path.to_owned()
+    /// Where a file of the corpus is that the record names: from the folder at hand or from that of the run; the first of the two with as
+    /// many bytes as it had.
+    fn stands(&self, file: &InputReport) -> String {
+        let from_there = Path::new(&self.report.folder).join(&file.path);
+        let is_it = |path: &Path| path.metadata().is_ok_and(|there| there.len() == file.bytes);
+        let found = [Path::new(&file.path), &from_there].into_iter().find(|path| is_it(path));
+        found.map_or_else(|| file.path.clone(), |path| path.to_string_lossy().into_owned())
     }
 
     /// Opens the output folder of a run that is done.
@@ -172,7 +169,7 @@ impl Finished {
     /// [`Error::Usage`] where the index is not there.
     pub fn again(&self) -> Result<Option<Again<'_>>> {
         match self.later_night() {
-            Some(night) => Again::open(night, Path::new(&self.stands(&night.folder))).map(Some),
+            Some(night) => Again::open(night, &place_of(night, &self.report.folder)).map(Some),
             None => Ok(None),
         }
     }
@@ -213,7 +210,7 @@ impl Finished {
             )));
         }
         let mut called = self.report.inputs.clone();
-        called.iter_mut().for_each(|file| file.path = self.stands(&file.path));
+        called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
         let inputs = heard(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;

@@ -74,7 +74,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
             "both came before this night, which decided nothing of them; expected a document of the night itself, or the output {folder}"
         )));
     }
-    match docs.iter().find(|&&doc| at.again.is_some_and(|again| doc < at.first_doc && again.is_forgotten(doc))) {
+    match docs.iter().find(|&&doc| at.again.is_some_and(|again| again.is_forgotten(doc))) {
         Some(doc) => Err(Error::usage(format!("document {doc} was to be forgotten: its text is not shown"))),
         None => Ok(()),
     }

@@ -126,7 +126,7 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
         .ends_with(2)
         .says(&["was matched against the index"]);
     looked_after(&place.at("index"), &["forget", "--id", id]).ends_with(0);
-    typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["document 3 was to be forgotten"]);
+    typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["was to be forgotten"]);
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
     typed("explain", &out, &[id])
         .ends_with(2)
@@ -244,4 +244,72 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
             .says(&["is another one than that which the night was matched against"]);
     }
     assert!(std::fs::read(out.join("report.html")).unwrap() == page);
+}
+
+/// An index that is named by a path from the folder of the run is found from any other folder, and none that is called so there is taken.
+#[test]
+fn a_held_night_is_accepted_into_its_own_index_from_any_folder() {
+    let place = tempfile::tempdir().unwrap();
+    let docs = made_docs(60);
+    let template = numbered(vec!["One page of all, and of no other night."; 40]);
+    for project in ["a", "b"] {
+        let at = |name: &str| place.path().join(project).join(name);
+        std::fs::create_dir(place.path().join(project)).unwrap();
+        write_docs(&at("0.parquet"), &docs, 300);
+        write_docs(&at("1.parquet"), &template, 300);
+        let night = |night: &str, more: &[&str]| {
+            let words = ["run", &format!("{night}.parquet"), "--out", &format!("n{night}"), "--index", "idx"];
+            let words = [&words[..], &["--algorithms", "exact", "--guard-rows", "10"], more].concat();
+            Ran::of(program().args(words).current_dir(at("")).output().unwrap())
+        };
+        night("0", &["--max-removed-share", "1"]).ends_with(0);
+        night("1", &["--previous", "n0"]).ends_with(4);
+    }
+    let nights = |project: &str| looked_after(&place.path().join(project).join("idx"), &["info"]).ends_with(0).stdout;
+    let accept = |folder: &str, held: &str| {
+        Ran::of(program().args(["accept", held]).current_dir(place.path().join(folder)).output().unwrap())
+    };
+    accept("b", "../a/n1.held").ends_with(0);
+    assert!(nights("a").contains("2 nights,") && nights("b").contains("1 night,"), "{} {}", nights("a"), nights("b"));
+    accept("a", "../b/n1.held").ends_with(0);
+    assert!(nights("b").contains("2 nights,"), "{}", nights("b"));
+}
+
+/// Nights of an index that was put back to an earlier state, and went another way from there, are not taken for those that were met.
+#[test]
+fn an_index_that_went_another_way_is_another_one() {
+    let mut place = Nights::new("exact,minhash");
+    let nights = dealt(made_docs(240), 3, 29);
+    place.same_night(&nights[0]).ends_with(0);
+    let (index, saved) = (place.at("index"), place.at("saved"));
+    let copy = |from: &Path, to: &Path| {
+        for file in files_below(from) {
+            let target = to.join(file.strip_prefix(from).unwrap());
+            std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+            std::fs::copy(&file, target).unwrap();
+        }
+    };
+    copy(&index, &saved);
+    place.same_night(&nights[1]).ends_with(0);
+    place.same_night(&nights[2]).ends_with(0);
+    let id = Table::read(&place.out(2).join("removed")).texts("id")[0].clone();
+    typed("explain", &place.out(2), &[&id]).ends_with(0);
+    std::fs::remove_dir_all(&index).unwrap();
+    copy(&saved, &index);
+    write_docs(&place.at("in/7.parquet"), &made_docs(300), 300);
+    place.again(7, &[]).ends_with(0);
+    typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is another one than that"]);
+}
+
+/// Numbers of a night that was to be forgotten are those of other documents once it is made again.
+#[test]
+fn a_night_that_is_made_again_is_forgotten_no_more() {
+    let mut place = Nights::new("exact");
+    let docs = made_docs(90);
+    place.same_night(&docs[..50]).ends_with(0);
+    place.same_night(&docs[50..]).ends_with(0);
+    looked_after(&place.at("index"), &["forget", "--batch", "n1"]).ends_with(0);
+    place.again(1, &["--overwrite"]).ends_with(0);
+    place.same_night(&docs[50..]).ends_with(0);
+    assert_eq!(record(&place.out(2))["removal"]["kept"], 0, "all of it was seen");
 }

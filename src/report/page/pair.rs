@@ -33,7 +33,9 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
 fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
-    if is_later && (is_earlier(report, a.max(b)) || has_passed(report)) {
+    let texts = [a, b].map(|doc| review.texts.get(&doc));
+    let is_shown = texts.iter().all(Option::is_some) || review.no_texts.is_some();
+    if is_later && (is_earlier(report, a.max(b)) || has_passed(report) || !is_shown) || is_of_standard_input(report) {
         return None;
     }
     let typed = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| can_be_typed(id));
@@ -44,6 +46,11 @@ fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<S
         _ => format!("--docs {a} {b}"),
     };
     Some(format!("dupsift explain {} {documents}", quoted(&plain(out))))
+}
+
+/// Whether the texts came by standard input, and are gone.
+fn is_of_standard_input(report: &RunReport) -> bool {
+    report.inputs.iter().any(|file| file.path == "-")
 }
 
 /// Whether the run was matched against a reference of which nothing is kept: one that is no index itself.
