@@ -25,13 +25,11 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let chained = review.removed.chained;
     Ok(Some(html! {
         p.how {
-            "How many of the documents that go now rest on a pair of at least that similarity. Each counts with the kept document that it
-            goes for alone. A run with that threshold differs by some: it may find another kept one for a document, or the kept one may go itself;
-            " code { "rethreshold" } " in Python counts exactly. Exact copies have similarity 1."
+            "How many of the documents that go now rest on a pair of at least that similarity (copies have 1), each counted with the kept
+            document that it goes for. A run with that threshold differs by some, for kept ones differ; " code { "rethreshold" } " in Python is exact."
             @if let Some(typed) = &review.with_threshold { " For a run with such a threshold: " code { (typed) } "." }
             @if review.bounds.is_some() {
-                " The other table has how many of them have at least so much of their runs of words in the kept one; rules that ask for less than
-                this run take more, which another run tells."
+                " The other table: how many have at least so much of their runs of words in the kept one; rules that ask for less take more."
             }
             @if chained > 0 { " " (thousands(chained)) " joined by chains only are not counted." }
         }
