@@ -95,10 +95,13 @@ pub fn state(index: &Path, out: &Path, generation: u64) -> State {
     let stands = out.join(SUCCESS).is_file();
     let of_it = || {
         let report = record(out).ok()?;
-        report.index.map(|of| (of.generation, Path::new(&report.folder).join(of.folder)))
+        // By a path from the folder of the run, or where all was moved, from the one at hand.
+        report.index.map(|of| (of.generation, [Path::new(&report.folder).join(&of.folder), PathBuf::from(of.folder)]))
     };
     match of_it() {
-        Some((found, folder)) if stands && found == generation && absolute(&folder) == absolute(index) => {
+        Some((found, folders))
+            if stands && found == generation && folders.iter().any(|folder| absolute(folder) == absolute(index)) =>
+        {
             State::Published
         }
         _ => State::Lost,
