@@ -11,11 +11,6 @@ use super::sources::{Source, inside, paths, sources, tokens, without_tests};
 
 const FLOOR_ONE: &[&str] =
     &["allocator", "cpu", "encoding", "error", "float", "guard", "hash", "number", "row", "spelling"];
-const MOST_LINES: usize = 400;
-/// The most lines of a function in these rooms.
-const MOST_FUNCTION_LINES: usize = 60;
-const SHORT_FUNCTIONS: &[&str] =
-    &["stage", "options", "engine", "reading", "index", "job", "nights", "blocks", "study", "pages", "stream"];
 
 /// A room, the rooms that it may import besides itself, and what it must never import from outside.
 struct Rule {
@@ -197,15 +192,6 @@ fn no_files_import_each_other_in_a_circle() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// The driver is what was once everything: it is to stay small.
-const MOST_FILES_OF_JOB: usize = 44;
-
-#[test]
-fn the_driver_stays_small() {
-    let files = sources().iter().filter(|source| source.room() == "job").count();
-    assert!((10..=MOST_FILES_OF_JOB).contains(&files), "src/job has {files} files");
-}
-
 #[test]
 fn every_room_imports_downward_only() {
     let rules: BTreeMap<&str, &Rule> =
@@ -277,74 +263,6 @@ fn logarithms_and_the_like_are_those_of_the_room_float() {
     }
     assert!(seen > 20, "only {seen} calls of float were understood");
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-#[test]
-fn files_are_short_begin_with_what_they_are_and_hold_nothing_unfinished() {
-    let mut wrong = Vec::new();
-    for source in sources() {
-        let lines = source.text.lines().count();
-        if lines > MOST_LINES {
-            wrong.push(format!("{}: {lines} lines, above {MOST_LINES}; split it by subject", source.name));
-        }
-        if !source.text.starts_with("//! ") {
-            wrong.push(format!("{}: does not begin with a //! header", source.name));
-        }
-        let tokens = tokens(&source.text);
-        for call in tokens.windows(2).filter(|pair| pair[1] == "!") {
-            if ["todo", "unimplemented", "dbg"].contains(&call[0].as_str()) {
-                wrong.push(format!("{}: {}!", source.name, call[0]));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-#[test]
-fn functions_are_short() {
-    let mut wrong = Vec::new();
-    let mut seen = 0;
-    for source in sources().iter().filter(|source| !source.only_tests && SHORT_FUNCTIONS.contains(&source.room())) {
-        for (name, lines) in functions(&without_tests(&source.text)) {
-            seen += 1;
-            if lines > MOST_FUNCTION_LINES {
-                wrong.push(format!("{}: {name} has {lines} lines, above {MOST_FUNCTION_LINES}", source.name));
-            }
-        }
-    }
-    assert!(seen > 1000, "only {seen} functions were understood");
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
-}
-
-/// The functions of formatted code that have a body, with their lines: one ends at the indentation that it began with.
-fn functions(code: &str) -> Vec<(&str, usize)> {
-    let lines: Vec<&str> = code.lines().collect();
-    let mut found = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let code = line.trim_start();
-        let Some((before, after)) = code.split_once("fn ") else { continue };
-        if !before.split_whitespace().all(|word| word.starts_with("pub") || ["const", "unsafe"].contains(&word)) {
-            continue;
-        }
-        let name = after.split(['(', '<']).next().unwrap_or_default();
-        let end = format!("{}}}", &line[..line.len() - code.len()]);
-        let signature = lines[at..].iter().position(|line| line.ends_with(['{', '}', ';'])).expect("a function ends");
-        match &lines[at + signature] {
-            last if last.ends_with('{') => {
-                let length = lines[at..].iter().position(|line| *line == end).expect("a function ends");
-                found.push((name, length + 1));
-            }
-            last if last.ends_with('}') => found.push((name, signature + 1)),
-            _ => {}
-        }
-    }
-    found
-}
-
-#[test]
-fn functions_are_found_with_their_lines() {
-    let code = "trait A {\n    fn none(&self);\n    pub(crate) fn one() {}\n}\nconst fn four<T>(\n) {\n    // fn no() {\n}\nlet f: fn (u8);\n";
-    assert_eq!(functions(code), [("one", 1), ("four", 4)]);
 }
 
 #[test]

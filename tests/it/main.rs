@@ -22,7 +22,6 @@ mod face;
 mod floors;
 mod forms;
 mod frozen;
-mod glossary;
 mod golden;
 mod guards;
 mod guide;
