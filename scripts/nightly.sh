@@ -36,7 +36,7 @@ if [ $# -gt 0 ]; then
   [ "$1" = -- ] || fail 2 "expected -- before the options of dupsift run, found $1"
   shift
 fi
-case $night in '' | latest | *.held | .* | */*) fail 2 "$night cannot be the name of a night; expected one such as $(date +%F)" ;; esac
+case $night in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$night cannot be the name of a night; expected one such as $(date +%F)" ;; esac
 keep=${KEEP:-30}
 case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of results, 1 or more" ;; esac
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
@@ -46,16 +46,36 @@ mkdir -p -- "$out"
 exec 9>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
 
-# The results that were published, by the time when they began, the newest last; names need not sort. A night that a person accepted
-# later is one of them.
+# OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so no time
+# decides what is the newest result or what is deleted. Results that the list does not have yet come after it, by the time when they
+# began: those of before the list, and one that a person accepted.
+list=$out/.nightly.published
+
+stands() {
+  case $1 in '' | latest | *.held | .* | */*) return 1 ;; esac
+  [ -f "$out/$1/_SUCCESS" ] && [ -f "$out/$1/run.json" ] && [ ! -L "$out/$1" ]
+}
+
+is_listed() { [ -f "$list" ] && grep -Fxq -e "$1" "$list"; }
+
 published() {
+  [ ! -f "$list" ] || while IFS= read -r name; do
+    if stands "$name"; then printf '%s\n' "$name"; fi
+  done <"$list"
   for record in "$out"/*/_SUCCESS; do
-    folder=${record%/_SUCCESS}
-    if [ -f "$record" ] && [ ! -L "$folder" ] && [ -f "$folder/run.json" ]; then
+    folder=${record%/_SUCCESS} name=${record%/_SUCCESS} name=${name##*/}
+    if stands "$name" && ! is_listed "$name"; then
       began=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$folder/run.json" | head -n 1)
-      printf '%s %s\n' "${began:-0}" "$(basename -- "$folder")"
+      printf '%s %s\n' "${began:-0}" "$name"
     fi
   done | LC_ALL=C sort | cut -d ' ' -f 2-
+}
+
+# Writes the list, with the result of that name, if one is given, as the newest.
+note() {
+  published | if [ -n "${1-}" ]; then grep -Fxv -e "$1" || :; else cat; fi >"$list.new"
+  if [ -n "${1-}" ]; then printf '%s\n' "$1" >>"$list.new"; fi
+  mv -f -- "$list.new" "$list"
 }
 
 # Rows of earlier nights are put together; first the index takes up a night whose run was ended when its result had its name.
@@ -65,7 +85,17 @@ compact() {
 
 lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
 
+note
 if [ -f "$out/$night/_SUCCESS" ]; then
+  if [ -n "$index" ]; then
+    code=0
+    # The index knows whether it is the result of this corpus.
+    "$program" run "$corpus" --out "$out/$night" --no-progress --index "$index" "$@" 9>&- >&2 || code=$?
+    case $code in
+      0 | 3) ;;
+      *) fail "$code" "$out/$night is there already, and is not the result of this corpus with these options; give it another name: CORPUS OUT NAME" ;;
+    esac
+  fi
   # A run that was ended when its result had its name may have left the link and the index behind.
   lead "$(published | tail -n 1)"
   compact
@@ -90,7 +120,10 @@ case $code in
   2) fail 2 "dupsift ended with 2: mend what it says; nothing was begun" ;;
   *) fail "$code" "dupsift ended with $code; $again" ;;
 esac
+note "$night"
 lead "$night"
-published | head -n "-$keep" | while IFS= read -r old; do rm -rf -- "${out:?}/$old"; done
+published | head -n "-$keep" | while IFS= read -r old; do
+  if [ "$old" != "$night" ]; then rm -rf -- "${out:?}/$old"; fi
+done
 echo "nightly: $out/$night is published" >&2
 compact

@@ -22,7 +22,7 @@ pub enum Kind {
     Input,
     /// In where results and work files are written.
     Output,
-    /// In the disk of the work files: it gave back other bytes than were written.
+    /// In the disk of the work files or of an index: it gave back other bytes than were written.
     Damaged,
     /// Nowhere: the run was asked to stop.
     Interrupted,
@@ -155,6 +155,17 @@ pub enum Error {
         why: String,
     },
 
+    /// An index whose generations cannot all be read.
+    #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
+    DamagedIndex {
+        /// The index.
+        dir: PathBuf,
+        /// The file, and what is wrong with it.
+        why: String,
+        /// What helps.
+        way_out: String,
+    },
+
     /// Columns that were read could not be put together, but for damage of a file.
     #[error("cannot {action}: {source}")]
     Columns {
@@ -210,7 +221,7 @@ impl Error {
             Error::Missing { .. } | Error::BadFile { .. } | Error::BadRow { .. } | Error::Columns { .. } => Kind::Input,
             Error::Io { kind, .. } => *kind,
             Error::Table { .. } | Error::Full { .. } => Kind::Output,
-            Error::Damaged { .. } => Kind::Damaged,
+            Error::Damaged { .. } | Error::DamagedIndex { .. } => Kind::Damaged,
             Error::Interrupted => Kind::Interrupted,
             Error::Internal(_) => Kind::Internal,
         }

@@ -221,6 +221,15 @@ pub enum IndexVerb {
         #[arg(long, value_name = "NAME")]
         batch: Option<String>,
     },
+    /// Return to an earlier generation of an index whose newest one is damaged or lost; later batches are removed from it
+    Restore {
+        /// The folder of the index
+        #[arg(value_name = "INDEX")]
+        dir: PathBuf,
+        /// The number of the generation, as the message about the damage or manifest-NUMBER.json in the folder has it
+        #[arg(long, value_name = "N")]
+        generation: u64,
+    },
 }
 
 /// `dupsift clean`.

@@ -9,6 +9,7 @@ use super::args::IndexVerb;
 use super::log::LogFormat;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, tell};
+use crate::index::Restored;
 use crate::nights::upkeep::{self, Forget, Held};
 use crate::number::{counted, counted_as, thousands};
 use crate::options::cores_allowed;
@@ -52,7 +53,21 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
             let rows = counted_as(count, "document is|documents are");
             Ok(tell(&format!("{rows} met no more\n"), Exit::Done))
         }
+        IndexVerb::Restore { dir, generation } => Ok(tell(&restored(&upkeep::restore(&dir, generation)?), Exit::Done)),
     }
+}
+
+fn restored(restored: &Restored) -> String {
+    let Restored { manifest, left_out, unknown } = restored;
+    let batches = counted_as(manifest.batches.len() as u64, "batch|batches");
+    let mut lines = format!("generation {} counts now: {batches}\n", manifest.generation);
+    if !left_out.is_empty() {
+        lines += &format!("not in the index any more: {}; run them again, with --overwrite\n", left_out.join(", "));
+    }
+    if *unknown {
+        lines += "a later generation could not be read: run the batches again that it added, and forget again what it forgot\n";
+    }
+    lines
 }
 
 fn info(dir: &Path, json: bool) -> Result<Exit> {

@@ -1,4 +1,4 @@
-//! Files of an index: made durable before anything names them.
+//! Folders and files of an index: made durable before anything names them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -8,6 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hash::Hash128;
+
+/// The folder of documents.
+pub const BATCHES: &str = "batches";
+/// The folder of rows.
+pub const ROWS: &str = "rows";
+/// The folder of statistics and models.
+pub const STATISTICS: &str = "statistics";
+/// All folders of an index.
+pub const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 
 /// A file with all that tells it from another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +40,24 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
     entries.map(name).collect::<std::io::Result<_>>().map_err(Error::reading("list the folder", dir))
 }
 
-/// Writes a whole file and makes it durable.
-pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create(path).map_err(Error::io("create", path))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
+/// What stands around the name of a file while it is written.
+const UNFINISHED: (&str, &str) = (".", ".unfinished");
+
+/// Writes a file that is complete or not there, under its name in the folder, and makes both durable.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+    let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
+    let mut file = File::create(&unfinished).map_err(Error::io("create", &unfinished))?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", &unfinished))?;
+    fs::rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
+    sync_folder(dir)
+}
+
+/// Returns the name that a file would have got whose writer died; `None` for any other name.
+pub fn unfinished(name: &str) -> Option<&str> {
+    name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }
 
 /// Makes the names in a folder durable.

@@ -1,28 +1,18 @@
 //! The manifest: what an index consists of, one file a generation, with a checksum over all that it says.
 //!
-//! A generation is whole or not there: its file gets its name by one rename, and what it names was made durable before. The
-//! highest whole one counts; the last [`KEPT`] are kept.
+//! A generation is complete or not there: its file gets its name by one rename, and what it names was made durable before
+//! (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{Named, names, sync_folder, write_durably};
-use crate::error::{Error, Result};
+use super::folder::{BATCHES, Named, ROWS, STATISTICS};
 use crate::hash::hash128;
-use crate::spelling::opt;
 
-/// Version of the files of an index. 2: words of documents beside the rows; 3: fences in runs.
-pub const FORMAT: u32 = 3;
-/// Generations that are kept.
-pub const KEPT: usize = 8;
-
-const PREFIX: &str = "manifest-";
-const INTENT: &str = "intent-";
-const HELD: &str = "held";
-const ENDING: &str = ".json";
+/// Version of the files of an index. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication.
+pub const FORMAT: u32 = 4;
 
 /// All that an index consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +72,10 @@ pub struct Batch {
     pub out: PathBuf,
     /// The generation that it was matched against.
     pub read_generation: u64,
+    /// The generation that added it.
+    pub generation: u64,
+    /// Identifies this publication of the batch: its output has the same value in its record, and no other output does.
+    pub publication: String,
     /// Exact copies of earlier documents in it.
     pub seen: u64,
     /// Its documents with a text.
@@ -116,135 +110,7 @@ pub struct Rows {
     pub files: Vec<Named>,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Signed {
-    manifest: Manifest,
-    xxh3: String,
-}
-
 impl Manifest {
-    /// The newest whole generation in a folder; none where there is no manifest.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] where there are some and none is whole; [`Error::Usage`] where the newest is of another version.
-    pub fn newest(dir: &Path) -> Result<Option<Manifest>> {
-        let mut last = None;
-        for generation in generations(dir)?.into_iter().rev() {
-            let path = dir.join(name(generation));
-            match read(&path) {
-                Ok(manifest) if manifest.format == FORMAT => return Ok(Some(manifest)),
-                Ok(manifest) => {
-                    return Err(Error::wrong(
-                        opt("index"),
-                        format_args!(
-                            "{} is of format {}; expected {FORMAT}, that of this version: use the dupsift {} that wrote it, or make another index",
-                            path.display(),
-                            manifest.format,
-                            manifest.dupsift
-                        ),
-                    ));
-                }
-                Err(error) => {
-                    tracing::warn!("{error}; an earlier generation is taken");
-                    last = Some(error);
-                }
-            }
-        }
-        last.map_or(Ok(None), Err)
-    }
-
-    /// Writes down what the next generation will be, and makes that durable.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn intend(&self, dir: &Path) -> Result<()> {
-        let path = dir.join(format!("{INTENT}{:08}{ENDING}", self.generation));
-        write_durably(&path, &self.encode()?)?;
-        sync_folder(dir)
-    }
-
-    /// What was intended and did not come about.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn intended(dir: &Path) -> Result<Option<Manifest>> {
-        let intents = names(dir)?.into_iter().filter(|name| name.starts_with(INTENT) && name.ends_with(ENDING));
-        // A torn one was never made durable, so nothing followed it.
-        Ok(intents.max().and_then(|name| read(&dir.join(name)).ok()))
-    }
-
-    /// Makes what was intended the newest generation.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn come_true(&self, dir: &Path) -> Result<()> {
-        let from = dir.join(format!("{INTENT}{:08}{ENDING}", self.generation));
-        fs::rename(&from, dir.join(name(self.generation))).map_err(Error::io("rename", &from))?;
-        sync_folder(dir)
-    }
-
-    /// Writes down the generation that a night would make which a guard holds back, until it is accepted.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn hold(&self, dir: &Path) -> Result<()> {
-        write_durably(&dir.join(HELD.to_owned() + ENDING), &self.encode()?)?;
-        sync_folder(dir)
-    }
-
-    /// What is held back, where it follows this generation: none other can come after it any more.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn held_after(dir: &Path, generation: u64) -> Result<Option<Manifest>> {
-        let path = dir.join(HELD.to_owned() + ENDING);
-        if !path.is_file() {
-            return Ok(None);
-        }
-        match read(&path) {
-            Ok(held) if held.generation == generation + 1 => Ok(Some(held)),
-            _ => Manifest::hold_none(dir).map(|()| None),
-        }
-    }
-
-    /// Holds nothing back any more.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn hold_none(dir: &Path) -> Result<()> {
-        let path = dir.join(HELD.to_owned() + ENDING);
-        if !path.is_file() {
-            return Ok(());
-        }
-        fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-        sync_folder(dir)
-    }
-
-    /// Removes intents, and all generations but the last ones.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub fn forget_older(dir: &Path) -> Result<Vec<Manifest>> {
-        let generations = generations(dir)?;
-        let (old, kept) = generations.split_at(generations.len().saturating_sub(KEPT));
-        let intents = names(dir)?.into_iter().filter(|name| name.starts_with(INTENT));
-        for gone in old.iter().map(|&generation| name(generation)).chain(intents) {
-            let path = dir.join(gone);
-            fs::remove_file(&path).map_err(Error::io("remove", &path))?;
-        }
-        Ok(kept.iter().filter_map(|&generation| read(&dir.join(name(generation))).ok()).collect())
-    }
-
-    fn encode(&self) -> Result<Vec<u8>> {
-        let signed = Signed { manifest: self.clone(), xxh3: self.checksum()? };
-        serde_json::to_vec_pretty(&signed).map_err(Error::table("write the manifest"))
-    }
-
-    fn checksum(&self) -> Result<String> {
-        let plain = serde_json::to_vec(self).map_err(Error::table("write the manifest"))?;
-        Ok(format!("{:032x}", hash128(&plain)))
-    }
-
     /// Forgets ranges of documents.
     pub fn forget(&mut self, more: Vec<[u64; 2]>) {
         self.forgotten.extend(more);
@@ -268,10 +134,34 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 
+    /// The folders that hold its files: the folder of their kind, and the name.
+    pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
+        let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
+        statistics.into_iter().chain(batches).chain(self.rows.iter().map(|rows| (ROWS, &*rows.folder)))
+    }
+
+    /// Its files: the folder of their kind, the name of their own folder, and the file.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
+        let documents = self
+            .batches
+            .iter()
+            .flat_map(|batch| batch.parts.iter().map(move |part| (BATCHES, &*batch.folder, &part.file)));
+        let rows = self.rows.iter().flat_map(|rows| rows.files.iter().map(|file| (ROWS, &*rows.folder, file)));
+        let statistics = self.statistics_files.iter().map(|file| (STATISTICS, &*self.statistics, file));
+        documents.chain(rows).chain(statistics)
+    }
+
     /// Whether a document is forgotten.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         let next = self.forgotten.partition_point(|range| range[0] <= doc);
         next > 0 && doc < self.forgotten[next - 1][1]
+    }
+
+    /// The ranges of forgotten documents from a number on, before another one.
+    pub fn forgotten_in(&self, from: u64, to: u64) -> Vec<[u64; 2]> {
+        let within = self.forgotten.iter().map(|range| [range[0].max(from), range[1].min(to)]);
+        within.filter(|range| range[0] < range[1]).collect()
     }
 
     /// How many numbers are forgotten.
@@ -307,57 +197,12 @@ fn differing(name: &str, there: &str, here: &str) -> Option<String> {
     Some(format!("{name}: {} there, {} here", only(&theirs, &ours), only(&ours, &theirs)))
 }
 
-fn name(generation: u64) -> String {
-    format!("{PREFIX}{generation:08}{ENDING}")
-}
-
-/// The generations in a folder, ascending.
-fn generations(dir: &Path) -> Result<Vec<u64>> {
-    let number = |name: String| name.strip_prefix(PREFIX)?.strip_suffix(ENDING)?.parse().ok();
-    let mut generations: Vec<u64> = names(dir)?.into_iter().filter_map(number).collect();
-    generations.sort_unstable();
-    Ok(generations)
-}
-
-fn read(path: &Path) -> Result<Manifest> {
-    let bytes = fs::read(path).map_err(Error::reading("read", path))?;
-    let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
-    let signed: Signed = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-    let checksum = signed.manifest.checksum()?;
-    if checksum == signed.xxh3 {
-        return Ok(signed.manifest);
-    }
-    Err(damaged(format!("what it says has checksum {checksum} and not {}", signed.xxh3)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn line(name: &str, value: &str) -> Line {
         Line { name: name.into(), value: value.into() }
-    }
-
-    #[test]
-    fn the_newest_whole_generation_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let dir = folder.path();
-        assert_eq!(Manifest::newest(dir).unwrap(), None);
-        for generation in 1..=10 {
-            let manifest = Manifest { format: FORMAT, generation, next_doc: 7 * generation, ..Manifest::default() };
-            manifest.intend(dir).unwrap();
-            assert_eq!(Manifest::intended(dir).unwrap().as_ref(), Some(&manifest));
-            manifest.come_true(dir).unwrap();
-            assert_eq!((Manifest::newest(dir).unwrap(), Manifest::intended(dir).unwrap()), (Some(manifest), None));
-        }
-        assert_eq!(Manifest::forget_older(dir).unwrap().len(), KEPT);
-        assert_eq!(generations(dir).unwrap(), (3..=10).collect::<Vec<_>>());
-        // A bit of the newest is turned; then all are.
-        let torn = dir.join(name(10));
-        fs::write(&torn, fs::read_to_string(&torn).unwrap().replace("70", "71")).unwrap();
-        assert_eq!(Manifest::newest(dir).unwrap().unwrap().generation, 9);
-        (3..=9).for_each(|generation| fs::write(dir.join(name(generation)), "{").unwrap());
-        assert!(Manifest::newest(dir).unwrap_err().to_string().contains("manifest-00000003"));
     }
 
     #[test]
@@ -368,16 +213,6 @@ mod tests {
         assert_eq!((index.forgotten(), &index.forgotten[..]), (18, &[[3, 5], [10, 25], [30, 31]][..]));
         let known: Vec<u64> = (0..40).filter(|&doc| index.is_forgotten(doc)).collect();
         assert_eq!(known, [3, 4].into_iter().chain(10..25).chain([30]).collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn another_format_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let later = Manifest { format: FORMAT + 1, generation: 1, ..Manifest::default() };
-        later.intend(folder.path()).unwrap();
-        later.come_true(folder.path()).unwrap();
-        let says = format!("is of format {}; expected {FORMAT}", FORMAT + 1);
-        assert!(Manifest::newest(folder.path()).unwrap_err().to_string().contains(&says));
     }
 
     #[test]

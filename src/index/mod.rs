@@ -3,7 +3,8 @@
 //! ```text
 //! INDEX/
 //!   lock
-//!   manifest-00000031.json           one a generation; the highest whole one counts
+//!   manifest-00000031.json           one a generation; the highest one counts
+//!   generation.json                  its number, so that a manifest that is missing is noticed
 //!   statistics/s-.../                the output that signatures are made by: run.json, stats/
 //!   batches/b-.../part-00000.parquet the documents of a night: ids and texts, one row a number, null where the text came before
 //!   rows/r-.../LABEL.run             by what documents meet: a key, a document
@@ -13,15 +14,19 @@
 //! rows, and a generation that names them.
 
 mod folder;
+mod generations;
 mod manifest;
 mod open;
 mod part;
 mod report;
+mod restore;
 mod rows;
 
-pub use folder::{Named, seal, seal_below};
+pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
+pub use generations::{Generations, is_index};
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
-pub use open::{BATCHES, Index, ROWS, STATISTICS, State, statistics_in, stop_at};
+pub use open::{Index, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, NightMet};
+pub use restore::{Restored, restore};
 pub use rows::{Groups, meet};

@@ -12,6 +12,9 @@ pub struct IndexReport {
     pub identity: String,
     /// The name of the night.
     pub batch: String,
+    /// Identifies this publication of the batch, by which the index knows its output; empty if nothing was added.
+    #[serde(default)]
+    pub publication: String,
     /// The generation that has this night.
     pub generation: u64,
     /// The one that it was matched against; 0 for none.

@@ -2,8 +2,10 @@
 //! in place of `_SUCCESS`.
 //!
 //! ```text
-//! run.json and report.html say who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
+//! run.json and report.html say who accepted it and for which name -> _SUCCESS in place of _HELD -> the folder is renamed to NAME
 //! ```
+//!
+//! `_HELD` says which result stood there at the time: a later one is not replaced.
 //!
 //! A process may end between any two of these steps: the folder is still known as a held one then, and the same call goes on.
 
@@ -12,6 +14,7 @@ use super::overwrite;
 use super::place::{Place, sync_folder, write_durably};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
+use crate::hash::hash128;
 use crate::spelling::opt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,21 +83,52 @@ impl Held {
         sync_folder(&self.folder.path)
     }
 
+    /// Checks that the result may get its name. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if something else than an output of ours stands there, or another result than the one that stood there when
+    /// this one was held back.
+    pub fn check(&self) -> Result<()> {
+        let output = self.work.place();
+        overwrite::check(&output.path, true)?;
+        let known = fs::read_to_string(self.folder.path.join(HELD)).unwrap_or_default();
+        let now = standing(output);
+        if known.is_empty() || now == known || now == NOTHING {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "{} was held back, and another run has written {} since; move that one away, or run this one again with {}",
+            self.folder.path.display(),
+            output.path.display(),
+            opt("accept")
+        )))
+    }
+
     /// Gives the result its name; what stands there is removed last.
     ///
     /// # Errors
-    /// [`Error::Usage`] where something else than an output of ours stands there; [`Error::Io`].
+    /// As [`Held::check`]; [`Error::Io`].
     pub fn publish(&self) -> Result<PathBuf> {
+        self.check()?;
         let output = self.work.place();
-        overwrite::check(&output.path, true)?;
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
-            fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
+            write_durably(&success, b"")?;
+            fs::remove_file(&held).map_err(Error::io("remove", &held))?;
             sync_folder(&self.folder.path)?;
         }
         output.give_to(&self.folder.path)?;
         Ok(output.path.clone())
     }
+}
+
+/// What [`standing`] says of a place without a result.
+const NOTHING: &str = "nothing";
+
+/// Identifies the result that stands at a place, by its record.
+pub(super) fn standing(place: &Place) -> String {
+    let record = fs::read(place.path.join("run.json"));
+    record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
 /// What tells that the folder holds no held result of the output of that name.

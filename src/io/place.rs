@@ -217,6 +217,14 @@ pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
+/// Returns the absolute path without links and `..`: two paths that lead to one folder are equal, also where it is not there yet.
+///
+/// # Errors
+/// A link that leads nowhere.
+pub fn real_path(path: &Path) -> io::Result<PathBuf> {
+    resolved(&std::path::absolute(path)?)
+}
+
 /// An absolute path without links and `..`, so that it leads to the same folder when what it went through is renamed. What is not
 /// there yet is taken as it is written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {

@@ -156,7 +156,7 @@ impl Stage {
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something appeared under the name meanwhile; then the place is as it was.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
-        self.seal(SUCCESS)?;
+        self.seal(SUCCESS, b"")?;
         publish(|| {
             overwrite::check(&self.place().path, self.overwrite)?;
             self.place().give_to(self.path())
@@ -180,7 +180,7 @@ impl Stage {
     /// # Errors
     /// [`Error::Io`], or [`Error::Usage`] if something of the user's stands there.
     pub fn hold(mut self) -> Result<PathBuf> {
-        self.seal(HELD)?;
+        self.seal(HELD, held::standing(self.place()).as_bytes())?;
         let held = publish(|| {
             held::check(self.place())?;
             let folder = self.place().held();
@@ -193,9 +193,9 @@ impl Stage {
         Ok(held)
     }
 
-    fn seal(&self, name: &str) -> Result<()> {
+    fn seal(&self, name: &str, bytes: &[u8]) -> Result<()> {
         sync_below(self.path())?;
-        write_durably(&self.path().join(name), b"")?;
+        write_durably(&self.path().join(name), bytes)?;
         sync_folder(self.path())
     }
 }

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::lock::{Asked, Lock, Owner};
+use super::made_folders::MadeFolders;
 use super::place::{Cleared, Place};
 use super::unfinished;
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
@@ -38,6 +39,8 @@ pub struct WorkFolder {
     kept: AtomicBool,
     /// What dead runs left, and what became of it.
     cleared: Vec<Cleared>,
+    /// The folders above the output that were not there. Dropped last: they are removed again if nothing stands in them.
+    _above: MadeFolders,
 }
 
 impl WorkFolder {
@@ -47,11 +50,12 @@ impl WorkFolder {
     /// [`Error::Usage`] where another run is writing this output, or the output has no place; [`Error::Io`].
     pub fn take(out: &Path, work: Option<&Path>) -> Result<WorkFolder> {
         let place = Place::of(out)?;
-        fs::create_dir_all(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
+        let above = MadeFolders::create(&place.parent).map_err(Error::io("create the folder", &place.parent))?;
         let folder = beside(&place);
         let lock = locked(&folder, |owner| being_written(out, owner))?;
         // Until it is looked at, what is there stays.
-        let mut taken = WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new() };
+        let mut taken =
+            WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
         if taken.lock.known || !taken.lock.before.lives_here() {
             taken.cleared = taken.place.clear_away()?;
         }

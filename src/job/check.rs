@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::guards;
+use super::{guards, places};
 use crate::engine::budget::Budget;
 use crate::error::{Error, Result};
 use crate::io::Stage;
@@ -17,6 +17,7 @@ use crate::spelling::opt;
 /// # Errors
 /// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
 pub fn check(options: &RunOptions) -> Result<()> {
+    places::check(options)?;
     // With an index an output that stands may be that of the same night, which is done then.
     Stage::check(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];

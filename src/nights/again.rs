@@ -7,6 +7,7 @@ use arrow_array::Array as _;
 
 use super::join::Joining;
 use super::place::is_same;
+use super::published::state;
 use super::upkeep::each_id;
 use crate::batch::read_as;
 use crate::engine::threads::Engine;
@@ -31,7 +32,7 @@ impl<'a> Again<'a> {
     /// # Errors
     /// [`Error::Usage`] where the index is not there, or is another one by now.
     pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
-        let Some(index) = Index::look(dir)? else {
+        let Some(index) = Index::look(dir, state)? else {
             return Err(match night.generation == night.read_generation {
                 true => Error::usage(
                     "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",

@@ -13,18 +13,21 @@ use super::rows::{write_rows, write_run, write_sketches};
 use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::hash::hash128;
 use crate::index::{
-    BATCHES, Batch, FORMAT, Index, Manifest, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal, seal_below,
-    stop_at,
+    BATCHES, Batch, FORMAT, Generations, Index, Manifest, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal,
+    seal_below, stop_at,
 };
 use crate::io::{RowFilter, SUCCESS, Split, Stage, Want};
 use crate::job::removals::{self, Decided};
 use crate::job::run_report::RemovalReport;
+use crate::number::{counted, thousands};
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
 use crate::shuffle::{AtomicBits, AtomicCells, Sorted};
+use crate::spelling::opt;
 use crate::stage::copies;
 use crate::text::Field;
 
@@ -64,10 +67,9 @@ pub fn append(
     if !job.appends {
         return Ok(next);
     }
-    job.index.hold_none()?;
     let running = engine.clock.stage("append to the index");
-    // A generation whose number was used before by a night that is made again is not used again.
-    let newest = Manifest::newest(job.index.dir())?.map_or(0, |manifest| manifest.generation);
+    // A batch that is made again does not get the number that it had.
+    let newest = Generations::newest(job.index.dir())?.0.map_or(0, |manifest| manifest.generation);
     let read_generation = next.generation;
     next.generation = newest + 1;
     next.format = FORMAT;
@@ -101,12 +103,40 @@ pub fn append(
         inputs: job.batch.inputs.clone(),
         out: absolute(&job.options.out),
         read_generation,
+        generation: next.generation,
+        publication: publication(),
         seen: removal.and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
         parts,
         ..Batch::default()
     });
+    forget_again(job, &mut next, reader.rows())?;
     running.end(stored.count(), written, 0);
     Ok(next)
+}
+
+/// Forgets the documents of a batch again that is made again: its rows have the numbers that they had.
+fn forget_again(job: &Job<'_>, next: &mut Manifest, rows: u64) -> Result<()> {
+    let Some(again) = job.again.as_ref().filter(|again| !again.forgotten.is_empty()) else { return Ok(()) };
+    if rows != again.rows {
+        let name = opt("batch").with(&job.batch.name);
+        return Err(Error::usage(format!(
+            "{name} had {} and has {} now, so it is not known which of them were forgotten; give it another name by {}",
+            counted(again.rows, "row"),
+            thousands(rows),
+            opt("batch")
+        )));
+    }
+    next.forget(again.forgotten.clone());
+    Ok(())
+}
+
+/// A value that no other publication has, on any machine.
+fn publication() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    // The address of a new allocation differs from process to process where two clocks agree.
+    let (process, place) = (std::process::id(), Box::new(0u8));
+    let host = sysinfo::System::host_name().unwrap_or_default();
+    format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
 /// What documents meet others by, and the words that rule most of them out.
@@ -128,16 +158,15 @@ fn write_keys(
     Ok(written)
 }
 
-/// Names the folders and writes down what the next generation will be; the output is whole, but has no name yet.
+/// Writes down what the next generation will be, and names its folders; the output is complete, but has no name yet.
 ///
 /// # Errors
 /// A full disk.
 pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
-    place(index, stage.path(), next)?;
-    next.intend(index.dir()).map(|()| stop_at("intent"))
+    place(index, stage.path(), next)
 }
 
-/// Names the folders of a night whose result a guard holds back in `folder`, and writes down the generation that it would make.
+/// Does the same for a batch whose result a guard holds back in `folder`, so that it can be accepted.
 ///
 /// # Errors
 /// A full disk.
@@ -148,12 +177,19 @@ pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
 
 /// Gives the folders their names; those of the statistics are copied out of the first result.
 fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
-    if !index.folder(STATISTICS, &next.statistics).exists() {
+    let is_first = !index.folder(STATISTICS, &next.statistics).exists();
+    if is_first {
         let dir = index.begin(STATISTICS, &next.statistics)?;
         copy_below(&result.join("stats"), &dir.join("stats"))?;
         copy(&result.join("run.json"), &dir.join("run.json"))?;
         std::fs::write(dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
+    }
+    // This batch takes the place of one that is held back.
+    index.hold_none()?;
+    index.intend(next)?;
+    stop_at("intent");
+    if is_first {
         index.place(STATISTICS, &next.statistics)?;
     }
     stop_at("statistics named");

@@ -1,12 +1,14 @@
 //! The name of a night: given once to one set of files, so that a night that comes again is known.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::place::place_of;
+use super::published::{is_output_of, record, state};
 use crate::error::{Error, Result};
 use crate::hash::hash128;
-use crate::index::{Batch, Index, Manifest, State, stop_at};
-use crate::io::{InputFile, SUCCESS};
+use crate::index::{Batch, Index, Manifest, stop_at};
+use crate::io::InputFile;
 use crate::job::products::of_file;
 use crate::job::run_report::{IndexReport, RunReport};
 use crate::options::RunOptions;
@@ -42,36 +44,142 @@ impl Named {
     }
 }
 
-/// Looks whether a night of that name is in the index. If it is published as it is asked for, its record is returned; if it is to be
-/// made again, the index is as it was before.
+/// What is to be done with a batch.
+pub enum Begun {
+    /// It is published as it is asked for; this is its record.
+    Published(Box<RunReport>),
+    /// It is new, or made again.
+    Run(Option<MadeAgain>),
+}
+
+/// What is known of a batch that is made again.
+pub struct MadeAgain {
+    /// The rows that it had.
+    pub rows: u64,
+    /// The ranges of its documents that were forgotten, and stay so.
+    pub forgotten: Vec<[u64; 2]>,
+}
+
+/// Options that do not change what a result says: resources, guards, which only decide whether it is published, and what is compared by
+/// the index itself.
+const FREE: [&str; 22] = [
+    "accept",
+    "batch",
+    "checkpoint",
+    "dictionary",
+    "guard-rows",
+    "index",
+    "input",
+    "max-candidates-factor",
+    "max-pairs-factor",
+    "max-rejected-share",
+    "max-removed-share",
+    "max-shrink-factor",
+    "memory",
+    "out",
+    "overwrite",
+    "planned-documents",
+    "previous",
+    "resume",
+    "stats",
+    "stop-words",
+    "threads",
+    "work",
+];
+
+/// Looks whether a batch of that name is in the index. If it is published as it is asked for, its record is returned; if it is to be
+/// made again, `manifest` becomes what the index was before it.
 ///
 /// # Errors
-/// [`Error::Usage`] where another night has the name, or nights came after it.
-pub fn begin(index: &mut Index, options: &RunOptions, named: &Named) -> Result<Option<RunReport>> {
-    let Some(manifest) = &index.manifest else { return Ok(None) };
-    let Some(at) = manifest.batches.iter().position(|batch| batch.name == named.name) else { return Ok(None) };
-    let (batch, shown) = (&manifest.batches[at], opt("batch").with(&named.name));
+/// [`Error::Usage`] if another batch has the name, if it was made with other options, if batches came after it, or if its place has the
+/// result of another run.
+pub fn begin(manifest: &mut Option<Manifest>, dir: &Path, options: &RunOptions, named: &Named) -> Result<Begun> {
+    let Some(now) = &*manifest else { return Ok(Begun::Run(None)) };
+    let Some(at) = now.batches.iter().position(|batch| batch.name == named.name) else { return Ok(Begun::Run(None)) };
+    let (batch, shown) = (&now.batches[at], opt("batch").with(&named.name));
+    let (overwrite, another) = (opt("overwrite"), opt("batch"));
     if batch.inputs != named.inputs {
         return Err(Error::usage(format!(
-            "{shown} is in the index already, with other files, whose result is {}; give this night another name by {}",
+            "{shown} is in the index already, with other files, whose result is {}; give this night another name by {another}",
             batch.out.display(),
-            opt("batch")
         )));
     }
-    let stands = absolute(&options.out) == batch.out && batch.out.join(SUCCESS).is_file();
-    if stands && !options.overwrite {
-        tracing::info!("{shown} is published already, in {}", batch.out.display());
-        return record(&batch.out).map(Some);
-    }
-    if at + 1 < manifest.batches.len() {
+    let later = now.batches.get(at + 1);
+    // Also where the index and its outputs were moved.
+    let is_there = is_output_of(batch, &options.out)?;
+    if is_there && !options.overwrite {
+        let record = record(&options.out)?;
+        let differences = other_options(&record, now, options)?;
+        if differences.is_empty() {
+            tracing::info!("{shown} is published already, in {}", options.out.display());
+            return Ok(Begun::Published(Box::new(record)));
+        }
+        let way_out = match later {
+            None => format!("{overwrite} makes it again; or give this run another name by {another}"),
+            Some(_) => format!("give this run another name by {another}"),
+        };
         return Err(Error::usage(format!(
-            "{shown} is in the index already, and {} came after it; give this night another name by {}",
-            manifest.batches[at + 1].name,
-            opt("batch")
+            "{shown} is published already, in {}, with other options: {}; {way_out}",
+            options.out.display(),
+            differences.join(", ")
         )));
     }
-    index.manifest = Some(without_last(manifest)?).filter(|manifest| !manifest.batches.is_empty());
-    Ok(None)
+    let stands = is_there || is_output_of(batch, &batch.out)?;
+    if let Some(later) = later {
+        let result = match stands {
+            true => format!("its result is {}", batch.out.display()),
+            false => format!(
+                "its result is not in {} any more; to have its documents in a result, forget them (dupsift index forget {} --batch {}) first",
+                batch.out.display(),
+                dir.display(),
+                named.name
+            ),
+        };
+        return Err(Error::usage(format!(
+            "{shown} is in the index already, and {} came after it; {result}; give this night another name by {another}",
+            later.name
+        )));
+    }
+    if !options.overwrite && stands {
+        return Err(Error::usage(format!(
+            "{shown} is published already, in {}; {overwrite} makes it again in {}",
+            batch.out.display(),
+            options.out.display()
+        )));
+    }
+    if !options.overwrite && options.out.symlink_metadata().is_ok() {
+        return Err(Error::usage(format!(
+            "{} holds another result than that of {shown}, which is in the index; {overwrite} replaces it by that of the batch; or give another {}",
+            options.out.display(),
+            opt("out")
+        )));
+    }
+    let forgotten = now.forgotten_in(batch.first_doc, batch.first_doc + batch.rows);
+    let again = MadeAgain { rows: batch.rows, forgotten };
+    *manifest = Some(without_last(now)?).filter(|manifest| !manifest.batches.is_empty());
+    Ok(Begun::Run(Some(again)))
+}
+
+/// How a run that is asked for differs from one that was recorded, in what its result says.
+fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
+    let asked = crate::options::record(options);
+    let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();
+    let shown = |value: Option<&serde_json::Value>| match value {
+        None => "none".to_owned(),
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    let differs = |name: &&String| !FREE.contains(&name.as_str()) && report.options.get(*name) != asked.get(*name);
+    let mut differences: Vec<String> = names
+        .into_iter()
+        .filter(differs)
+        .map(|name| format!("{name} {} there, {} here", shown(report.options.get(name)), shown(asked.get(name))))
+        .collect();
+    if differences.is_empty() {
+        // Files of words are compared by what they hold.
+        differences = manifest.differences(&super::recipe::lines(options)?);
+    }
+    Ok(differences)
 }
 
 /// The index as it was before its last night, under the number that it has now.
@@ -84,28 +192,9 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         return Err(Error::usage(format!("{name} cannot be made again: its rows were merged with others")));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
-    // What was to be forgotten of it are numbers that other documents will have.
-    before.forgotten.retain(|range| range[0] < first_doc);
-    before.forgotten.iter_mut().for_each(|range| range[1] = range[1].min(first_doc));
+    // Those of the batch are forgotten again when it has been made again.
+    before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
-}
-
-/// Whether the output of a generation stands.
-pub fn state(index: &Path, out: &Path, generation: u64) -> State {
-    let stands = out.join(SUCCESS).is_file();
-    let of_it = || {
-        let report = record(out).ok()?;
-        // By a path from the folder of the run, or where all was moved, from the one at hand.
-        report.index.map(|of| (of.generation, [Path::new(&report.folder).join(&of.folder), PathBuf::from(of.folder)]))
-    };
-    match of_it() {
-        Some((found, folders))
-            if stands && found == generation && folders.iter().any(|folder| absolute(folder) == absolute(index)) =>
-        {
-            State::Published
-        }
-        _ => State::Lost,
-    }
 }
 
 /// The path from the root, as the index keeps it: the same before there is something and afterwards.
@@ -133,10 +222,10 @@ pub fn accept(of: &IndexReport, folder: &str, publish: &mut dyn FnMut() -> Resul
             dir.display()
         )));
     }
-    let mut index = Index::open(dir, |out, generation| state(dir, out, generation))?;
+    let mut index = Index::open(dir, state)?;
     let is_it = |next: &Manifest| {
-        let is_same = of.identity.is_empty() || next.identity(of.first_doc) == of.identity;
-        is_same && next.generation == of.generation && next.batches.last().is_some_and(|batch| batch.name == of.batch)
+        let publication = next.batches.last().map(|batch| &batch.publication);
+        next.generation == of.generation && publication == Some(&of.publication)
     };
     let Some(next) = index.held()?.filter(is_it) else {
         return Err(Error::usage(format!(
@@ -147,16 +236,11 @@ pub fn accept(of: &IndexReport, folder: &str, publish: &mut dyn FnMut() -> Resul
             opt("accept")
         )));
     };
-    next.intend(dir)?;
+    index.check_there(&next)?;
+    index.intend(&next)?;
     stop_at("intent");
     let out = publish()?;
     stop_at("output");
     index.publish(next)?;
     Ok(out)
-}
-
-fn record(out: &Path) -> Result<RunReport> {
-    let path = out.join("run.json");
-    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
-    serde_json::from_slice(&json).map_err(|error| Error::BadFile { path, why: error.to_string() })
 }

@@ -1,6 +1,6 @@
 //! A night, its index, and names that the files of an index have.
 
-use super::batch::Named;
+use super::batch::{MadeAgain, Named};
 use crate::index::Index;
 use crate::job::run::Finish;
 use crate::options::RunOptions;
@@ -21,6 +21,8 @@ pub struct Job<'j> {
     pub documents_planned: u64,
     /// The night.
     pub batch: Named,
+    /// What the batch was before, if it is made again.
+    pub again: Option<MadeAgain>,
     /// Whether the night becomes a part of the index.
     pub appends: bool,
     /// What is made of the result.

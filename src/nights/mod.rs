@@ -21,6 +21,7 @@ mod job;
 mod join;
 mod night;
 mod place;
+mod published;
 mod recipe;
 mod reference;
 mod rows;

@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::append::{self, Night};
+use super::batch::Begun;
 use super::earlier::Kept;
 use super::job::Job;
 use super::join::Joining;
+use super::published::state;
 use super::{batch, drift, recipe};
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
@@ -50,22 +52,38 @@ pub fn matched(
     finish: &Finish<'_>,
     (dir, appends): (&Path, bool),
 ) -> Result<RunReport> {
-    let mut index = Index::open(dir, |out, generation| batch::state(dir, out, generation))?;
     let named = batch::Named::new(options, &inputs.source.files)?;
-    if appends && let Some(report) = batch::begin(&mut index, options, &named)? {
-        return Ok(report);
-    }
+    let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+    let looked = Index::look(dir, state)?;
+    let mut index = match (appends, looked) {
+        (true, looked) => {
+            // What is to be refused is refused before anything is made or cleared up.
+            let mut manifest = looked.and_then(|index| index.manifest.clone());
+            if let Begun::Run(_) = batch::begin(&mut manifest, dir, options, &named)? {
+                recipe::compare(manifest.as_ref(), dir, options, rows)?;
+            }
+            Index::open(dir, state)?
+        }
+        (false, Some(looked)) => looked,
+        (false, None) => return Err(Error::usage(format!("{} is no index any more", dir.display()))),
+    };
+    let again = match appends {
+        true => match batch::begin(&mut index.manifest, dir, options, &named)? {
+            Begun::Published(report) => return Ok(*report),
+            Begun::Run(again) => again,
+        },
+        false => None,
+    };
     let mut options = options.clone();
     (options.checkpoint, options.resumes) = (None, false);
-    let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
-    let documents_planned = recipe::compare(&index, &options, rows)?;
+    let documents_planned = recipe::compare(index.manifest.as_ref(), dir, &options, rows)?;
     if let Some(manifest) = &index.manifest {
         index.check_statistics()?;
         options.stats = Some(index.folder(STATISTICS, &manifest.statistics));
     }
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
-        let job = Job { index: &index, options: &options, documents_planned, batch: named, appends, finish };
+        let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
         let attempt =
             |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
                 corpus_files::check(engine, reader)?;
@@ -83,7 +101,7 @@ pub fn matched(
             index.publish(next)?;
         }
         Some(next) => append::hold(&index, &stands_in(&report, &options.out), next)?,
-        None => index.sweep()?,
+        None => {}
     }
     Ok(report)
 }
@@ -222,11 +240,26 @@ fn record(
     let from = job.index.dir().display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(of_night(job, report, manifest, reader, joining));
+    report.warnings.extend(job.again.as_ref().and_then(|again| stay_forgotten(&again.forgotten)));
     let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
     guards::add(reader, stage, report, fired)?;
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
     Ok(())
+}
+
+/// A note on documents of a batch that is made again.
+fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
+    let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
+    (count > 0).then(|| {
+        let note = format!(
+            "{} forgotten: the index does not match such documents; to have them matched, run the batch under another name by {}",
+            counted_as(count, "row of this batch was forgotten before and stays|rows of this batch were forgotten before and stay"),
+            opt("batch")
+        );
+        tracing::warn!("{note}");
+        note
+    })
 }
 
 fn of_night(
@@ -240,6 +273,11 @@ fn of_night(
         folder: job.index.dir().display().to_string(),
         identity: manifest.identity(joining.numbered.next_doc),
         batch: job.batch.name.clone(),
+        publication: manifest
+            .batches
+            .last()
+            .filter(|_| job.appends)
+            .map_or_else(String::new, |batch| batch.publication.clone()),
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
         first_doc: joining.numbered.next_doc,

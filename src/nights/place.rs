@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::index::{IndexReport, Manifest};
+use super::published::state;
+use crate::index::{Index, IndexReport, Manifest};
 
 /// Whether an index has what the night was matched against.
 pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
@@ -14,9 +15,9 @@ pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
 /// has what the night was matched against, else one that is there.
 pub fn place_of(night: &IndexReport, folder: &str) -> PathBuf {
     let places = [PathBuf::from(&night.folder), Path::new(folder).join(&night.folder)];
-    let is_it = |dir: &&PathBuf| match Manifest::newest(dir) {
-        Ok(Some(manifest)) if dir.is_dir() => is_same(&manifest, night),
-        _ => false,
+    let is_it = |dir: &&PathBuf| {
+        let index = Index::look(dir, state).ok().flatten();
+        index.and_then(|index| index.manifest.as_ref().map(|manifest| is_same(manifest, night))).unwrap_or(false)
     };
     let found = places.iter().find(is_it).or_else(|| places.iter().find(|dir| dir.is_dir()));
     found.unwrap_or(&places[0]).clone()

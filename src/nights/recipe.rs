@@ -1,9 +1,11 @@
 //! What an index was made with, and whether this run is of the same kind.
 
+use std::path::Path;
+
 use super::job::PLANNED;
 use crate::algorithm::kit::margin::MARGIN;
 use crate::error::{Error, Result};
-use crate::index::{Index, Line};
+use crate::index::{Line, Manifest};
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::spelling::opt;
@@ -48,9 +50,9 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Usage`] with each line that differs.
-pub fn compare(index: &Index, options: &RunOptions, rows: u64) -> Result<u64> {
+pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
     let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
-    let Some(manifest) = &index.manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
+    let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
     if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
         differences.push(format!("{}: {} there, {planned} here", opt("planned-documents"), manifest.documents_planned));
@@ -61,7 +63,7 @@ pub fn compare(index: &Index, options: &RunOptions, rows: u64) -> Result<u64> {
     if differences.is_empty() {
         return Ok(manifest.documents_planned);
     }
-    let dir = index.dir().display();
+    let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
         "{} was made with another recipe:\n  {}\nrun as it was made, or make another index",
@@ -86,27 +88,23 @@ pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::{Manifest, State};
     use crate::options::{OPTIONS, Settings, Verb, resolve};
 
     /// An index whose signatures are of an earlier program, which made those of one algorithm otherwise.
     #[test]
     fn another_revision_is_refused_by_its_line() {
-        let folder = tempfile::tempdir().expect("a folder");
         let mut settings = Settings::default();
         let out = OPTIONS.iter().find(|option| option.name == "out").expect("an option");
         settings.give(out, &"out".into()).expect("taken");
         let settings = settings.with_defaults(Verb::Run).expect("whole");
         let options = resolve(vec!["a".into()], &settings).expect("options");
-        let mut index = Index::open(folder.path(), |_, _| State::Lost).expect("an index");
         let mut there = Manifest { recipe: lines(&options).expect("lines"), ..Manifest::default() };
-        index.manifest = Some(there.clone());
-        assert!(compare(&index, &options, 1).is_ok());
+        let compare = |there: &Manifest| compare(Some(there), Path::new("index"), &options, 1);
+        assert!(compare(&there).is_ok());
         let line = there.recipe.iter_mut().find(|line| line.value.contains(",revision=")).expect("of an algorithm");
         let name = line.name.clone();
         line.value = line.value.replace(",revision=1", ",revision=0");
-        index.manifest = Some(there);
-        let said = compare(&index, &options, 1).expect_err("refused").to_string();
+        let said = compare(&there).expect_err("refused").to_string();
         assert!(said.contains(&format!("{name}: revision=0 there, revision=1 here")), "{said}");
     }
 }

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use super::job::PLANNED;
 use super::night::matched;
+use super::published::state;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
-use crate::index::statistics_in;
-use crate::io::{Unfinished, WORK};
+use crate::index::Index;
+use crate::io::{MadeFolders, Unfinished, WORK};
 use crate::job::run_report::RunReport;
 use crate::options::{CorpusFiles, RunOptions};
 use crate::reading::inputs::{Inputs, look};
@@ -18,8 +19,10 @@ use crate::spelling::opt;
 /// A reference as an index.
 pub struct Reference {
     dir: PathBuf,
-    /// What goes after the run.
+    /// What is removed after the run.
     made: Option<Unfinished>,
+    /// The folders above it that were not there. Dropped last: they are removed if nothing stands in them.
+    _above: Option<MadeFolders>,
 }
 
 impl Reference {
@@ -34,12 +37,12 @@ impl Reference {
         progress: &Progress,
         cancel: &AtomicBool,
     ) -> Result<Reference> {
-        if reference.is_dir() && statistics_in(reference)?.is_some() {
-            return Ok(Reference { dir: reference.to_path_buf(), made: None });
+        if Index::look(reference, state)?.is_some() {
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, _above: None });
         }
         let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = options.work.as_deref().unwrap_or(beside);
-        std::fs::create_dir_all(parent).map_err(Error::io("create the folder", parent))?;
+        let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
         let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
         let dir = made.path().join("index");
         let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
@@ -58,7 +61,7 @@ impl Reference {
         };
         let inputs = look(&of_files, cancel)?;
         matched(&of_files, inputs, progress, cancel, &|_, _, _, report| Ok(report), (&dir, true))?;
-        Ok(Reference { dir, made: Some(made) })
+        Ok(Reference { dir, made: Some(made), _above: Some(above) })
     }
 
     /// The statistics that are asked for, where those of the reference are not these already.

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use arrow_array::Array as _;
 use arrow_array::cast::AsArray as _;
 
-use super::batch;
+use super::published::state;
 use super::rows::write_run;
 use crate::batch::read_as;
 use crate::engine::progress::Progress;
 use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, seal};
+use crate::index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Restored, Rows, seal};
 use crate::io::{TableReader, Unfinished, WORK};
 use crate::shuffle::run::Run;
 use crate::spelling::opt;
@@ -25,23 +25,23 @@ const TOGETHER: usize = 8;
 /// More folders than this are merged, also where their sizes are uneven.
 const MANY: usize = 20;
 
-/// An index that stands.
+/// Opens an index that stands, for changes.
 ///
 /// # Errors
-/// [`Error::Usage`] where none stands in the folder.
-pub fn open(dir: &Path) -> Result<Index> {
-    let none = || {
-        Error::usage(format!(
-            "{} is no index; expected the DIR of dupsift run {}",
-            dir.display(),
-            opt("index").with("DIR")
-        ))
-    };
-    if !dir.is_dir() || Manifest::newest(dir)?.is_none() {
-        return Err(none());
-    }
-    let index = Index::open(dir, |out, generation| batch::state(dir, out, generation))?;
-    if index.manifest.is_some() { Ok(index) } else { Err(none()) }
+/// [`Error::Usage`] where none stands in the folder; as [`Index::open`].
+fn open(dir: &Path) -> Result<Index> {
+    look(dir)?;
+    let index = Index::open(dir, state)?;
+    if index.manifest.is_some() { Ok(index) } else { Err(no_index(dir)) }
+}
+
+/// Opens an index that stands, with all its generations, and changes nothing.
+fn look(dir: &Path) -> Result<Index> {
+    Index::look_at_all(dir, state)?.ok_or_else(|| no_index(dir))
+}
+
+fn no_index(dir: &Path) -> Error {
+    Error::usage(format!("{} is no index; expected the DIR of dupsift run {}", dir.display(), opt("index").with("DIR")))
 }
 
 /// An index, and what it takes.
@@ -57,21 +57,21 @@ pub struct Held {
 /// What an index holds.
 ///
 /// # Errors
-/// As [`open`].
+/// [`Error::Usage`] if no index stands in the folder; [`Error::DamagedIndex`].
 pub fn info(dir: &Path) -> Result<Held> {
-    let manifest = open(dir)?.manifest.unwrap_or_default();
+    let manifest = look(dir)?.manifest.clone().unwrap_or_default();
     let rows_bytes = manifest.rows.iter().flat_map(|rows| &rows.files).map(|file| file.bytes).sum();
     let text_bytes = manifest.batches.iter().flat_map(|batch| &batch.parts).map(|part| part.file.bytes).sum();
     Ok(Held { manifest, rows_bytes, text_bytes })
 }
 
-/// Compares all files with what was written; gives how many there are and their bytes.
+/// Compares all files with what was written; gives how many there are and their bytes. Nothing is changed.
 ///
 /// # Errors
-/// [`Error::Damaged`] with the first that is another one.
+/// As [`info`]; [`Error::Damaged`] with the first that is another one.
 pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
     let go_on = || if cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    open(dir)?.verify(&go_on)
+    look(dir)?.verify(&go_on)
 }
 
 /// Merges files of rows of about one size, eight by eight; gives how many folders there were and are. Texts are never written anew.
@@ -90,8 +90,12 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
         let Some(mut next) = index.manifest.clone() else { break };
         next.generation += 1;
         let merged = merge(&engine, &index, &next, at)?;
+        let name = merged.folder.clone();
         next.rows.splice(at..at + TOGETHER, [merged]);
-        next.intend(index.dir())?;
+        // What is held back was matched against the generation before, and cannot be accepted any more.
+        index.hold_none()?;
+        index.intend(&next)?;
+        index.place(ROWS, &name)?;
         index.publish(next)?;
     }
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
@@ -146,7 +150,6 @@ fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Resu
         write_run(engine, &dir, label, rows.finish()?, runs[0].is_filtered())?;
     }
     let files = seal(&dir)?;
-    index.place(ROWS, &name)?;
     Ok(Rows { folder: name, first_doc: old[0].first_doc, end_doc: old[TOGETHER - 1].end_doc, files })
 }
 
@@ -186,9 +189,18 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     }
     let count = next.forgotten() - before;
     next.generation += 1;
-    next.intend(index.dir())?;
+    index.hold_none()?;
+    index.intend(&next)?;
     index.publish(next)?;
     Ok(count)
+}
+
+/// Makes an earlier generation the newest one.
+///
+/// # Errors
+/// As [`restore`](crate::index::restore).
+pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
+    crate::index::restore(dir, generation, state)
 }
 
 /// Hands on each document that brought a text, with its id.

@@ -29,6 +29,7 @@ pub fn accept(
     into_index: &IntoIndex<'_>,
 ) -> Result<PathBuf> {
     let held = Held::open(folder)?;
+    held.check()?;
     let path = held.path().join("run.json");
     let json = std::fs::read_to_string(&path).map_err(Error::reading("read", &path))?;
     let record: Option<RunReport> = serde_json::from_str(&json).ok();

@@ -29,7 +29,7 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
 
 /// The steps of publication, in their order; from `output` on the night is published.
 const STEPS: [&str; 9] =
-    ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
+    ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 
 /// Killed at a step of publication: the next night, without that one again, removes nothing for a document of a night that is not
 /// published; and that night again gives what it would have given.

@@ -32,6 +32,7 @@ mod imports;
 mod index;
 mod index_files;
 mod index_place;
+mod index_safety;
 mod inputs;
 mod invariants;
 mod kit;

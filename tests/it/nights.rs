@@ -75,7 +75,7 @@ fn the_program_prints_the_script_and_it_runs() {
     night.arg(at("nightly.sh")).arg(at("corpus")).arg(at("out")).arg("monday");
     night.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift"));
     Ran::of(night.output().unwrap()).ends_with(0).says(&["monday is published"]);
-    assert_eq!(names_in(&at("out")), [".nightly.lock", "latest", "monday"]);
+    assert_eq!(names_in(&at("out")), [".nightly.lock", ".nightly.published", "latest", "monday"]);
 }
 
 fn held(index: &Path) -> serde_json::Value {
@@ -122,15 +122,92 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     nights.night("2026-11-23").ends_with(0);
     let fourth = record(&nights.at("out/2026-11-23"));
     assert!(fourth["options"]["previous"].as_str().unwrap().ends_with("2026-11-22"));
-    assert_eq!(names_in(&nights.at("out")), [".nightly.lock", "2026-11-22", "2026-11-23", "latest"]);
-    // Nights follow by their time, whatever they are called.
+    assert_eq!(
+        names_in(&nights.at("out")),
+        [".nightly.lock", ".nightly.published", "2026-11-22", "2026-11-23", "latest"]
+    );
+    // Nights follow as they were published, whatever they are called.
     nights.night("10").ends_with(0);
     nights.night("9").ends_with(0);
     assert!(record(&nights.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
     assert_eq!(
         (names_in(&nights.at("out")), nights.latest().as_str()),
-        (vec![".nightly.lock".into(), "10".into(), "9".into(), "latest".into()], "9")
+        (vec![".nightly.lock".into(), ".nightly.published".into(), "10".into(), "9".into(), "latest".into()], "9")
     );
+}
+
+/// Runs the program, and then says in the record that it began at another time.
+const WRONG_CLOCK: &str = r#"#!/bin/sh
+"$PROGRAM" "$@" || exit
+[ -z "${STARTED-}" ] || sed -i "s/^  \"started\": .*/  \"started\": \"$STARTED\",/" "$RESULT/run.json"
+"#;
+
+fn executable(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Whatever the clock says, results follow each other as they were published: none is deleted that was just published.
+#[test]
+fn a_wrong_clock_deletes_nothing() {
+    let nights = Nights { folder: tempfile::tempdir().unwrap() };
+    executable(&nights.at("dupsift"), WRONG_CLOCK);
+    let docs = sample_docs();
+    write_docs(&nights.at("corpus/a.parquet"), &docs[..200], 500);
+    let night = |name: &str, started: &str| {
+        let mut command = nights.command(&[], name);
+        command.env("STARTED", started).env("RESULT", nights.at("out").join(name)).env("KEEP", "3");
+        Ran::of(command.output().unwrap()).ends_with(0).says(&[&format!("{name} is published")]);
+        assert!(nights.at("out").join(name).join("_SUCCESS").is_file(), "{name} was deleted");
+        assert_eq!(nights.latest(), name);
+        names_in(&nights.at("out"))
+            .into_iter()
+            .filter(|name| !name.starts_with('.') && name != "latest")
+            .collect::<Vec<_>>()
+    };
+    for name in ["2026-11-20", "2026-11-21", "2026-11-22"] {
+        night(name, &format!("{name}T02:30:00Z"));
+    }
+    assert_eq!(night("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
+    assert_eq!(night("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
+    assert!(record(&nights.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
+    // A clock in the future, and the nights after it.
+    assert_eq!(night("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
+    assert_eq!(night("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
+    assert_eq!(night("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);
+    assert_eq!(night("2026-11-27", "2026-11-27T02:30:00Z"), ["2026-11-25", "2026-11-26", "2026-11-27"]);
+    // The list is lost: the times when results began are all that is left. What is published next stays all the same.
+    std::fs::remove_file(nights.at("out/.nightly.published")).unwrap();
+    assert_eq!(night("1999-01-01", "1999-01-01T00:00:00Z"), ["1999-01-01", "2026-11-26", "2026-11-27"]);
+    // A name in the list that leads elsewhere is none.
+    std::fs::write(nights.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
+    assert_eq!(night("a", ""), ["1999-01-01", "2026-11-27", "a"]);
+    assert!(nights.at("corpus/a.parquet").is_file());
+    // One that comes again after it was removed is the newest.
+    std::fs::remove_dir_all(nights.at("out/2026-11-27")).unwrap();
+    night("2026-11-27", "2026-11-27T02:30:00Z");
+    assert_eq!(
+        std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap().lines().last(),
+        Some("2026-11-27")
+    );
+}
+
+/// A night that ended when its result had its name, under a wrong clock: the same command leads `latest` there.
+#[test]
+fn a_night_that_was_not_listed_yet_is_the_newest() {
+    let nights = Nights { folder: tempfile::tempdir().unwrap() };
+    executable(&nights.at("dupsift"), WRONG_CLOCK);
+    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..50], 500);
+    nights.night("2026-11-20").ends_with(0);
+    // By hand, as the script would.
+    let out = nights.at("out/2000-01-01");
+    crate::kit::run(&[&nights.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
+    let json = std::fs::read_to_string(out.join("run.json")).unwrap();
+    let started = record(&out)["started"].as_str().unwrap().to_owned();
+    std::fs::write(out.join("run.json"), json.replace(&started, "2000-01-01T00:00:00Z")).unwrap();
+    nights.night("2000-01-01").ends_with(0).says(&["is done already"]);
+    assert_eq!(nights.latest(), "2000-01-01");
 }
 
 #[test]
@@ -188,8 +265,20 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
     // All of that was seen now.
     night("2026-11-24", &[]).ends_with(0);
+    night("2026-11-24", &[]).ends_with(0).says(&["is published already", "is done already"]);
     assert_eq!(record(&nights.at("out/2026-11-24"))["index"]["texts"], 0);
-    assert_eq!(names_in(&nights.at("out")), [".nightly.lock", "2026-11-23", "2026-11-24", "latest"]);
+    assert_eq!(
+        names_in(&nights.at("out")),
+        [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
+    );
+    // Another corpus under a name that is done is no night that is done.
+    write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
+    night("2026-11-24", &[]).ends_with(2).says(&[
+        "with other files",
+        "is not the result of this corpus",
+        "CORPUS OUT NAME",
+    ]);
+    night("2026-11-25", &[]).ends_with(0).says(&["2026-11-25 is published"]);
     Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
 }
 

@@ -1,0 +1,490 @@
+//! Nothing is lost by a look, a refusal or a repetition: damaged generations, outputs that are another run's, folders in folders, and an
+//! index that may only be read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::index_place::{Nights, dealt, looked_after};
+use crate::kit::{
+    Ran, Table, files_below, made_docs, names_in, numbered, program, record, removed_ids, result_bytes, write_docs,
+};
+
+/// All below a folder: folders by name, files with size and time.
+fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<(u64, SystemTime)>> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let (path, there) = (entry.path(), entry.path().symlink_metadata().unwrap());
+        found.insert(path.clone(), (!there.is_dir()).then(|| (there.len(), there.modified().unwrap())));
+        if there.is_dir() {
+            found.extend(tree(&path));
+        }
+    }
+    found
+}
+
+#[track_caller]
+fn same_tree(before: &BTreeMap<PathBuf, Option<(u64, SystemTime)>>, folder: &Path, what: &str) {
+    let now = tree(folder);
+    let gone: Vec<_> = before.iter().filter(|(path, there)| now.get(*path) != Some(there)).collect();
+    let new: Vec<_> = now.keys().filter(|path| !before.contains_key(*path)).collect();
+    assert!(gone.is_empty() && new.is_empty(), "{what}: gone or changed {gone:?}, new {new:?}");
+}
+
+fn two_nights(seed: u64) -> Nights {
+    let mut place = Nights::new("exact,minhash");
+    for docs in dealt(made_docs(160), 2, seed) {
+        place.night(docs).ends_with(0);
+    }
+    place
+}
+
+/// Whatever cannot be read of an index, a look reports it and a run refuses, and no file is touched.
+#[test]
+fn a_damaged_generation_is_reported_and_nothing_is_removed() {
+    let place = two_nights(31);
+    let (index, all) = (place.at("index"), place.at(""));
+    let newest = index.join("manifest-00000002.json");
+    let whole = std::fs::read(&newest).unwrap();
+    let mut torn = whole.clone();
+    torn[whole.len() / 2] ^= 1;
+    let put = |name: &'static str, bytes: Option<Vec<u8>>| (name, bytes);
+    write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
+    let cases = [
+        put("manifest-00000002.json", Some(torn)),
+        put("manifest-00000002.json", Some(Vec::new())),
+        put("manifest-00000002.json", Some(whole[..whole.len() - 40].to_vec())),
+        put("manifest-00000002.json", None),
+        put("manifest-00000001.json", Some(b"{}".to_vec())),
+        put("held.json", Some(b"{".to_vec())),
+        put("intent-00000003.json", Some(b"nothing".to_vec())),
+    ];
+    for (name, bytes) in cases {
+        let path = index.join(name);
+        let before = std::fs::read(&path).ok();
+        match &bytes {
+            Some(bytes) => std::fs::write(&path, bytes).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        let stands = tree(&all);
+        let says = [name, "nothing was changed", "dupsift index restore", "--generation"];
+        for verb in ["info", "verify", "compact"] {
+            looked_after(&index, &[verb]).ends_with(1).says(&says);
+        }
+        looked_after(&index, &["forget", "--batch", "n0"]).ends_with(1).says(&says);
+        place.again(1, &[]).ends_with(1).says(&says);
+        place.again(2, &[]).ends_with(1).says(&says);
+        if name.ends_with("2.json") {
+            let more = ["--reference", index.to_str().unwrap()];
+            place.with(&[place.at("in/2.parquet")], &place.at("out/x"), &more).ends_with(1).says(&says);
+        }
+        same_tree(&stands, &all, name);
+        match before {
+            Some(before) => std::fs::write(&path, before).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+    looked_after(&index, &["verify"]).ends_with(0);
+    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    // All of it is lost but the folders: no run takes them for leftovers.
+    let files = files_below(&index).len();
+    for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
+        std::fs::remove_file(index.join(name)).unwrap();
+    }
+    place.again(2, &[]).says(&["belongs to no generation"]);
+    assert!(files_below(&index).len() >= files - 3);
+}
+
+#[test]
+fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
+    let place = two_nights(32);
+    let (index, before) = (place.at("index"), result_bytes(&place.out(1)));
+    let newest = index.join("manifest-00000002.json");
+    let mut torn = std::fs::read(&newest).unwrap();
+    torn[100] ^= 2;
+    std::fs::write(&newest, &torn).unwrap();
+    looked_after(&index, &["restore", "--generation", "2"]).ends_with(2).says(&["generation 2", "one of these: 1"]);
+    looked_after(&index, &["restore", "--generation", "1"]).ends_with(0);
+    assert_eq!(names_in(&index.join("batches")), ["b-00000001"]);
+    looked_after(&index, &["verify"]).ends_with(0);
+    place.again(1, &[]).ends_with(2).says(&["--overwrite"]);
+    place.again(1, &["--overwrite"]).ends_with(0);
+    assert!(result_bytes(&place.out(1)) == before, "the same batch, other bytes");
+    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+}
+
+/// A batch whose run was killed when its output had its name: a look counts it, and leaves it to the next change to finish.
+#[test]
+fn a_look_finishes_nothing() {
+    let mut place = Nights::new("exact,minhash");
+    let nights = dealt(made_docs(120), 2, 33);
+    place.same_night(&nights[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    for (step, counted) in [("intent", "1 night,"), ("rows named", "1 night,"), ("output", "2 nights,")] {
+        assert_ne!(place.killed_at(1, step).code, 0, "{step}");
+        let before = tree(&place.at(""));
+        let told = looked_after(&place.at("index"), &["info"]).ends_with(0).stdout;
+        assert!(told.contains(counted), "{step}: {told}");
+        looked_after(&place.at("index"), &["verify"]).ends_with(0);
+        same_tree(&before, &place.at(""), step);
+    }
+    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    // Its output was replaced before the index knew it: the batch is not in it.
+    let mut place = Nights::new("exact,minhash");
+    place.same_night(&nights[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    assert_ne!(place.killed_at(1, "output").code, 0);
+    place.with(&[place.at("in/0.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
+    assert!(looked_after(&place.at("index"), &["info"]).ends_with(0).stdout.contains("1 night,"));
+    place.again(1, &[]).ends_with(2).says(&["already there", "--overwrite"]);
+    place.again(1, &["--overwrite"]).ends_with(0);
+    let used = record(&place.out(1))["documents"]["used"].as_u64();
+    assert_eq!(used, Some(nights[1].len() as u64));
+}
+
+/// The output of a batch is known by its publication, not by its place.
+#[test]
+fn published_is_what_is_the_same_publication_with_the_same_options() {
+    let place = two_nights(34);
+    write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
+    let own = result_bytes(&place.out(1));
+    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    // Guards and resources do not change what it says.
+    let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
+    place.again(1, &free).ends_with(0).says(&["is published already"]);
+    // Other options do.
+    for (more, says) in [
+        (&["--corpus", "keep"][..], "corpus none there, keep here"),
+        (&["--keep", "length asc"], "keep "),
+        (&["--remove-if", "pair"], "remove-if "),
+        (&["--chain", "remove"], "chain "),
+    ] {
+        place.again(1, more).ends_with(2).says(&["is published already", "with other options", says, "--overwrite"]);
+        place.again(0, more).ends_with(2).says(&["with other options", says, "--batch"]);
+    }
+    assert!(result_bytes(&place.out(1)) == own);
+    place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
+    assert!(place.out(1).join("deduped").is_dir());
+    place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["is published already"]);
+    // Another run's result stands in the place: whatever made it, it is not taken for that of the batch.
+    let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
+    other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
+    place.again(1, &[]).ends_with(2).says(&["holds another result", "n1", "--overwrite"]);
+    assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
+    place.again(1, &["--overwrite"]).ends_with(0);
+    assert!(result_bytes(&place.out(1)) == own);
+    // Of a batch that others follow.
+    place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
+    place.again(0, &[]).ends_with(2).says(&["n1 came after it", "is not in", "index forget"]);
+    place.again(0, &["--overwrite"]).ends_with(2).says(&["n1 came after it", "is not in"]);
+    // Elsewhere, although its own result stands.
+    let index = place.at("index");
+    let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
+    place
+        .with(&[place.at("in/1.parquet")], &place.at("out/y"), &elsewhere)
+        .ends_with(2)
+        .says(&["out/n1", "--overwrite"]);
+    assert!(!place.at("out/y").exists());
+    // A result that was removed is made again.
+    std::fs::remove_dir_all(place.out(1)).unwrap();
+    place.again(1, &[]).ends_with(0);
+    assert!(result_bytes(&place.out(1)) == own);
+}
+
+/// An index that was made anew in the same place has other batches of the same names and numbers.
+#[test]
+fn a_result_of_an_index_that_was_made_anew_is_another_one() {
+    let place = two_nights(35);
+    std::fs::rename(place.out(0), place.at("out/old")).unwrap();
+    std::fs::remove_dir_all(place.at("index")).unwrap();
+    place.again(0, &[]).ends_with(0);
+    let own = record(&place.out(0))["index"]["publication"].clone();
+    std::fs::remove_dir_all(place.out(0)).unwrap();
+    std::fs::rename(place.at("out/old"), place.out(0)).unwrap();
+    place.again(0, &[]).ends_with(2).says(&["holds another result"]);
+    place.again(0, &["--overwrite"]).ends_with(0);
+    assert_ne!(record(&place.out(0))["index"]["publication"], own);
+}
+
+/// A result that is held back does not replace one that was written after it.
+#[test]
+fn accepting_replaces_what_stood_there_and_nothing_later() {
+    let place = two_nights(36);
+    let (out, held) = (place.at("out/o"), place.at("out/o.held"));
+    place.with(&[place.at("in/0.parquet")], &out, &[]).ends_with(0);
+    let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
+    let hold = || {
+        let strict = ["--overwrite", "--guard-rows", "1", "--max-removed-share", "0"];
+        place.with(&[place.at("in/1.parquet")], &out, &strict).ends_with(4);
+    };
+    hold();
+    place.with(&[place.at("in/0.parquet")], &out, &["--overwrite", "--accept", "--keep", "length asc"]).ends_with(0);
+    if held.exists() {
+        let before = result_bytes(&out);
+        accept().ends_with(2).says(&["another run has written", "--accept"]);
+        assert!(result_bytes(&out) == before);
+    }
+    hold();
+    accept().ends_with(0);
+    assert!(!held.exists() && !out.join("_HELD").exists());
+    assert_eq!(std::fs::read(out.join("_SUCCESS")).unwrap(), b"");
+    // What stood there was moved away meanwhile.
+    hold();
+    std::fs::rename(&out, place.at("out/away")).unwrap();
+    accept().ends_with(0);
+}
+
+/// What was forgotten of the last batch stays forgotten when that is made again, and so when its rows were merged.
+#[test]
+fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
+    let docs = made_docs(90);
+    let mut place = Nights::new("exact,minhash");
+    place.same_night(&docs[..60]).ends_with(0);
+    place.same_night(&docs[60..]).ends_with(0);
+    let index = place.at("index");
+    let first_doc = record(&place.out(1))["index"]["first_doc"].as_i64().unwrap();
+    // A document that brought its text, of the last batch.
+    let removed = removed_ids(&place.out(1));
+    let gone = docs[60..].iter().find(|doc| !removed.contains(&doc.id)).unwrap();
+    let row = docs[60..].iter().position(|doc| doc.id == gone.id).unwrap() as u64 + first_doc as u64;
+    looked_after(&index, &["forget", "--id", &gone.id]).ends_with(0);
+    let forgotten = || {
+        let told = looked_after(&index, &["info", "--json"]).ends_with(0).stdout;
+        serde_json::from_str::<serde_json::Value>(&told).unwrap()["forgotten"].clone()
+    };
+    assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
+    place
+        .again(1, &["--overwrite"])
+        .ends_with(0)
+        .says(&["1 row of this batch was forgotten before and stays forgotten"]);
+    assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
+    assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
+    // Its text comes again, and is new; that of another one is not.
+    let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
+    let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
+    place.same_night(&again).ends_with(0);
+    let table = Table::read(&place.out(2).join("removed"));
+    assert!(!table.numbers("kept_doc").contains(&(row as i64)), "removed in favor of a forgotten document");
+    assert!(table.texts("id").contains(&"d1".to_owned()), "{:?}", table.texts("id"));
+    // A whole batch, with other options.
+    looked_after(&index, &["forget", "--batch", "n2"]).ends_with(0);
+    place
+        .again(2, &["--overwrite", "--corpus", "keep"])
+        .ends_with(0)
+        .says(&["2 rows of this batch were forgotten before"]);
+    let ranges = forgotten();
+    assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
+    // Under another name they are new.
+    place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
+    assert_eq!(forgotten(), ranges);
+    assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
+}
+
+/// What is forgotten stays so when rows are merged, and when the batch after that is made again.
+#[test]
+fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
+    let mut place = Nights::new("exact,minhash");
+    let nights = dealt(made_docs(400), 11, 37);
+    for docs in &nights {
+        place.same_night(docs).ends_with(0);
+    }
+    let index = place.at("index");
+    for night in ["n3", "n10"] {
+        looked_after(&index, &["forget", "--batch", night]).ends_with(0);
+    }
+    let forgotten = || {
+        let told = looked_after(&index, &["info", "--json"]).ends_with(0).stdout;
+        serde_json::from_str::<serde_json::Value>(&told).unwrap()["forgotten"].clone()
+    };
+    let before = forgotten();
+    looked_after(&index, &["compact"]).ends_with(0).says(&["became"]);
+    assert_eq!(forgotten(), before);
+    place.again(10, &["--overwrite"]).ends_with(0);
+    assert_eq!(forgotten(), before);
+    looked_after(&index, &["verify"]).ends_with(0);
+}
+
+/// Every refused command leaves the disk as it was: no folder, no lock, no time.
+#[test]
+fn a_refused_command_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let docs = made_docs(60);
+    write_docs(&at("c/a.parquet"), &docs, 20);
+    write_docs(&at("d/a.parquet"), &docs, 20);
+    write_docs(&at("ref/a.parquet"), &docs[..5], 20);
+    std::fs::create_dir_all(at("bad")).unwrap();
+    std::fs::write(at("bad/a.parquet"), "not Parquet").unwrap();
+    std::fs::create_dir(at("empty")).unwrap();
+    let typed = |line: &str| {
+        let mut command = program();
+        command.current_dir(folder.path()).args(line.split(' '));
+        Ran::of(command.output().unwrap())
+    };
+    typed("run c --out q --algorithms exact,minhash --no-report").ends_with(0);
+    typed("run c --out n0 --index S --algorithms exact,minhash --no-report").ends_with(0);
+    std::os::unix::fs::symlink(at("S"), at("link")).unwrap();
+    std::os::unix::fs::symlink(at("q"), at("qlink")).unwrap();
+    let refused = [
+        // Folders in folders.
+        "run c --out q --overwrite --index q/seen",
+        "run c --out qlink --overwrite --index q/seen",
+        "run c --out q --overwrite --index d/../qlink/seen",
+        "run c --out q --overwrite --index q",
+        "run c --out new --index new",
+        "run c --out new --index ./d/../new",
+        "run c --out new --index new/in",
+        "run c --out new --index new.held",
+        "run c --out new --index new.held/in",
+        "run c --out new/in --index new",
+        "run c --out S/night2 --index S",
+        "run c --out S/night2",
+        "run c --out S --overwrite",
+        "run c --out S --overwrite --index S",
+        "run c --out link/night2 --index S",
+        "run c --out S/../S/rows/night2 --index NEW",
+        "run c --out q/pairs/x",
+        "run c --out q/sub --index NEW",
+        "run c --out new --index S/sub",
+        "run c --out new --index q",
+        "run c --out new --index q/sub",
+        "run c --out new --work S",
+        "run c --out new --work S/rows",
+        "run c --out new --work q",
+        "run c --out new --work qlink/pairs",
+        "run c --out new --index empty --work empty",
+        "run c --out ref/new --reference ref",
+        "purify c --out S/p",
+        "purify c --out q/p",
+        "compare c --out S/p",
+        "compare c --out q/p",
+        "stream c --out S/p",
+        "stream c --out q/p",
+        // Values, columns, files and recipes that cannot be.
+        "run c --out q",
+        "run c --out deep/new/path --index NEW/in --algorithms repeats",
+        "run c --out deep/new/path --index NEW/in --algorithms nothing",
+        "run c --out deep/new/path --index NEW/in --sift",
+        "run c --out deep/new/path --index NEW/in --id-column nothing",
+        "run c --out deep/new/path --index NEW/in --keep nothing",
+        "run c d --out deep/new/path --index NEW/in --corpus keep",
+        "run c d --out deep/new/path --index empty --corpus keep",
+        "run nothing --out deep/new/path --index NEW/in",
+        "run bad --out deep/new/path --index NEW/in",
+        "run bad c --out deep/new/path --index NEW/in --strict",
+        "run c --out deep/new/path --index NEW/in --stats c",
+        "run c --out deep/new/path --index NEW/in --stats nothing",
+        "run c --out deep/new/path --index NEW/in --algorithms cosine --stats q",
+        "run c --out deep/new/path --index NEW/in --reference S",
+        "run c --out deep/new/path --index NEW/in --scope url",
+        "run c --out deep/new/path --index NEW/in --memory 1MiB",
+        "run c --out deep/new/path --index NEW/in --work nothing",
+        "run c --out deep/new/path --index NEW/in --previous nothing",
+        "run c --out deep/new/path --index c",
+        "run c --out deep/new/path --index S --algorithms exact,minhash:rows=7",
+        "run c --out deep/new/path --index S --algorithms exact,minhash --planned-documents 7",
+        "run d --out n0 --index S --algorithms exact,minhash",
+        "run c --out deep/new/path --index S --algorithms exact,minhash --batch n0",
+        "run c --out n0 --index S --algorithms exact,minhash --no-report --corpus keep",
+        "run c --out deep/new/path --reference nothing",
+        "run c --out deep/new/path --reference bad",
+        "run c --out deep/new/path --reference S --algorithms exact",
+        "run c d --out deep/new/path --corpus keep",
+        "run bad --out deep/new/path",
+        "purify c --out deep/new/path --html-column nothing",
+        "purify nothing --out deep/new/path",
+        "compare c --out deep/new/path --algorithms nothing",
+        "compare bad --out deep/new/path",
+        "stream c --out deep/new/path --filter nothing",
+        "stream bad --out deep/new/path",
+        // Looks, and what is done between runs.
+        "accept q",
+        "accept nothing.held",
+        "accept deep/nothing.held",
+        "index info q",
+        "index verify nothing",
+        "index info empty",
+        "index compact empty",
+        "index compact nothing",
+        "index forget S --id nothing",
+        "index forget S --batch nothing",
+        "index forget nothing --batch n0",
+        "index restore S --generation 9",
+        "index restore q --generation 1",
+        "index restore nothing --generation 1",
+        "evaluate q --truth nothing",
+        "report nothing",
+        "explain nothing d1",
+        "clean deep/nothing/x",
+    ];
+    let before = tree(folder.path());
+    for line in refused {
+        let ran = typed(line);
+        assert!([1, 2].contains(&ran.code), "{line}: exit code {}: {}", ran.code, ran.stderr);
+        assert!(!ran.stderr.contains("defect"), "{line}: {}", ran.stderr);
+        same_tree(&before, folder.path(), line);
+    }
+    // And all is as good as before.
+    typed("run c --out n0 --index S --algorithms exact,minhash --no-report")
+        .ends_with(0)
+        .says(&["is published already"]);
+    typed("run d --out n1 --index S --algorithms exact,minhash --no-report").ends_with(0);
+    typed("run c --out q --overwrite --algorithms exact --no-report").ends_with(0);
+    typed("run c --out deep/new/path --index NEW/in --algorithms exact --no-report").ends_with(0);
+    typed("run c --out one --reference n0 --algorithms exact --no-report").ends_with(0);
+}
+
+/// Runs the program as a user who may only read what this one has written; `None` if that cannot be had here.
+fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(folder, 0o755);
+    std::fs::create_dir(folder.join("theirs")).unwrap();
+    mode(&folder.join("theirs"), 0o777);
+    let program = env!("CARGO_BIN_EXE_dupsift");
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups", program];
+    let command = move |arguments: &[&str]| {
+        let mut command = std::process::Command::new("setpriv");
+        command.args(user).args(arguments).env("NO_COLOR", "1").env_remove("RUST_LOG").env("HOME", "/nonexistent");
+        command
+    };
+    let works = command(&["--version"]).output().is_ok_and(|output| output.status.success());
+    works.then(|| move |arguments: &[&str]| Ran::of(command(arguments).output().unwrap()))
+}
+
+/// An index of another user is a reference and can be looked at, also while its owner adds a batch.
+#[test]
+fn an_index_that_may_only_be_read_is_read() {
+    let mut place = two_nights(38);
+    let (index, out) = (place.at("index"), place.at("theirs/o"));
+    let Some(they) = as_another_user(&place.at("")) else {
+        eprintln!("skipped: no other user can be had here (setpriv as root)");
+        return;
+    };
+    write_docs(&place.at("in/2.parquet"), &made_docs(80), 300);
+    let path = |path: &Path| path.to_str().unwrap().to_owned();
+    let (shown, corpus) = (path(&index), path(&place.at("in/2.parquet")));
+    let before = tree(&index);
+    they(&["index", "info", &shown]).ends_with(0);
+    they(&["index", "verify", &shown]).ends_with(0);
+    let typed = |out: &Path| {
+        let words = ["run", &corpus, "--out", out.to_str().unwrap(), "--reference", &shown];
+        let rest = ["--algorithms", "exact,minhash", "--no-progress", "--threads", "2", "--memory", "512MiB"];
+        [&words[..], &rest].concat().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let theirs = typed(&out);
+    they(&theirs.iter().map(String::as_str).collect::<Vec<_>>()).ends_with(0);
+    assert!(!removed_ids(&out).is_empty());
+    let ours = place.at("out/ours");
+    Ran::of(program().args(typed(&ours)).output().unwrap()).ends_with(0);
+    assert!(result_bytes(&out) == result_bytes(&ours));
+    let removed = Table::read(&place.out(1).join("removed")).texts("id");
+    they(&["explain", &path(&place.out(1)), &removed[0]]).ends_with(0);
+    they(&["report", &path(&out)]).ends_with(0);
+    same_tree(&before, &index, "a look by another user");
+    // What needs to write says so.
+    they(&["index", "forget", &shown, "--batch", "n0"]).ends_with(1).says(&["Permission denied"]);
+    same_tree(&before, &index, "a change that another user may not make");
+    place.night(made_docs(20)).ends_with(0);
+    they(&["index", "verify", &shown]).ends_with(0);
+}
