@@ -15,6 +15,7 @@ use super::opened::{Machine, Opened};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files::private;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
@@ -100,7 +101,7 @@ pub fn write(path: &Path, reader: &Reader<'_>, facts: Facts<'_>) -> Result<()> {
         places: placed(places).count() as u64,
     };
     let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
-    let mut file = BufWriter::new(File::create(path).map_err(failed())?);
+    let mut file = BufWriter::new(private::create(path).map_err(failed())?);
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed());
     put(&(head.len() as u64).to_le_bytes())?;
     put(&head)?;

@@ -7,7 +7,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::Hash128;
+
+/// The folder of documents.
+pub const BATCHES: &str = "batches";
+/// The folder of rows.
+pub const ROWS: &str = "rows";
+/// The folder of statistics and models.
+pub const STATISTICS: &str = "statistics";
 
 /// A file with all that tells it from another one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +26,18 @@ pub struct Named {
     pub bytes: u64,
     /// XXH3-128 over it, in hexadecimal.
     pub xxh3: String,
+}
+
+/// Whether a folder of that kind may have that name: a letter and a number, as in `b-00000031`.
+pub fn is_folder(kind: &str, name: &str) -> bool {
+    let letter = match kind {
+        BATCHES => "b",
+        ROWS => "r",
+        STATISTICS => "s",
+        _ => return false,
+    };
+    let number = name.strip_prefix(letter).and_then(|rest| rest.strip_prefix('-'));
+    number.is_some_and(|number| (1..=20).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The names in a folder; none where it is not there.
@@ -33,7 +53,7 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
 
 /// Writes a whole file and makes it durable.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create(path).map_err(Error::io("create", path))?;
+    let mut file = files::create(path).map_err(Error::io("create", path))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
 }
 
@@ -100,7 +120,7 @@ pub fn check(dir: &Path, known: &Named) -> Result<()> {
 }
 
 fn look(path: &Path, name: String) -> Result<Named> {
-    let mut file = File::open(path).map_err(Error::reading("open", path))?;
+    let mut file = files::open(path).map_err(Error::reading("open", path))?;
     let (mut hash, mut bytes, mut buffer) = (Hash128::default(), 0, vec![0; 1 << 20]);
     loop {
         let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;

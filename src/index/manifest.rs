@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{Named, names, sync_folder, write_durably};
+use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder, names, sync_folder, write_durably};
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::hash::hash128;
+use crate::io::is_plain;
 use crate::spelling::opt;
 
 /// Version of the files of an index. 2: words of documents beside the rows; 3: fences in runs.
@@ -235,6 +237,41 @@ impl Manifest {
         Ok(kept.iter().filter_map(|&generation| read(&dir.join(name(generation))).ok()).collect())
     }
 
+    /// What no manifest says: a name that is not of the form that this program gives, so that it may lead out of the index; numbers that
+    /// contradict each other.
+    fn fault(&self) -> Option<String> {
+        let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
+        let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
+        let folders = folders.chain((!self.statistics.is_empty()).then_some((STATISTICS, &self.statistics)));
+        let foreign = folders.into_iter().find(|(kind, name)| !is_folder(kind, name));
+        if let Some((kind, name)) = foreign {
+            return Some(format!("it names the folder {name:?}, and no folder of {kind} is called so"));
+        }
+        let files = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
+        let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));
+        let files = files.filter(|file| !is_plain(&file.name));
+        let below = self.statistics_files.iter().filter(|file| !file.name.split('/').all(is_plain));
+        if let Some(file) = files.chain(below).next() {
+            return Some(format!("it names the file {:?}, which is no file of an index", file.name));
+        }
+        self.numbers_fault()
+    }
+
+    fn numbers_fault(&self) -> Option<String> {
+        let ends = |first: u64, rows: u64| first.checked_add(rows).is_some_and(|end| end <= self.next_doc);
+        for batch in &self.batches {
+            let parts =
+                batch.parts.iter().all(|part| part.first_doc >= batch.first_doc && ends(part.first_doc, part.rows));
+            if !ends(batch.first_doc, batch.rows) || !parts {
+                return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
+            }
+        }
+        let rows = self.rows.iter().all(|rows| rows.first_doc <= rows.end_doc && rows.end_doc <= self.next_doc);
+        let apart = self.forgotten.windows(2).all(|two| two[0][1] < two[1][0]);
+        let forgotten = apart && self.forgotten.iter().all(|[from, to]| from < to);
+        (!rows || !forgotten).then(|| "ranges of documents in it are turned around".to_owned())
+    }
+
     fn encode(&self) -> Result<Vec<u8>> {
         let signed = Signed { manifest: self.clone(), xxh3: self.checksum()? };
         serde_json::to_vec_pretty(&signed).map_err(Error::table("write the manifest"))
@@ -320,14 +357,19 @@ fn generations(dir: &Path) -> Result<Vec<u64>> {
 }
 
 fn read(path: &Path) -> Result<Manifest> {
-    let bytes = fs::read(path).map_err(Error::reading("read", path))?;
+    let bytes =
+        files::open(path).and_then(|file| files::all_of(&file, MOST_JSON)).map_err(Error::reading("read", path))?;
     let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
     let signed: Signed = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     let checksum = signed.manifest.checksum()?;
-    if checksum == signed.xxh3 {
-        return Ok(signed.manifest);
+    if checksum != signed.xxh3 {
+        return Err(damaged(format!("what it says has checksum {checksum} and not {}", signed.xxh3)));
     }
-    Err(damaged(format!("what it says has checksum {checksum} and not {}", signed.xxh3)))
+    // Names of another version are its own.
+    match signed.manifest.fault().filter(|_| signed.manifest.format == FORMAT) {
+        Some(why) => Err(damaged(why)),
+        None => Ok(signed.manifest),
+    }
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ mod part;
 mod report;
 mod rows;
 
-pub use folder::{Named, seal, seal_below};
+pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
-pub use open::{BATCHES, Index, ROWS, STATISTICS, State, statistics_in, stop_at};
+pub use open::{Index, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, NightMet};
 pub use rows::{Groups, meet};

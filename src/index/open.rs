@@ -4,17 +4,11 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::folder::{check, names, sync_folder};
+use super::folder::{BATCHES, ROWS, STATISTICS, check, is_folder, names, sync_folder};
 use super::manifest::Manifest;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::spelling::opt;
-
-/// The folder of documents.
-pub const BATCHES: &str = "batches";
-/// The folder of rows.
-pub const ROWS: &str = "rows";
-/// The folder of statistics and models.
-pub const STATISTICS: &str = "statistics";
 
 const LOCK: &str = "lock";
 const PARTIAL: &str = ".partial-";
@@ -63,6 +57,7 @@ impl Index {
                 ),
             ));
         }
+        check_rights(dir)?;
         let lock = lock(dir)?;
         let mut index = Index { dir: dir.to_path_buf(), manifest: None, _lock: Some(lock) };
         index.recover(published)?;
@@ -215,12 +210,27 @@ impl Index {
         }
         for kind in FOLDERS {
             let folder = self.dir.join(kind);
-            for name in names(&folder)?.into_iter().filter(|name| !named.contains(&(kind, name.clone()))) {
+            let is_left = |name: &String| {
+                is_folder(kind, name.strip_prefix(PARTIAL).unwrap_or(name)) && !named.contains(&(kind, name.clone()))
+            };
+            for name in names(&folder)?.into_iter().filter(is_left) {
                 let path = folder.join(name);
                 fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
             }
         }
         Ok(())
+    }
+}
+
+/// Checks that an index may be written: not everybody may write in it, and its folders are folders, not links to others.
+fn check_rights(dir: &Path) -> Result<()> {
+    let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
+    if let Some(why) = files::open_to_all(dir).map_err(Error::io("look at", dir))? {
+        return wrong(format!("{why}; expected a folder that is not open to all: chmod o-w {}", dir.display()));
+    }
+    match FOLDERS.iter().find(|name| dir.join(name).is_symlink()) {
+        Some(name) => wrong(format!("its folder {name} is a link; expected a folder")),
+        None => Ok(()),
     }
 }
 
@@ -242,8 +252,7 @@ pub fn statistics_in(dir: &Path) -> Result<Option<PathBuf>> {
 /// Locks the folder; who holds it is waited for.
 fn lock(dir: &Path) -> Result<File> {
     let path = dir.join(LOCK);
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-    let file = file.map_err(Error::io("open", &path))?;
+    let file = files::open_or_create(&path).map_err(Error::io("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
@@ -272,14 +281,14 @@ mod tests {
         Manifest {
             format: FORMAT,
             generation,
-            statistics: "s".into(),
+            statistics: "s-1".into(),
             batches: (1..=generation).map(batch).collect(),
             ..Manifest::default()
         }
     }
 
     fn add(index: &Index, generation: u64) {
-        for (kind, name) in [(BATCHES, format!("b-{generation}")), (STATISTICS, "s".to_owned())] {
+        for (kind, name) in [(BATCHES, format!("b-{generation}")), (STATISTICS, "s-1".to_owned())] {
             if !index.folder(kind, &name).exists() {
                 index.begin(kind, &name).unwrap();
                 index.place(kind, &name).unwrap();

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::combine;
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
@@ -183,7 +184,7 @@ pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<
     let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
+        let mut out = BufWriter::new(files::create(path)?);
         writeln!(out, "{FORMAT}\n{json}")?;
         filter.numbers().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
