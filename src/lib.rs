@@ -36,6 +36,9 @@
 //! hash number row spelling` / `text bloom batch shuffle` / `purify corpus measure io index` / `algorithm` / `stage` / `options engine` / `reading` /
 //! `job` / `nights blocks study pages stream` / `cli report`. A test reads the `use` lines and holds that.
 
+// Tests write files into folders of their own.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 use std::sync::atomic::AtomicBool;
 
 use options::{Settings, Verb, resolve};

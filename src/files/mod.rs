@@ -87,6 +87,14 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     all_of(&File::open(path)?, most)
 }
 
+/// The same of a text in UTF-8.
+///
+/// # Errors
+/// As [`read`]; bytes that are no text.
+pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read(path, most)?).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+}
+
 /// Reads a whole open file, which has to be no longer than `most`.
 ///
 /// # Errors

@@ -431,4 +431,76 @@ mod tests {
         assert_eq!(index.differences(&here), expected);
         assert!(index.differences(&there).is_empty());
     }
+
+    /// An index with a batch, rows and statistics, as runs make it.
+    fn made() -> Manifest {
+        let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
+        let parts = vec![Part { file: file("part-000000.parquet"), first_doc: 0, rows: 5 }];
+        let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
+        let files = vec![file("exact.run"), file("copies.run")];
+        Manifest {
+            format: FORMAT,
+            generation: 1,
+            statistics: "s-00000001".into(),
+            statistics_files: vec![file("run.json"), file("stats/models/lsi.parquet")],
+            next_doc: 5,
+            batches: vec![batch],
+            rows: vec![Rows { folder: "r-00000001".into(), first_doc: 0, end_doc: 5, files }],
+            forgotten: vec![[1, 2], [3, 4]],
+            ..Manifest::default()
+        }
+    }
+
+    /// The way through the file system: what is intended, held back or named with the right checksum.
+    fn reads(manifest: &Manifest) -> [bool; 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path();
+        manifest.intend(dir).unwrap();
+        let intended = Manifest::intended(dir).unwrap().is_some();
+        manifest.hold(dir).unwrap();
+        let held = Manifest::held_after(dir, 0).unwrap().is_some();
+        manifest.come_true(dir).unwrap();
+        let newest = Manifest::newest(dir);
+        assert!(newest.is_ok() || matches!(newest, Err(Error::Damaged { .. })), "{newest:?}");
+        [intended, held, newest.is_ok()]
+    }
+
+    #[test]
+    fn a_name_that_leads_out_of_the_index_makes_the_manifest_damaged() {
+        assert_eq!(reads(&made()), [true; 3]);
+        let names = ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
+        let changes: [(&str, fn(&mut Manifest, String)); 6] = [
+            ("a batch", |manifest, name| manifest.batches[0].folder = name),
+            ("rows", |manifest, name| manifest.rows[0].folder = name.replacen('b', "r", 1)),
+            ("statistics", |manifest, name| manifest.statistics = name.replacen('b', "s", 1)),
+            ("a part", |manifest, name| manifest.batches[0].parts[0].file.name = format!("../{name}")),
+            ("a run", |manifest, name| manifest.rows[0].files[1].name = format!("../{name}")),
+            ("a table", |manifest, name| manifest.statistics_files[0].name = format!("stats/../../{name}")),
+        ];
+        for (what, change) in changes {
+            // An index has no statistics until it has its first batch.
+            for name in names.into_iter().filter(|name| what != "statistics" || !name.is_empty()) {
+                let mut other = made();
+                change(&mut other, name.to_owned());
+                assert_eq!(reads(&other), [false; 3], "{what} {name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_make_the_manifest_damaged() {
+        let changes: [fn(&mut Manifest); 6] = [
+            |manifest| manifest.batches[0].rows = u64::MAX,
+            |manifest| manifest.batches[0].first_doc = u64::MAX,
+            |manifest| manifest.batches[0].parts[0].rows = 6,
+            |manifest| manifest.rows[0].end_doc = 6,
+            |manifest| manifest.forgotten = vec![[4, 3]],
+            |manifest| manifest.forgotten = vec![[3, 4], [1, 2]],
+        ];
+        for change in changes {
+            let mut other = made();
+            change(&mut other);
+            assert_eq!(reads(&other), [false; 3], "{other:?}");
+        }
+    }
 }

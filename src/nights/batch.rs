@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::place_of;
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::hash::hash128;
 use crate::index::{Batch, Index, Manifest, State, stop_at};
 use crate::io::{InputFile, SUCCESS};
@@ -157,6 +158,6 @@ pub fn accept(of: &IndexReport, folder: &str, publish: &mut dyn FnMut() -> Resul
 
 fn record(out: &Path) -> Result<RunReport> {
     let path = out.join("run.json");
-    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+    let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BadFile { path, why: error.to_string() })
 }

@@ -8,6 +8,7 @@ use super::job::PLANNED;
 use super::night::matched;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::index::statistics_in;
 use crate::io::{Unfinished, WORK};
 use crate::job::run_report::RunReport;
@@ -78,7 +79,7 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
     if !path.is_file() {
         return Ok(vec![reference.to_string_lossy().into_owned()]);
     }
-    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+    let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
         Error::wrong(
             opt("reference"),

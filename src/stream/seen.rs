@@ -2,12 +2,15 @@
 
 use std::sync::OnceLock;
 
+use bytesize::ByteSize;
+
 use super::check::{key, sizing};
 use super::keys::{Sizing, insert, keys_of, seen};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::number::{counted, thousands};
+use crate::options::memory_allowed;
 use crate::row::Signatures;
 use crate::spelling::opt;
 use crate::stage::bound::Bound;
@@ -30,7 +33,8 @@ impl Seen {
     /// For so many keys: no more than the share `rate` of new texts is flagged by chance then.
     ///
     /// # Errors
-    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`.
+    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`, or
+    /// than the machine has.
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
@@ -39,6 +43,19 @@ impl Seen {
         }
         let sizing = sizing(&bound, rate);
         let bytes = sizing.bytes_for(keys);
+        let allowed = memory_allowed().unwrap_or(u64::MAX);
+        if bytes > allowed {
+            return Err(Error::wrong_value(
+                opt("keys"),
+                keys,
+                format!(
+                    "the filter would take {}, and the machine or its cgroup allows {}; expected at most {}",
+                    ByteSize(bytes),
+                    ByteSize(allowed),
+                    counted(sizing.documents_within(allowed), "key"),
+                ),
+            ));
+        }
         if bytes > most_bytes as u64 {
             return Err(Error::wrong(
                 opt("keys"),
@@ -50,7 +67,7 @@ impl Seen {
                 ),
             ));
         }
-        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes));
+        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes)?);
         let own = vec![0; sizing.each as usize];
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
@@ -116,6 +133,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_told() {
+        for keys in [1_000_000_000_000, u64::MAX] {
+            let message = seen("exact", keys).err().unwrap().to_string();
+            assert!(message.contains("the filter would take") && message.contains("expected at most"), "{message}");
+        }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));
         assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("expected fewer keys"));
