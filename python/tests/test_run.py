@@ -283,7 +283,7 @@ class Streams(unittest.TestCase):
         for keys in (10**15, 2**64 - 1):
             with self.assertRaisesRegex(ValueError, "the filter would take .* expected at most"):
                 ds.Stream("exact", keys=keys)
-            with self.assertRaisesRegex(ValueError, "the filter would take .* expected at most"):
+            with self.assertRaisesRegex(ValueError, "expected fewer keys"):
                 ds.Stream("minhash", keys=keys, memory="100TiB")
         for keys in (0, -1, 2**64):
             with self.assertRaisesRegex(ValueError, "expected a whole number from 1 to"):

@@ -468,7 +468,8 @@ mod tests {
     #[test]
     fn a_name_that_leads_out_of_the_index_makes_the_manifest_damaged() {
         assert_eq!(reads(&made()), [true; 3]);
-        let names = ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
+        let names =
+            ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
         let changes: [(&str, fn(&mut Manifest, String)); 6] = [
             ("a batch", |manifest, name| manifest.batches[0].folder = name),
             ("rows", |manifest, name| manifest.rows[0].folder = name.replacen('b', "r", 1)),

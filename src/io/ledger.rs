@@ -204,11 +204,12 @@ mod tests {
 
     fn made() -> Ledger {
         let file = |name: &str| LedgerFile { name: name.into(), bytes: 1 << 60, crc: u32::MAX };
-        let entry = |name: &str| LedgerEntry {
+        let entry = |key: &str, name: &str| LedgerEntry {
             name: name.into(),
-            files: vec![file(&format!("{name}.run")), file(&format!("{name}.product"))],
+            files: vec![file(&format!("{key}-0.run")), file(&format!("{key}-1.product"))],
             data: serde_json::json!({ "rows": 7 }),
         };
+        let product = |letter: &str, name: &str| (letter.repeat(32), entry(&letter.repeat(32), name));
         let odd = OsString::from_vec(b"corpus/\xFF\".parquet".to_vec()).into();
         Ledger {
             build: "0.1.0 \"x\"".into(),
@@ -220,7 +221,7 @@ mod tests {
                 },
                 SetAside { path: odd, why: String::new(), seen: String::new() },
             ],
-            products: [("5f".to_owned(), entry("rows minhash")), ("60".to_owned(), entry("notes"))].into(),
+            products: [product("5", "rows minhash"), product("f", "notes")].into(),
         }
     }
 
@@ -234,7 +235,8 @@ mod tests {
             let half = fs::metadata(paths(folder.path()).1).expect("set aside");
             assert!(fs::read_dir(folder.path()).expect("a folder").count() == 2 && half.len() == SPACE);
         }
-        assert!(made().lists("notes.run") && !made().lists("words.run") && !made().lists("notes"));
+        let (there, gone) = (format!("{}-0.run", "f".repeat(32)), format!("{}-0.run", "e".repeat(32)));
+        assert!(made().lists(&there) && !made().lists(&gone) && !made().lists("notes"));
     }
 
     /// One that is longer than what was set aside, then a short one in its place.

@@ -43,6 +43,17 @@ impl Seen {
         }
         let sizing = sizing(&bound, rate);
         let bytes = sizing.bytes_for(keys);
+        if bytes > most_bytes as u64 {
+            return Err(Error::wrong(
+                opt("keys"),
+                format!(
+                    "a filter for {} takes {}, more than the {} allowed; expected fewer keys, or more memory",
+                    counted(keys, "key"),
+                    counted(bytes, "byte"),
+                    thousands(most_bytes as u64)
+                ),
+            ));
+        }
         let allowed = memory_allowed().unwrap_or(u64::MAX);
         if bytes > allowed {
             return Err(Error::wrong_value(
@@ -53,17 +64,6 @@ impl Seen {
                     ByteSize(bytes),
                     ByteSize(allowed),
                     counted(sizing.documents_within(allowed), "key"),
-                ),
-            ));
-        }
-        if bytes > most_bytes as u64 {
-            return Err(Error::wrong(
-                opt("keys"),
-                format!(
-                    "a filter for {} takes {}, more than the {} allowed; expected fewer keys, or more memory",
-                    counted(keys, "key"),
-                    counted(bytes, "byte"),
-                    thousands(most_bytes as u64)
                 ),
             ));
         }
@@ -101,15 +101,18 @@ mod tests {
     use crate::purify::PurifyOptions;
     use crate::text::TextOptions;
 
-    fn seen(algorithm: &str, keys: u64) -> Result<Seen> {
-        let recipe = Recipe {
+    fn recipe(algorithm: &str) -> Result<Recipe> {
+        Ok(Recipe {
             algorithms: Recipe::parse_algorithms(algorithm)?,
             text: TextOptions::default(),
             count_copies: true,
             within: None,
             purify: PurifyOptions::default(),
-        };
-        Seen::new(&recipe, keys, 0.001, 1 << 20)
+        })
+    }
+
+    fn seen(algorithm: &str, keys: u64) -> Result<Seen> {
+        Seen::new(&recipe(algorithm)?, keys, 0.001, 1 << 20)
     }
 
     #[test]
@@ -134,7 +137,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told() {
         for keys in [1_000_000_000_000, u64::MAX] {
-            let message = seen("exact", keys).err().unwrap().to_string();
+            let recipe = recipe("exact").unwrap();
+            let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();
             assert!(message.contains("the filter would take") && message.contains("expected at most"), "{message}");
         }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));

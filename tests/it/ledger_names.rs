@@ -23,7 +23,9 @@ impl Left {
     fn new() -> Left {
         let (place, saved) = (Place::new(), tempfile::tempdir().unwrap());
         place.killed_in("group minhash", &OPTIONS);
-        names_in(&place.work()).iter().for_each(|name| _ = fs::copy(place.work().join(name), saved.path().join(name)).unwrap());
+        names_in(&place.work())
+            .iter()
+            .for_each(|name| _ = fs::copy(place.work().join(name), saved.path().join(name)).unwrap());
         Left { place, saved }
     }
 
@@ -116,7 +118,8 @@ fn numbers_of_a_ledger_are_not_believed() {
 fn flipped_products_are_named_and_made_again() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
     let mut numbers = Numbers(5);
-    let files = names_in(left.saved.path()).into_iter().filter(|name| name.ends_with(".run") || name.ends_with(".product"));
+    let files =
+        names_in(left.saved.path()).into_iter().filter(|name| name.ends_with(".run") || name.ends_with(".product"));
     let files: Vec<String> = files.collect();
     for round in 0..12 {
         let name = &files[round % files.len()];
