@@ -112,6 +112,21 @@ pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(too_long(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
+/// Makes a folder and those above it, where it is not there; a new one is not writable for everybody, whatever the umask says.
+///
+/// # Errors
+/// What the system says.
+pub fn make_folder(folder: &Path) -> io::Result<()> {
+    let is_new = !folder.is_dir();
+    fs::create_dir_all(folder)?;
+    let mode = folder.metadata()?.mode() & 0o7777;
+    if is_new && mode & 0o002 != 0 {
+        // A file system that keeps no modes refuses.
+        let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode & !0o002));
+    }
+    Ok(())
+}
+
 /// Why a folder that is to be written may not be: everybody may write it, so what lies in it may be anybody's. `None` if it may, and on
 /// a file system that keeps no permissions.
 ///

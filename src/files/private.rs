@@ -17,16 +17,16 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
 use rustix::process::geteuid;
 
 /// Rights to write of others than the owner.
-const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
 /// Folders that are ours on a file system that does not say so, by device and number.
-static KNOWN: Mutex<BTreeSet<(u64, u64)>> = Mutex::new(BTreeSet::new());
+static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
 
-fn known() -> MutexGuard<'static, BTreeSet<(u64, u64)>> {
+fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -65,7 +65,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
 /// Whether the file system gives a new file more rights than were asked for, so that modes say nothing.
 pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
     let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(made_in(&handle).is_some_and(|made| made.st_mode as u32 & OTHERS_WRITE != 0))
+    Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
 }
 
 /// Makes a new file for reading and writing.
@@ -99,7 +99,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`create`].
 pub fn create_nameless(path: &Path) -> io::Result<File> {
-    let file = create_new(path)?;
+    let file = create(path)?;
     remove(path)?;
     Ok(file)
 }
@@ -169,17 +169,20 @@ fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     }
 }
 
-fn identity(there: &Stat) -> (u64, u64) {
-    (there.st_dev as u64, there.st_ino as u64)
+fn identity(there: &Stat) -> (Dev, u64) {
+    (there.st_dev, there.st_ino)
+}
+
+fn others_write(there: &Stat) -> bool {
+    Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
 /// What tells that a folder is not ours alone.
 fn unfit(there: &Stat) -> Option<String> {
-    let mode = there.st_mode as u32;
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (number {})", there.st_uid))
-    } else if mode & OTHERS_WRITE != 0 {
-        Some(format!("other users may write it (mode {:04o})", mode & 0o7777))
+    } else if others_write(there) {
+        Some(format!("other users may write it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
     } else {
         None
     }
@@ -188,8 +191,8 @@ fn unfit(there: &Stat) -> Option<String> {
 /// Whether a folder has what the file system gives to whatever this user makes.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
-        let says_nothing = made.st_mode as u32 & OTHERS_WRITE != 0;
-        made.st_uid == there.st_uid && (says_nothing || there.st_mode as u32 & OTHERS_WRITE == 0)
+        let says_nothing = others_write(&made);
+        made.st_uid == there.st_uid && (says_nothing || !others_write(there))
     })
 }
 

@@ -39,7 +39,7 @@ impl Index {
     /// # Errors
     /// [`Error::Usage`] for a folder of other things; [`Error::Damaged`]; [`Error::Io`].
     pub fn open(dir: &Path, published: impl Fn(&Path, u64) -> State) -> Result<Index> {
-        fs::create_dir_all(dir).map_err(Error::io("create the folder", dir))?;
+        files::make_folder(dir).map_err(Error::io("create the folder", dir))?;
         let there = names(dir)?;
         let is_ours = |name: &String| {
             name == LOCK
