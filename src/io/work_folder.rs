@@ -58,9 +58,8 @@ impl WorkFolder {
             taken.cleared = taken.place.clear_away(taken.user()?)?;
         }
         let moved = work.map(|work| moved_to(&taken.place, work)).transpose()?;
-        taken.clear_other(moved.as_deref())?;
         if let Some(moved) = &moved {
-            taken.moved = Some(locked(moved, |owner| {
+            let other = locked(moved, |owner| {
                 Error::wrong(
                     opt("work"),
                     format_args!(
@@ -69,8 +68,14 @@ impl WorkFolder {
                         work = opt("work")
                     ),
                 )
-            })?);
+            });
+            if other.is_err() {
+                // Nothing was done: what was kept stays, and what was made goes.
+                taken.goes_without_ledger();
+            }
+            taken.moved = Some(other?);
         }
+        taken.clear_other(moved.as_deref())?;
         for lock in taken.locks() {
             let owner = Owner::here(moved.as_deref());
             lock.sign(&owner).map_err(Error::io("write the lock in", lock.folder()))?;

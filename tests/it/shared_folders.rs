@@ -114,7 +114,11 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
             }
             typed(words).ends_with(2).says(&["belongs to another user", "dupsift-work"]);
             place.victim_stays();
-            assert!(!place.at(out).exists(), "{way} {words:?}");
+            assert!(
+                !place.at(out).exists() && beside == place.at("shared/.out.dupsift-work").exists(),
+                "{way} {words:?}"
+            );
+            assert!(!place.at(".out.dupsift-work").exists(), "{way} {words:?}");
         }
         assert_eq!(names_in(&folder).len(), NAMES.len(), "{way}: nothing of it is removed");
         // Another name has room beside it.
@@ -168,7 +172,8 @@ fn links_in_a_work_folder_are_not_followed() {
         let _ = fs::remove_dir_all(place.at("out"));
     }
     // A pipe is not waited for.
-    fs::remove_file(folder.join("lock")).unwrap();
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
     assert!(Command::new("mkfifo").arg(folder.join("lock")).status().unwrap().success());
     place.run(&[]).ends_with(1).says(&["no regular file"]);
 }
