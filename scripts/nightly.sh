@@ -43,7 +43,8 @@ program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/re
 [ -x "$program" ] || fail 2 "$program is no program; build it with make, or say DUPSIFT=/path/to/dupsift"
 
 mkdir -p -- "$out"
-exec 9>"$out/.nightly.lock"
+[ ! -L "$out/.nightly.lock" ] || fail 2 "$out/.nightly.lock is a link; expected a file of this script: remove the link"
+exec 9>>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so no time

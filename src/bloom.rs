@@ -59,25 +59,41 @@ impl CountingBloom {
 
     /// An empty filter for about `keys` keys; the rate of false positives is `rate` (above 0, below 1), or what
     /// `most_bytes` allow.
+    ///
+    /// # Panics
+    /// As any list that grows, where the system has no memory: [`CountingBloom::try_new`] is for sizes that are typed.
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
+        match CountingBloom::try_new(keys, rate, most_bytes) {
+            Some(filter) => filter,
+            None => panic!("no memory for a filter of {keys} keys"),
+        }
+    }
+
+    /// The same; `None` if the system has no memory for it.
+    pub fn try_new(keys: u64, rate: f64, most_bytes: usize) -> Option<CountingBloom> {
         let keys = keys.max(1) as f64;
         let wanted = counters_for(keys, rate);
         let most = (most_bytes as f64 * 2.0).max(IN_A_WORD as f64);
         let words = (wanted.min(most) as u64).div_ceil(IN_A_WORD).max(1);
-        let counters = words * IN_A_WORD;
+        let counters = words.checked_mul(IN_A_WORD)?;
         let hashes = (counters as f64 / keys * LN_2).round() as u32;
-        let words = (0..words).map(|_| AtomicU64::new(0)).collect();
-        CountingBloom { words, counters, hashes: hashes.clamp(1, MOST_HASHES) }
+        let len = usize::try_from(words).ok()?;
+        let mut words = Vec::new();
+        words.try_reserve_exact(len).ok()?;
+        words.extend((0..len).map(|_| AtomicU64::new(0)));
+        Some(CountingBloom { words, counters, hashes: hashes.clamp(1, MOST_HASHES) })
     }
 
-    /// The filter of the numbers that [`CountingBloom::numbers`] gave; none if these are not such numbers. They are taken
-    /// one by one, so that a large filter need not stand in memory twice.
+    /// The filter of the numbers that [`CountingBloom::numbers`] gave; `None` if these are not such numbers, or the system has no memory
+    /// for them. They are taken one by one, so that a large filter need not stand in memory twice; the caller has seen that so many are
+    /// there.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
             return None;
         }
-        let mut words = Vec::with_capacity(numbers.len());
+        let mut words = Vec::new();
+        words.try_reserve_exact(numbers.len()).ok()?;
         words.extend(numbers.map(AtomicU64::new));
         Some(CountingBloom { counters: words.len() as u64 * IN_A_WORD, words, hashes })
     }

@@ -17,9 +17,9 @@ class Stream:
     ``long_sent``, for example; by ``minhash`` or ``megashingles`` a text came before if one of its bands did. ``keys`` is the
     number of texts that the filter is made for: of new texts no more than the share ``rate`` is flagged by chance then. A text
     that is not flagged is certainly new. ``memory`` is what the filter may take, in bytes or as "1GiB"; without it there is no
-    limit.
+    limit but what the machine or its cgroup has.
 
-    ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory``.
+    ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory`` or than the machine's memory.
 
         seen = dupsift.Stream("exact", keys=10_000_000)
         new = frame.filter(~polars.Series(seen.add(frame, text="body")))
@@ -34,6 +34,8 @@ class Stream:
         memory: str | int | None = None,
         tokenizer: Literal["dict", "bigram", "char"] = "dict",
     ) -> None:
+        if not 0 < keys < 2**64:
+            raise ValueError(f"keys={keys}: expected a whole number from 1 to {2**64 - 1:,}")
         self._seen = _dupsift.Seen(algorithm, keys, rate, None if memory is None else str(memory), tokenizer)
 
     def add(self, batch: object, text: str = "text") -> Column:

@@ -280,6 +280,14 @@ class Streams(unittest.TestCase):
         self.assertEqual(list(near.add([words, words + " more", "something else is said here"])), [False, True, False])
         with self.assertRaisesRegex(ValueError, "expected fewer keys"):
             ds.Stream("exact", keys=10**12, memory="1MB")
+        for keys in (10**15, 2**64 - 1):
+            with self.assertRaisesRegex(ValueError, "the filter would take .* expected at most"):
+                ds.Stream("exact", keys=keys)
+            with self.assertRaisesRegex(ValueError, "expected fewer keys"):
+                ds.Stream("minhash", keys=keys, memory="100TiB")
+        for keys in (0, -1, 2**64):
+            with self.assertRaisesRegex(ValueError, "expected a whole number from 1 to"):
+                ds.Stream("exact", keys=keys)
         with self.assertRaisesRegex(TypeError, "got one text"):
             seen.add("a text")
 

@@ -15,6 +15,7 @@ use super::opened::{Machine, Opened};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files::private;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;
@@ -100,7 +101,7 @@ pub fn write(path: &Path, reader: &Reader<'_>, facts: Facts<'_>) -> Result<()> {
         places: placed(places).count() as u64,
     };
     let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
-    let mut file = BufWriter::new(File::create(path).map_err(failed())?);
+    let mut file = BufWriter::new(private::create(path).map_err(failed())?);
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed());
     put(&(head.len() as u64).to_le_bytes())?;
     put(&head)?;
@@ -130,15 +131,29 @@ fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)>
 struct RowsOf<'f> {
     file: BufReader<File>,
     path: &'f Path,
+    /// Bytes that are left: no list is made for more.
+    left: u64,
 }
 
 impl RowsOf<'_> {
+    /// Checks that so many values of a width are there; returns how many.
+    fn has(&self, values: u64, width: usize) -> Result<usize> {
+        match values.checked_mul(width as u64) {
+            Some(bytes) if bytes <= self.left => Ok(values as usize),
+            _ => Err(Error::Damaged {
+                path: self.path.to_path_buf(),
+                why: format!("it says that {values} values of {width} bytes follow, and has {} bytes", self.left),
+            }),
+        }
+    }
+
     fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.left = self.left.saturating_sub(bytes.len() as u64);
         self.file.read_exact(bytes).map_err(Error::reading("read what is known", self.path))
     }
 
     fn each(&mut self, rows: u64, width: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut rows, mut bytes) = (rows as usize, vec![0; ROWS * width]);
+        let (mut rows, mut bytes) = (self.has(rows, width)?, vec![0; ROWS * width]);
         while rows > 0 {
             let now = rows.min(ROWS);
             self.fill(&mut bytes[..now * width])?;
@@ -169,10 +184,11 @@ impl Known {
         let (machine, reader) = (Machine::new(&opened.options)?, opened.all());
         let engine = machine.engine(dir);
         let file = File::open(path).map_err(Error::reading("read what is known", path))?;
-        let mut rows = RowsOf { file: BufReader::new(file), path };
+        let left = file.metadata().map_err(Error::reading("read what is known", path))?.len();
+        let mut rows = RowsOf { file: BufReader::new(file), path, left };
         let mut length = [0; 8];
         rows.fill(&mut length)?;
-        let mut head = vec![0; u64::from_le_bytes(length) as usize];
+        let mut head = vec![0; rows.has(u64::from_le_bytes(length), 1)?];
         rows.fill(&mut head)?;
         let head: Head = serde_json::from_slice(&head).map_err(Error::table("read what is known"))?;
         let copies = copies(&engine, &reader, &mut rows, head.links)?;
@@ -180,7 +196,7 @@ impl Known {
         let features = terms(&engine, "features", &mut rows, head.features)?;
         let mut models = Vec::new();
         for length in head.models {
-            let mut model = vec![0u64; length as usize];
+            let mut model = vec![0u64; rows.has(length, 8)?];
             rows.fill(bytemuck::cast_slice_mut(&mut model))?;
             models.push(model);
         }
@@ -189,7 +205,12 @@ impl Known {
         rows.each(head.places, PLACE, |row| {
             let mut bytes = Bytes(row);
             let doc = bytes.long()?;
-            Ok(places.store(doc as usize, bytes.short()?))
+            let place = bytes.short()?;
+            if doc as usize >= places.len() {
+                let why = format!("it has a place of document {doc}, and there are {}", places.len());
+                return Err(Error::Damaged { path: path.to_path_buf(), why });
+            }
+            Ok(places.store(doc as usize, place))
         })?;
         Ok(Known { copies: head.copies.then_some(copies), stats, models, places: Some(places) })
     }

@@ -6,13 +6,11 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
+use crate::files::private;
 
 /// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
 pub fn nameless(path: &Path) -> Result<File> {
-    let file = File::options().read(true).write(true).create(true).truncate(true).open(path);
-    let file = file.map_err(Error::io("create the term table", path))?;
-    std::fs::remove_file(path).map_err(Error::io("unlink the term table", path))?;
-    Ok(file)
+    private::create_nameless(path).map_err(Error::io("create the term table", path))
 }
 
 /// Maps a whole file; an empty one is none.

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::Hash128;
 
 /// The folder of documents.
@@ -29,6 +30,18 @@ pub struct Named {
     pub xxh3: String,
 }
 
+/// Whether a folder of that kind may have that name: a letter and a number, as in `b-00000031`.
+pub fn is_folder(kind: &str, name: &str) -> bool {
+    let letter = match kind {
+        BATCHES => "b",
+        ROWS => "r",
+        STATISTICS => "s",
+        _ => return false,
+    };
+    let number = name.strip_prefix(letter).and_then(|rest| rest.strip_prefix('-'));
+    number.is_some_and(|number| (1..=20).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The names in a folder; none where it is not there.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
@@ -49,7 +62,7 @@ const UNFINISHED: (&str, &str) = (".", ".unfinished");
 /// [`Error::Io`].
 pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
-    let mut file = File::create(&unfinished).map_err(Error::io("create", &unfinished))?;
+    let mut file = files::create(&unfinished).map_err(Error::io("create", &unfinished))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", &unfinished))?;
     fs::rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
     sync_folder(dir)
@@ -123,7 +136,7 @@ pub fn check(dir: &Path, known: &Named) -> Result<()> {
 }
 
 fn look(path: &Path, name: String) -> Result<Named> {
-    let mut file = File::open(path).map_err(Error::reading("open", path))?;
+    let mut file = files::open(path).map_err(Error::reading("open", path))?;
     let (mut hash, mut bytes, mut buffer) = (Hash128::default(), 0, vec![0; 1 << 20]);
     loop {
         let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::folder::{BATCHES, names, sync_folder, unfinished, write_durably};
 use super::manifest::{FORMAT, Manifest};
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::hash::hash128;
 use crate::spelling::opt;
 
@@ -258,7 +259,7 @@ fn checksum_of(generation: u64) -> String {
 /// The number that was recorded; `None` for an index that has published nothing, and for folders of other things.
 fn recorded(dir: &Path) -> Result<Option<u64>> {
     let path = dir.join(RECORDED);
-    let bytes = match fs::read(&path) {
+    let bytes = match files::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)) {
         Ok(bytes) => bytes,
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
@@ -312,7 +313,8 @@ fn checksum(manifest: &Manifest) -> Result<String> {
 /// Reads a file with a manifest; the inner error says what is wrong with its bytes.
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
-    let bytes = fs::read(&path).map_err(Error::reading("read", &path))?;
+    let bytes =
+        files::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)).map_err(Error::reading("read", &path))?;
     let another_format = |format: u32, dupsift: &str| {
         Error::wrong(
             opt("index"),
@@ -335,6 +337,9 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
     }
     if manifest.format != FORMAT {
         return Err(another_format(manifest.format, &manifest.dupsift));
+    }
+    if let Some(why) = manifest.fault() {
+        return Ok(Err(why));
     }
     let is_it = number.is_none_or(|number| number == manifest.generation);
     Ok(if is_it { Ok(manifest) } else { Err(format!("it holds generation {}", manifest.generation)) })

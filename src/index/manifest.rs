@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::folder::{BATCHES, Named, ROWS, STATISTICS};
+use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
 use crate::hash::hash128;
+use crate::io::is_plain;
 
 /// Version of the files of an index. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication.
 pub const FORMAT: u32 = 4;
@@ -111,6 +112,41 @@ pub struct Rows {
 }
 
 impl Manifest {
+    /// What no manifest says: a name that is not of the form that this program gives, so that it may lead out of the index; numbers that
+    /// contradict each other.
+    pub(super) fn fault(&self) -> Option<String> {
+        let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
+        let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
+        let folders = folders.chain((!self.statistics.is_empty()).then_some((STATISTICS, &self.statistics)));
+        let foreign = folders.into_iter().find(|(kind, name)| !is_folder(kind, name));
+        if let Some((kind, name)) = foreign {
+            return Some(format!("it names the folder {name:?}, and no folder of {kind} is called so"));
+        }
+        let files = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
+        let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));
+        let files = files.filter(|file| !is_plain(&file.name));
+        let below = self.statistics_files.iter().filter(|file| !file.name.split('/').all(is_plain));
+        if let Some(file) = files.chain(below).next() {
+            return Some(format!("it names the file {:?}, which is no file of an index", file.name));
+        }
+        self.numbers_fault()
+    }
+
+    fn numbers_fault(&self) -> Option<String> {
+        let ends = |first: u64, rows: u64| first.checked_add(rows).is_some_and(|end| end <= self.next_doc);
+        for batch in &self.batches {
+            let parts =
+                batch.parts.iter().all(|part| part.first_doc >= batch.first_doc && ends(part.first_doc, part.rows));
+            if !ends(batch.first_doc, batch.rows) || !parts {
+                return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
+            }
+        }
+        let rows = self.rows.iter().all(|rows| rows.first_doc <= rows.end_doc && rows.end_doc <= self.next_doc);
+        let apart = self.forgotten.windows(2).all(|two| two[0][1] < two[1][0]);
+        let forgotten = apart && self.forgotten.iter().all(|[from, to]| from < to);
+        (!rows || !forgotten).then(|| "ranges of documents in it are turned around".to_owned())
+    }
+
     /// Forgets ranges of documents.
     pub fn forget(&mut self, more: Vec<[u64; 2]>) {
         self.forgotten.extend(more);
@@ -199,7 +235,11 @@ fn differing(name: &str, there: &str, here: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::error::Error;
+    use crate::index::generations::{self, Generations};
 
     fn line(name: &str, value: &str) -> Line {
         Line { name: name.into(), value: value.into() }
@@ -223,5 +263,85 @@ mod tests {
         let expected = ["minhash: rows=8 there, rows=7 here", "tf there, and not here", "exact here, and not there"];
         assert_eq!(index.differences(&here), expected);
         assert!(index.differences(&there).is_empty());
+    }
+
+    /// An index with a batch, rows and statistics, as runs make it.
+    fn made() -> Manifest {
+        let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
+        let parts = vec![Part { file: file("part-000000.parquet"), first_doc: 0, rows: 5 }];
+        let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
+        let files = vec![file("exact.run"), file("copies.run")];
+        Manifest {
+            format: FORMAT,
+            generation: 1,
+            statistics: "s-00000001".into(),
+            statistics_files: vec![file("run.json"), file("stats/models/lsi.parquet")],
+            next_doc: 5,
+            batches: vec![batch],
+            rows: vec![Rows { folder: "r-00000001".into(), first_doc: 0, end_doc: 5, files }],
+            forgotten: vec![[1, 2], [3, 4]],
+            ..Manifest::default()
+        }
+    }
+
+    /// The way through the file system: what is intended, held back or named with the right checksum.
+    fn reads(manifest: &Manifest) -> [bool; 3] {
+        let read = |publish: fn(&Path, &Manifest) -> crate::error::Result<()>, is_there: fn(&Generations) -> bool| {
+            let folder = tempfile::tempdir().unwrap();
+            generations::intend(folder.path(), manifest).unwrap();
+            publish(folder.path(), manifest).unwrap();
+            match Generations::read(folder.path()) {
+                Ok(known) => is_there(&known),
+                Err(error) => {
+                    assert!(matches!(error, Error::DamagedIndex { .. }), "{error}");
+                    false
+                }
+            }
+        };
+        [
+            read(|_, _| Ok(()), |known| known.intended.is_some()),
+            read(generations::hold, |known| known.held.is_some()),
+            read(generations::come_true, |known| !known.manifests.is_empty()),
+        ]
+    }
+
+    #[test]
+    fn a_name_that_leads_out_of_the_index_makes_the_manifest_damaged() {
+        assert_eq!(reads(&made()), [true; 3]);
+        let names =
+            ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
+        let changes: [(&str, fn(&mut Manifest, String)); 6] = [
+            ("a batch", |manifest, name| manifest.batches[0].folder = name),
+            ("rows", |manifest, name| manifest.rows[0].folder = name.replacen('b', "r", 1)),
+            ("statistics", |manifest, name| manifest.statistics = name.replacen('b', "s", 1)),
+            ("a part", |manifest, name| manifest.batches[0].parts[0].file.name = format!("../{name}")),
+            ("a run", |manifest, name| manifest.rows[0].files[1].name = format!("../{name}")),
+            ("a table", |manifest, name| manifest.statistics_files[0].name = format!("stats/../../{name}")),
+        ];
+        for (what, change) in changes {
+            // An index has no statistics until it has its first batch.
+            for name in names.into_iter().filter(|name| what != "statistics" || !name.is_empty()) {
+                let mut other = made();
+                change(&mut other, name.to_owned());
+                assert_eq!(reads(&other), [false; 3], "{what} {name:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_contradict_each_other_make_the_manifest_damaged() {
+        let changes: [fn(&mut Manifest); 6] = [
+            |manifest| manifest.batches[0].rows = u64::MAX,
+            |manifest| manifest.batches[0].first_doc = u64::MAX,
+            |manifest| manifest.batches[0].parts[0].rows = 6,
+            |manifest| manifest.rows[0].end_doc = 6,
+            |manifest| manifest.forgotten = vec![[4, 3]],
+            |manifest| manifest.forgotten = vec![[3, 4], [1, 2]],
+        ];
+        for change in changes {
+            let mut other = made();
+            change(&mut other);
+            assert_eq!(reads(&other), [false; 3], "{other:?}");
+        }
     }
 }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::folder::{FOLDERS, Named, STATISTICS, check, names, sync_folder};
+use super::folder::{FOLDERS, Named, STATISTICS, check, is_folder, names, sync_folder};
 use super::generations::{self, Generations, KEPT};
 use super::manifest::{Batch, Manifest};
 use crate::error::{Error, Result};
+use crate::files;
 use crate::io::MadeFolders;
 use crate::spelling::opt;
 
@@ -63,6 +64,9 @@ impl Index {
     /// Locks the folder, which is made if it is not there; nothing in it is read.
     pub(super) fn locked(dir: &Path) -> Result<Index> {
         check_ours(dir)?;
+        if dir.is_dir() {
+            check_rights(dir)?;
+        }
         let lock = Lock::take(dir)?;
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
@@ -299,7 +303,10 @@ impl Index {
     fn remove_unfinished_folders(&self) -> Result<()> {
         for kind in FOLDERS {
             let folder = self.dir.join(kind);
-            for name in names(&folder)?.into_iter().filter(|name| name.starts_with(PARTIAL)) {
+            for name in names(&folder)?
+                .into_iter()
+                .filter(|name| name.strip_prefix(PARTIAL).is_some_and(|name| is_folder(kind, name)))
+            {
                 remove_folder(&folder.join(name))?;
             }
         }
@@ -311,7 +318,9 @@ impl Index {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
             let folder = self.dir.join(kind);
-            for name in names(&folder)?.into_iter().filter(|name| !needed.contains(&(kind, &**name))) {
+            for name in
+                names(&folder)?.into_iter().filter(|name| is_folder(kind, name) && !needed.contains(&(kind, &**name)))
+            {
                 remove_folder(&folder.join(name))?;
             }
         }
@@ -376,6 +385,18 @@ fn remove_folder(path: &Path) -> Result<()> {
     }
 }
 
+/// Checks that an index may be written: not everybody may write in it, and its folders are folders, not links to others.
+fn check_rights(dir: &Path) -> Result<()> {
+    let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
+    if let Some(why) = files::open_to_all(dir).map_err(Error::io("look at", dir))? {
+        return wrong(format!("{why}; expected a folder that is not open to all: chmod o-w {}", dir.display()));
+    }
+    match FOLDERS.iter().find(|name| dir.join(name).is_symlink()) {
+        Some(name) => wrong(format!("its folder {name} is a link; expected a folder")),
+        None => Ok(()),
+    }
+}
+
 /// Ends the process at a step of publication if the environment asks for that, as a kill would: for tests.
 pub fn stop_at(step: &str) {
     if std::env::var_os("DUPSIFT_STOP_AT").is_some_and(|asked| asked == step) {
@@ -420,9 +441,7 @@ impl Lock {
         loop {
             let above = MadeFolders::create(dir).map_err(Error::io("create the folder", dir))?;
             let is_new = path.symlink_metadata().is_err();
-            let mut options = File::options();
-            options.read(true).write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW);
-            let file = options.open(&path).map_err(Error::io("open", &path))?;
+            let file = files::open_or_create(&path).map_err(Error::io("open", &path))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -464,14 +483,14 @@ mod tests {
         Manifest {
             format: FORMAT,
             generation,
-            statistics: "s".into(),
+            statistics: "s-1".into(),
             batches: (1..=generation).map(batch).collect(),
             ..Manifest::default()
         }
     }
 
     fn add(index: &Index, generation: u64) {
-        for (kind, name) in [(BATCHES, format!("b-{generation}")), (STATISTICS, "s".to_owned())] {
+        for (kind, name) in [(BATCHES, format!("b-{generation}")), (STATISTICS, "s-1".to_owned())] {
             if !index.folder(kind, &name).exists() {
                 index.begin(kind, &name).unwrap();
                 index.place(kind, &name).unwrap();

@@ -24,6 +24,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::file::reader::{ChunkReader, Length};
 
 use crate::error::{Error, Result};
+use crate::files::{self, private};
 
 /// The column of texts.
 pub const TEXT: &str = "text";
@@ -66,21 +67,22 @@ impl PartWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
+        let file = files::create_new(path).map_err(Error::io("create", path))?;
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
         let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
-        PartWriter::with(path, schema, small.set_compression(zstd))
+        PartWriter::with(file, path, schema, small.set_compression(zstd))
     }
 
-    /// A new file that is read once, as a whole, and goes then.
+    /// A new file in a work folder that is read once, as a whole, and goes then; it takes the place of one of that name.
     ///
     /// # Errors
     /// [`Error::Io`].
     pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
-        PartWriter::with(path, schema, WriterProperties::builder())
+        let file = private::create(path).map_err(Error::io("create", path))?;
+        PartWriter::with(file, path, schema, WriterProperties::builder())
     }
 
-    fn with(path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<PartWriter> {
-        let file = File::create_new(path).map_err(Error::io("create", path))?;
+    fn with(file: File, path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<PartWriter> {
         let properties = properties
             .set_dictionary_enabled(false)
             // Documents are found by their numbers: the least and largest value of each page would be read for nothing.
@@ -159,7 +161,7 @@ pub fn read_rows(
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<u64> {
     let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
-    let file = File::open(path).map_err(Error::reading("open", path))?;
+    let file = files::open(path).map_err(Error::reading("open", path))?;
     let bytes = Arc::new(AtomicU64::new(0));
     let file = Counted { file, bytes: bytes.clone() };
     let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);

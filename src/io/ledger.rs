@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::work_files::LEDGER;
+use super::work_files::{LEDGER, is_product};
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON, private};
 
 /// Bytes that are set aside for a ledger at least.
 const SPACE: u64 = 64 << 10;
@@ -85,14 +86,20 @@ impl Ledger {
     /// [`Error::Damaged`] where it is not what was written; [`Error::Io`].
     pub fn read(folder: &Path) -> Result<Option<Ledger>> {
         let path = folder.join(LEDGER);
-        let bytes = match fs::read(&path) {
+        let bytes = match private::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == ErrorKind::IsADirectory => {
+            Err(_) if path.is_dir() => {
                 let shown = path.display();
                 return Err(Error::usage(format!(
                     "{shown} is in the way: a file of this name is written; move it away"
                 )));
+            }
+            Err(error) if [ErrorKind::InvalidInput, ErrorKind::InvalidData].contains(&error.kind()) => {
+                return Err(Error::Damaged { path, why: error.to_string() });
+            }
+            Err(error) if path.is_symlink() => {
+                return Err(Error::Damaged { path, why: format!("it is a link ({error})") });
             }
             Err(error) => return Err(Error::io("read", &path)(error)),
         };
@@ -102,7 +109,11 @@ impl Ledger {
         if found != signed.crc {
             return Err(damaged(format!("it has checksum {found:08x} and not {:08x}", signed.crc)));
         }
-        serde_json::from_str(signed.ledger.get()).map(Some).map_err(|error| damaged(error.to_string()))
+        let ledger: Ledger = serde_json::from_str(signed.ledger.get()).map_err(|error| damaged(error.to_string()))?;
+        match ledger.foreign() {
+            Some((key, name)) => Err(damaged(format!("it lists the file {name:?}, which no product {key:?} has"))),
+            None => Ok(Some(ledger)),
+        }
     }
 
     /// Sets aside the disk space of the next ledger: twice that of the one that is there. Where that cannot be, the space is asked for
@@ -131,9 +142,18 @@ impl Ledger {
         let written =
             open(&half).and_then(|file| file.write_all_at(&bytes, 0).and_then(|()| file.set_len(bytes.len() as u64)));
         written.map_err(Error::io("write", &half))?;
-        fs::rename(&half, &path).map_err(Error::io("replace", &path))?;
+        private::rename(&half, LEDGER.as_ref()).map_err(Error::io("replace", &path))?;
         Ledger::set_aside(folder);
         Ok(())
+    }
+
+    /// The first file, with the key of its product, whose name is not of the form that files of products have.
+    fn foreign(&self) -> Option<(&str, &str)> {
+        let files = self
+            .products
+            .iter()
+            .flat_map(|(key, product)| product.files.iter().map(move |file| (key.as_str(), file.name.as_str())));
+        files.into_iter().find(|(key, name)| !is_product(key, name))
     }
 
     /// Whether a file of the work folder belongs to a product.
@@ -147,9 +167,9 @@ fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }
 
-/// Opens the file that becomes the next ledger, with the space that it has.
+/// Opens the file that becomes the next ledger, with the space that it has; what is no such file is replaced.
 fn open(half: &Path) -> std::io::Result<File> {
-    File::options().write(true).create(true).truncate(false).open(half)
+    private::open_or_create(half).or_else(|_| private::create(half))
 }
 
 /// A path as text, or as its bytes where it is none.
@@ -184,11 +204,12 @@ mod tests {
 
     fn made() -> Ledger {
         let file = |name: &str| LedgerFile { name: name.into(), bytes: 1 << 60, crc: u32::MAX };
-        let entry = |name: &str| LedgerEntry {
+        let entry = |key: &str, name: &str| LedgerEntry {
             name: name.into(),
-            files: vec![file(&format!("{name}.run")), file(&format!("{name}.product"))],
+            files: vec![file(&format!("{key}-0.run")), file(&format!("{key}-1.product"))],
             data: serde_json::json!({ "rows": 7 }),
         };
+        let product = |letter: &str, name: &str| (letter.repeat(32), entry(&letter.repeat(32), name));
         let odd = OsString::from_vec(b"corpus/\xFF\".parquet".to_vec()).into();
         Ledger {
             build: "0.1.0 \"x\"".into(),
@@ -200,7 +221,7 @@ mod tests {
                 },
                 SetAside { path: odd, why: String::new(), seen: String::new() },
             ],
-            products: [("5f".to_owned(), entry("rows minhash")), ("60".to_owned(), entry("notes"))].into(),
+            products: [product("5", "rows minhash"), product("f", "notes")].into(),
         }
     }
 
@@ -214,7 +235,8 @@ mod tests {
             let half = fs::metadata(paths(folder.path()).1).expect("set aside");
             assert!(fs::read_dir(folder.path()).expect("a folder").count() == 2 && half.len() == SPACE);
         }
-        assert!(made().lists("notes.run") && !made().lists("words.run") && !made().lists("notes"));
+        let (there, gone) = (format!("{}-0.run", "f".repeat(32)), format!("{}-0.run", "e".repeat(32)));
+        assert!(made().lists(&there) && !made().lists(&gone) && !made().lists("notes"));
     }
 
     /// One that is longer than what was set aside, then a short one in its place.

@@ -6,15 +6,16 @@
 //! Who removes the file holds the lock. A process that opened the file before and locks it afterwards holds a file without a name;
 //! it sees that, and begins again.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::work_files::LOCK;
+use crate::files::private;
 
 /// How often a lock that another process holds is tried, which may only be looking at it.
 const ATTEMPTS: usize = 20;
@@ -87,30 +88,33 @@ pub(super) enum Asked {
     Mine(Lock),
     /// A living process holds it.
     Theirs(Owner),
+    /// The folder is not this user's alone, and why.
+    Refused(String),
 }
 
 impl Lock {
     /// Locks a folder, which is made where it is not there; the folder above it has to stand.
     ///
     /// # Errors
-    /// What the system says; a link or a file under the name of the folder or of the lock.
+    /// What the system says; a link or a file under the name of the lock.
     pub(super) fn take(folder: &Path) -> io::Result<Asked> {
         let path = folder.join(LOCK);
         let mut last = Owner::default();
         let mut made = false;
         for _ in 0..ATTEMPTS {
-            match fs::create_dir(folder) {
+            match private::make(folder) {
                 Ok(()) => made = true,
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                // A link leads to a folder of the user's. What is gone by now was another run's, and is made anew.
-                Err(_) if folder.symlink_metadata().is_ok_and(|there| !there.is_dir()) => {
-                    return Err(ErrorKind::NotADirectory.into());
-                }
                 Err(_) => {}
             }
-            let mut options = File::options();
-            options.read(true).write(true).create(true).truncate(false).custom_flags(libc::O_NOFOLLOW);
-            let file = match options.open(&path) {
+            match private::refusal(folder) {
+                Ok(None) => {}
+                Ok(Some(why)) => return Ok(Asked::Refused(why)),
+                // What is gone by now was another run's, and is made again.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            }
+            let file = match private::open_or_create(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
@@ -133,7 +137,7 @@ impl Lock {
 
     /// The process that holds the lock of a folder now. Nothing is made or changed.
     pub(super) fn holder(folder: &Path) -> Option<Owner> {
-        let file = File::options().read(true).custom_flags(libc::O_NOFOLLOW).open(folder.join(LOCK)).ok()?;
+        let file = private::open(&folder.join(LOCK)).ok()?;
         matches!(outcome(file.try_lock_shared()), Ok(Outcome::Held)).then(|| Owner::read(&file))
     }
 
@@ -146,6 +150,11 @@ impl Lock {
         self.file.set_len(0)?;
         io::Seek::rewind(&mut &self.file)?;
         (&self.file).write_all(&text)
+    }
+
+    /// The user to whom the files of this process belong there.
+    pub(super) fn user(&self) -> io::Result<u32> {
+        Ok(self.file.metadata()?.uid())
     }
 
     /// The folder that it locks.
@@ -187,11 +196,13 @@ fn is_at(file: &File, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn mine(folder: &Path) -> Lock {
         match Lock::take(folder).expect("no failure") {
             Asked::Mine(lock) => lock,
             Asked::Theirs(owner) => panic!("{owner} holds it"),
+            Asked::Refused(why) => panic!("{why}"),
         }
     }
 
@@ -205,6 +216,7 @@ mod tests {
         let said = |asked: Asked| match asked {
             Asked::Theirs(owner) => owner.to_string(),
             Asked::Mine(_) => panic!("two hold it"),
+            Asked::Refused(why) => panic!("{why}"),
         };
         assert_eq!(said(Lock::take(&folder).expect("asked")), "its process has not said which it is");
         lock.sign(&Owner::here(Some(Path::new("/longer/than/the/next")))).expect("written");
@@ -264,7 +276,7 @@ mod tests {
         std::os::unix::fs::symlink(at("mine"), at("link")).expect("a link");
         std::os::unix::fs::symlink(at("file"), at("work/lock")).expect("a link");
         for name in ["file", "link", "work"] {
-            assert!(Lock::take(&at(name)).is_err(), "{name}");
+            assert!(matches!(Lock::take(&at(name)), Err(_) | Ok(Asked::Refused(_))), "{name}");
         }
         assert_eq!(Lock::holder(&at("work")), None);
         assert_eq!(

@@ -6,9 +6,11 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::spelling::opt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
 /// What follows the output's name in the hidden names beside it.
@@ -140,8 +142,9 @@ impl Place {
     }
 
     /// Removes what dead runs left beside the place, finishes or undoes a replacement that one was in, and says what it did. Who
-    /// calls it holds the lock of the output, so no other run lives. Only folders are ours: a link is left alone under any name.
-    pub fn clear_away(&self) -> Result<Vec<Cleared>> {
+    /// calls it holds the lock of the output, so no other run lives. Only folders are ours, those of this user: a link, and a folder of
+    /// another user, is left alone under any name.
+    pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
         for entry in fs::read_dir(&self.parent).map_err(Error::io("list the folder", &self.parent))? {
@@ -149,7 +152,7 @@ impl Place {
             let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
             let is_ours = |prefix: &str| {
                 name.strip_prefix(prefix).is_some_and(|process| process.parse::<u32>().is_ok())
-                    && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir())
+                    && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == user)
             };
             let is_partial = is_ours(&partial);
             let foreign = match (is_partial, is_ours(&old)) {
@@ -251,7 +254,7 @@ pub fn held_path(out: &Path) -> PathBuf {
 
 /// Writes a whole file and makes it durable.
 pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = File::create(path).map_err(Error::io("create", path))?;
+    let mut file = files::create(path).map_err(Error::io("create", path))?;
     std::io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
 }
 

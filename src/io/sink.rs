@@ -14,9 +14,9 @@ use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::spelling::opt;
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// An output folder that is being built.
@@ -118,8 +118,7 @@ impl Stage {
     /// Writes a whole file at a path below the folder, and the folders above it.
     pub fn write_bytes(&self, relative: &str, bytes: &[u8]) -> Result<()> {
         let path = self.file(relative)?;
-        let mut file = File::create(&path).map_err(Error::io("create", &path))?;
-        file.write_all(bytes).map_err(Error::io("write", &path))
+        files::write(&path, bytes).map_err(Error::io("write", &path))
     }
 
     /// The place of a file below the folder; the folders above it are made.
@@ -184,7 +183,7 @@ impl Stage {
         let held = publish(|| {
             held::check(self.place())?;
             let folder = self.place().held();
-            folder.clear_away()?;
+            folder.clear_away(self.work.user()?)?;
             folder.give_to(self.path())?;
             Ok(folder.path)
         })?;
@@ -194,6 +193,7 @@ impl Stage {
     }
 
     fn seal(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.staged.opens();
         sync_below(self.path())?;
         write_durably(&self.path().join(name), bytes)?;
         sync_folder(self.path())

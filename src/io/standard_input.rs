@@ -8,7 +8,7 @@ use super::packing::Packing;
 use super::work_files::STANDARD_INPUT;
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
-use std::fs::File;
+use crate::files::private;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub struct Stored {
 pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Taking) -> Result<Stored> {
     let work = WorkFolder::take(out, work)?;
     let path = work.path().join(STANDARD_INPUT);
-    let file = File::create(&path).map_err(Error::io("create", &path))?;
+    let file = private::create(&path).map_err(Error::io("create", &path))?;
     let mut to = BufWriter::with_capacity(BUFFER_BYTES, file);
     let (mut bytes, mut first, mut part) = (0u64, Vec::new(), vec![0; BUFFER_BYTES]);
     loop {

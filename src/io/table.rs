@@ -10,6 +10,7 @@ use super::row_groups::RowGroups;
 use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
 use crate::error::{Error, Kind, Result};
+use crate::files;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::errors::ParquetError;
@@ -81,7 +82,7 @@ impl TableWriter {
         if let Some(parent) = path.parent() {
             unless_ending(|| std::fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
-        let file = File::create_new(path).map_err(Error::io("create", path))?;
+        let file = files::create_new(path).map_err(Error::io("create", path))?;
         TableWriter::into_file(file, path, schema, long_values)
     }
 

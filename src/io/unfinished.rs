@@ -11,6 +11,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Result};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -45,15 +46,19 @@ fn known() -> MutexGuard<'static, Known> {
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
+    /// What others may do in it when it has its name; until then, nothing.
+    mode: u32,
 }
 
 impl Unfinished {
-    /// Makes a folder of that name.
+    /// Makes a folder of that name. Nobody else may look into it before [`Unfinished::opens`].
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         fs::create_dir(&path)?;
         known.folders.push((path.clone(), whole));
-        Ok(Unfinished { path })
+        let made = Unfinished { mode: path.symlink_metadata()?.mode() & 0o7777, path };
+        made.set_mode(made.mode & 0o7700);
+        Ok(made)
     }
 
     /// Makes a folder whose name begins so, and is no other's.
@@ -64,7 +69,17 @@ impl Unfinished {
         let mut known = known();
         let path = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?.keep();
         known.folders.push((path.clone(), whole));
-        Ok(Unfinished { path })
+        Ok(Unfinished { path, mode: 0o700 })
+    }
+
+    /// It is whole, and others may do in it what they may in any folder that this process makes.
+    pub(super) fn opens(&self) {
+        self.set_mode(self.mode);
+    }
+
+    fn set_mode(&self, mode: u32) {
+        // A file system that keeps no modes refuses.
+        let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
     /// Where it is.

@@ -10,7 +10,8 @@
 //! use ([`WorkFolder::keep_only`]). The folder goes with this value, or when the process is ended, unless what it holds is to stay
 //! ([`WorkFolder::keep`]).
 //!
-//! Only files whose names are ours are removed; where a folder holds another one, both stay.
+//! Only files whose names are ours are removed; where a folder holds another one, both stay. A folder of another user, or one that others
+//! may write, is refused: what lies in it may be prepared.
 
 use std::fs;
 use std::io;
@@ -25,6 +26,7 @@ use super::place::{Cleared, Place};
 use super::unfinished;
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
 use crate::error::{Error, Result};
+use crate::files::private;
 use crate::spelling::opt;
 
 /// What follows the output's name in the name of the folder.
@@ -57,12 +59,11 @@ impl WorkFolder {
         let mut taken =
             WorkFolder { place, lock, moved: None, kept: AtomicBool::new(true), cleared: Vec::new(), _above: above };
         if taken.lock.known || !taken.lock.before.lives_here() {
-            taken.cleared = taken.place.clear_away()?;
+            taken.cleared = taken.place.clear_away(taken.user()?)?;
         }
         let moved = work.map(|work| moved_to(&taken.place, work)).transpose()?;
-        taken.clear_other(moved.as_deref())?;
         if let Some(moved) = &moved {
-            taken.moved = Some(locked(moved, |owner| {
+            let other = locked(moved, |owner| {
                 Error::wrong(
                     opt("work"),
                     format_args!(
@@ -71,8 +72,14 @@ impl WorkFolder {
                         work = opt("work")
                     ),
                 )
-            })?);
+            });
+            if other.is_err() {
+                // Nothing was done: what was kept stays, and what was made goes.
+                taken.goes_without_ledger();
+            }
+            taken.moved = Some(other?);
         }
+        taken.clear_other(moved.as_deref())?;
         for lock in taken.locks() {
             let owner = Owner::here(moved.as_deref());
             lock.sign(&owner).map_err(Error::io("write the lock in", lock.folder()))?;
@@ -102,6 +109,11 @@ impl WorkFolder {
 
     pub(super) fn place(&self) -> &Place {
         &self.place
+    }
+
+    /// The user to whom what this process makes beside the output belongs.
+    pub(super) fn user(&self) -> Result<u32> {
+        self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }
 
     /// Whether the file system says for sure that no other run works on this output.
@@ -215,7 +227,7 @@ pub fn clean(out: &Path) -> Result<Vec<Cleared>> {
         });
     }
     let held = folder.place.held();
-    cleared.extend(held.clear_away()?);
+    cleared.extend(held.clear_away(folder.user()?)?);
     Ok(cleared)
 }
 
@@ -226,9 +238,19 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
             folder.display()
         )));
     }
+    let refused = |why: String| {
+        Error::usage(format!(
+            "the work folder {} is not used: {why}; expected a folder that this user made and that nobody else may write; \
+             remove it, or give another {work} or {out}",
+            folder.display(),
+            work = opt("work"),
+            out = opt("out")
+        ))
+    };
     match Lock::take(folder).map_err(Error::io("lock the work folder", folder))? {
         Asked::Mine(lock) => Ok(lock),
         Asked::Theirs(owner) => Err(held(&owner)),
+        Asked::Refused(why) => Err(refused(why)),
     }
 }
 
@@ -283,7 +305,7 @@ fn remove_ours(folder: &Path) -> io::Result<()> {
         tracing::warn!("{} stays, for it holds {}", folder.display(), foreign.display());
         return Ok(());
     }
-    fs::remove_file(folder.join(LOCK))?;
+    private::remove(&folder.join(LOCK))?;
     // Another run may have begun to use it.
     let _ = fs::remove_dir(folder);
     Ok(())

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::io::{BadInput, Stage, held_path};
 use crate::reading::RejectionsReport;
 use crate::reading::reader::Reader;
@@ -82,7 +83,7 @@ pub(crate) fn previous_run(folder: &Path) -> Result<RunReport> {
             format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
         )
     };
-    let json = std::fs::read(&path).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
+    let json = files::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 

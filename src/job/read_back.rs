@@ -12,6 +12,7 @@ use crate::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::hash::hash64;
 use crate::index::statistics_in;
 use crate::io::{SUCCESS, TableReader};
@@ -198,7 +199,7 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
 /// The record of a run that is done.
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
-    let json = match std::fs::read(&path) {
+    let json = match files::read(&path, MOST_JSON) {
         Ok(json) if dir.join(SUCCESS).is_file() => json,
         _ => {
             return Err(wrong(

@@ -13,6 +13,7 @@ use super::rows::{write_rows, write_run, write_sketches};
 use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::hash128;
 use crate::index::{
     BATCHES, Batch, FORMAT, Generations, Index, Manifest, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal,
@@ -182,7 +183,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         let dir = index.begin(STATISTICS, &next.statistics)?;
         copy_below(&result.join("stats"), &dir.join("stats"))?;
         copy(&result.join("run.json"), &dir.join("run.json"))?;
-        std::fs::write(dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
+        files::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
     // This batch takes the place of one that is held back.
@@ -203,7 +204,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    std::fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
+    files::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
 }
 
 fn copy_below(from: &Path, to: &Path) -> Result<()> {

@@ -1,6 +1,7 @@
 //! A night meets the index: whose keys are those of the night is found by a scan of the index's rows, and these documents become guests:
 //! their texts are copied out of the index, and read as documents that stand before the night.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -15,6 +16,7 @@ use super::rule_out::RulingOut;
 use super::scan::{Scan, Shared};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files::private;
 use crate::index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
 use crate::io::{GUESTS, Source, find_all, open};
 use crate::options::RunOptions;
@@ -154,8 +156,11 @@ impl<'i> Joining<'i> {
                 let (one, mut guest) = (&wanted[at], wanted[at].guests.start);
                 let mut writer = None;
                 let path = place(at);
-                if path.exists() {
-                    std::fs::remove_file(&path).map_err(Error::io("remove", &path))?;
+                match private::remove(&path) {
+                    Err(error) if error.kind() != ErrorKind::NotFound => {
+                        return Err(Error::io("remove", &path)(error));
+                    }
+                    _ => {}
                 }
                 let bytes = read_rows(&one.path, &one.rows(&numbers), None, &mut |batch| {
                     note(&batch, guest, &fates, &hashes);

@@ -9,6 +9,7 @@ use super::night::matched;
 use super::published::state;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::index::Index;
 use crate::io::{MadeFolders, Unfinished, WORK};
 use crate::job::run_report::RunReport;
@@ -81,7 +82,7 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
     if !path.is_file() {
         return Ok(vec![reference.to_string_lossy().into_owned()]);
     }
-    let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+    let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
         Error::wrong(
             opt("reference"),

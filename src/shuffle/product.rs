@@ -11,7 +11,7 @@
 //!
 //! Nothing is synced: a file that a power failure tore has other checksums, and is made again.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::space::{self, READ, WRITE};
 use crate::error::{Error, Result};
+use crate::files::private;
 
 /// How the name of a product ends.
 pub const PRODUCT: &str = ".product";
@@ -49,9 +50,12 @@ impl PutDown {
     /// Opens the file, if it has this size.
     pub(super) fn open(&self, dir: &Path) -> Result<(File, PathBuf)> {
         let path = dir.join(&self.name);
-        let file = match File::open(&path) {
+        let file = match private::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged(&path, "it is not there")),
+            Err(error) if error.kind() == ErrorKind::InvalidInput || path.is_symlink() => {
+                return Err(damaged(&path, "it is no regular file"));
+            }
             Err(error) => return Err(Error::io(READ, &path)(error)),
         };
         let found = file.metadata().map_err(Error::io(READ, &path))?.len();
@@ -86,8 +90,7 @@ pub(super) struct Half {
 impl Half {
     pub(super) fn create(dir: &Path, name: &str) -> Result<Half> {
         let path = dir.join(format!("{name}{HALF}"));
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        let file = file.map_err(Error::io("create the work file", &path))?;
+        let file = private::create(&path).map_err(Error::io("create the work file", &path))?;
         Ok(Half { file, path, name: name.to_owned(), renamed: false })
     }
 
@@ -111,8 +114,7 @@ impl Half {
     /// Gives it its name.
     pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
         self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;
-        let path = self.path.with_file_name(&self.name);
-        fs::rename(&self.path, &path).map_err(Error::io("rename the work file", &self.path))?;
+        private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the work file", &self.path))?;
         self.renamed = true;
         Ok(PutDown { name: std::mem::take(&mut self.name), bytes, crc })
     }
@@ -122,7 +124,7 @@ impl Drop for Half {
     fn drop(&mut self) {
         if !self.renamed {
             // Who takes the folder next clears away what stays for a failure.
-            let _ = fs::remove_file(&self.path);
+            let _ = private::remove(&self.path);
         }
     }
 }
@@ -278,6 +280,7 @@ fn checksum(piece: u64, bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn names(dir: &Path) -> Vec<String> {
         let entries = fs::read_dir(dir).expect("a folder");

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
+use crate::files::private;
 
 /// The action that messages name when a work file cannot take more bytes.
 pub(super) const WRITE: &str = "write the work file";
@@ -30,9 +31,9 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(100).collect();
     loop {
         let path = dir.join(format!("{plain}.{}.work", NEXT.fetch_add(1, Relaxed)));
-        match File::options().read(true).write(true).create_new(true).open(&path) {
+        match private::create_new(&path) {
             Ok(file) => {
-                std::fs::remove_file(&path).map_err(Error::io("unlink the work file", &path))?;
+                private::remove(&path).map_err(Error::io("unlink the work file", &path))?;
                 return Ok((file, path));
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}

@@ -4,7 +4,7 @@
 //! which the line holds a hash. They are read and written piece by piece: a filter stands in memory once.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Read, Write as _};
+use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
 use std::path::Path;
 
 use bytesize::ByteSize;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::hash::combine;
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
@@ -134,6 +135,15 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
         )));
     }
     let bytes = held.numbers.saturating_mul(8);
+    let length = file.get_ref().metadata().map_err(unreadable)?;
+    let there = length.len().saturating_sub(file.stream_position().map_err(unreadable)?);
+    if length.is_file() && bytes != there {
+        let (what, count) = if bytes > there { ("it is cut off", there) } else { ("it is damaged", there) };
+        return Err(usage(format!("{what}: {} expected, and {} there", counted(bytes, "byte"), thousands(count))));
+    }
+    if !length.is_file() {
+        return Err(usage("expected a file".into()));
+    }
     // A number more than the counters, which may just fill what is allowed.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
@@ -183,7 +193,7 @@ pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<
     let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(File::create(path)?);
+        let mut out = BufWriter::new(files::create(path)?);
         writeln!(out, "{FORMAT}\n{json}")?;
         filter.numbers().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()
@@ -235,6 +245,17 @@ mod tests {
         assert!(refused("ab", 1 << 20).contains("damaged"));
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));
+        // It says that it has a terabyte of counters, which nothing is made for.
+        let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
+        let says = format!("\"numbers\":{}", filter.count_of_numbers());
+        assert!(head.contains(&says), "{head}");
+        for numbers in [1 << 37, 1 << 61, u64::MAX] {
+            std::fs::write(&path, head.replace(&says, &format!("\"numbers\":{numbers}"))).unwrap();
+            let message = read(&path, "exact", "ab", usize::MAX >> 1).unwrap_err().to_string();
+            assert!(message.contains("cut off"), "{message}");
+        }
+        std::fs::write(&path, [&bytes[..], &[0; 8]].concat()).unwrap();
+        assert!(refused("ab", 1 << 20).contains("damaged"));
         std::fs::write(&path, b"PAR1").unwrap();
         assert!(refused("ab", 1 << 20).contains("filter.bloom"));
     }

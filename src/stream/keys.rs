@@ -4,9 +4,13 @@
 //! filter a band would have (LSHBloom: Khan and others 2024). With k keys a document that is new is flagged with the chance
 //! 1 - (1 - p)^k, where p is that of one key; so the filter is made for p = 1 - (1 - rate)^(1/k).
 
+use bytesize::ByteSize;
+
 use crate::bloom::{CountingBloom, rate_of_any, rate_of_each};
+use crate::error::{Error, Result};
 use crate::hash::combine;
 use crate::row::{Reason, Signatures};
+use crate::spelling::opt;
 use crate::text::Analysis;
 
 /// Writes the keys of a document into these places, one for each position of its rows; none is 0, which stands where there is no key.
@@ -78,8 +82,15 @@ impl Sizing {
     }
 
     /// An empty filter for so many documents, of no more than so many bytes.
-    pub fn filter(self, documents: u64, most_bytes: usize) -> CountingBloom {
-        CountingBloom::new(documents.saturating_mul(self.each), self.of_one(), most_bytes)
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the system has no memory for it.
+    pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
+        CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
+            let bytes = self.bytes_for(documents).min(most_bytes as u64);
+            let why = format!("the system has no memory for a filter of {}; expected fewer keys", ByteSize(bytes));
+            Error::wrong_value(opt("keys"), documents, why)
+        })
     }
 
     /// The share of new documents that are flagged by chance, once so many were inserted.
@@ -101,14 +112,14 @@ mod tests {
         assert!((139_000_000..139_300_000).contains(&many.bytes_for(1_000_000)), "{}", many.bytes_for(1_000_000));
         assert!((999_990..=1_000_000).contains(&many.documents_within(many.bytes_for(1_000_000))));
         for sizing in [one, many] {
-            let filter = sizing.filter(100_000, usize::MAX);
+            let filter = sizing.filter(100_000, usize::MAX).unwrap();
             assert!((sizing.false_positives(&filter, 100_000) / 1e-3 - 1.0).abs() < 0.02);
         }
     }
 
     #[test]
     fn one_key_that_came_before_is_enough_and_all_go_together() {
-        let filter = Sizing { each: 3, rate: 1e-6 }.filter(1_000, usize::MAX);
+        let filter = Sizing { each: 3, rate: 1e-6 }.filter(1_000, usize::MAX).unwrap();
         insert(&filter, &[11, 12, 0]);
         assert_eq!(
             [seen(&filter, &[0; 3]), seen(&filter, &[1, 12, 2]), seen(&filter, &[1, 2, 0])],

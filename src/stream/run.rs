@@ -136,7 +136,7 @@ fn filter_of(
             let keys = wanted_keys(options, reader);
             let (recipe, identity, rate) = (recipe.to_string(), identity.to_string(), options.rate);
             let held = FilterFacts { recipe, identity, keys: 0, rate, numbers: 0, hash: String::new() };
-            Ok((sizing.filter(keys, most_bytes), held))
+            Ok((sizing.filter(keys, most_bytes)?, held))
         }
     }
 }

@@ -2,12 +2,15 @@
 
 use std::sync::OnceLock;
 
+use bytesize::ByteSize;
+
 use super::check::{key, sizing};
 use super::keys::{Sizing, insert, keys_of, seen};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::error::{Error, Result};
 use crate::number::{counted, thousands};
+use crate::options::memory_allowed;
 use crate::row::Signatures;
 use crate::spelling::opt;
 use crate::stage::bound::Bound;
@@ -30,7 +33,8 @@ impl Seen {
     /// For so many keys: no more than the share `rate` of new texts is flagged by chance then.
     ///
     /// # Errors
-    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`.
+    /// [`Error::Usage`]: an algorithm that has no one key or needs statistics; a rate that is none; a filter of more than `most_bytes`, or
+    /// than the machine has.
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
@@ -50,7 +54,20 @@ impl Seen {
                 ),
             ));
         }
-        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes));
+        let allowed = memory_allowed().unwrap_or(u64::MAX);
+        if bytes > allowed {
+            return Err(Error::wrong_value(
+                opt("keys"),
+                keys,
+                format!(
+                    "the filter would take {}, and the machine or its cgroup allows {}; expected at most {}",
+                    ByteSize(bytes),
+                    ByteSize(allowed),
+                    counted(sizing.documents_within(allowed), "key"),
+                ),
+            ));
+        }
+        let (pipeline, filter) = (Pipeline::new(&recipe.text)?, sizing.filter(keys, most_bytes)?);
         let own = vec![0; sizing.each as usize];
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
@@ -84,15 +101,18 @@ mod tests {
     use crate::purify::PurifyOptions;
     use crate::text::TextOptions;
 
-    fn seen(algorithm: &str, keys: u64) -> Result<Seen> {
-        let recipe = Recipe {
+    fn recipe(algorithm: &str) -> Result<Recipe> {
+        Ok(Recipe {
             algorithms: Recipe::parse_algorithms(algorithm)?,
             text: TextOptions::default(),
             count_copies: true,
             within: None,
             purify: PurifyOptions::default(),
-        };
-        Seen::new(&recipe, keys, 0.001, 1 << 20)
+        })
+    }
+
+    fn seen(algorithm: &str, keys: u64) -> Result<Seen> {
+        Seen::new(&recipe(algorithm)?, keys, 0.001, 1 << 20)
     }
 
     #[test]
@@ -116,6 +136,11 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_told() {
+        for keys in [1_000_000_000_000, u64::MAX] {
+            let recipe = recipe("exact").unwrap();
+            let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();
+            assert!(message.contains("the filter would take") && message.contains("expected at most"), "{message}");
+        }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));
         assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("expected fewer keys"));

@@ -12,6 +12,7 @@ use crate::batch::{
 };
 use crate::engine::heard::heard;
 use crate::error::{Error, Result};
+use crate::files::{self, MOST_JSON};
 use crate::index::IndexReport;
 use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
 use crate::job::read_back::Of;
@@ -77,7 +78,7 @@ impl Finished {
         if !path.exists() && dir.join(EVALUATION).is_file() {
             return Err(other("evaluate".into()));
         }
-        let json = std::fs::read(&path).map_err(Error::reading("read", &path))?;
+        let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
             None => Error::BadFile {

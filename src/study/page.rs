@@ -1,6 +1,5 @@
 //! `report.html`: what the page needs is gathered here, its text comes from the caller, for a driver knows no face.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +10,7 @@ use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
+use crate::files;
 use crate::io::unfinished::publish;
 use crate::io::{Stage, Unfinished};
 use crate::job::check::check_resources;
@@ -102,7 +102,7 @@ pub fn write_again(
     let text = page(&finished.report, &seen)?;
     let (written, place) = (folder.path().join(PAGE), dir.join(PAGE));
     let write = || {
-        let mut file = File::create(&written)?;
+        let mut file = files::create(&written)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()
     };

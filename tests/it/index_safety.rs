@@ -435,7 +435,7 @@ fn a_refused_command_changes_nothing() {
 }
 
 /// Runs the program as a user who may only read what this one has written; `None` if that cannot be had here.
-fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran> {
+fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     mode(folder, 0o755);

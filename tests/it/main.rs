@@ -1,5 +1,8 @@
 //! The integration tests, as one binary: what the program does, seen from outside.
 
+// Tests write files into folders of their own.
+#![allow(clippy::disallowed_methods)]
+
 mod allocations;
 mod bad_input;
 mod brute;
@@ -37,6 +40,7 @@ mod inputs;
 mod invariants;
 mod kit;
 mod later_nights;
+mod ledger_names;
 mod links;
 mod long_documents;
 mod lost;
@@ -60,6 +64,7 @@ mod resume_ends;
 mod resume_inputs;
 mod scope;
 mod scripts;
+mod shared_folders;
 mod short_copies;
 mod signals;
 mod source_column;

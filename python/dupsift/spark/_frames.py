@@ -54,8 +54,8 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
     folder = tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)
     files = os.path.join(folder, "rows")
     try:
-        # Executors may be of another user.
-        os.chmod(folder, 0o777)
+        # Executors may be of another user, who writes here and replaces nothing.
+        os.chmod(folder, 0o1777)
         frame.select(*[frame[name] for name in chosen]).orderBy(frame[id]).write.parquet("file://" + files)
         _unique(frame.sparkSession.read.parquet("file://" + files), id)
         result = run(frame.sparkSession, files, out, **settings)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
+use crate::files::private;
 use crate::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
 use crate::shuffle::product::PutDown;
 
@@ -61,7 +62,7 @@ impl Entry {
 pub fn remove(dir: &Path, files: &[PutDown]) {
     for file in files {
         // What stays is cleared away with the folder.
-        let _ = fs::remove_file(dir.join(&file.name));
+        let _ = private::remove(&dir.join(&file.name));
     }
 }
 

@@ -111,6 +111,9 @@ impl<'r> PortionReader<'r> {
         let mut at = begin;
         self.each(|frame| {
             for bytes in frame.chunks_exact(size_of::<T>()) {
+                if at >= cells.len() {
+                    return Err(Error::Internal("a portion of a pass has more values than documents".into()));
+                }
                 cells.store(at, bytemuck::pod_read_unaligned(bytes));
                 at += 1;
             }

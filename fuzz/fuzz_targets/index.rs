@@ -1,0 +1,121 @@
+//! The files of an index, changed byte by byte: the manifest (with its old checksum, and with one that is right), runs of rows and files
+//! of documents, opened as a reader does. No panic, no name that leads out of the index, no more memory than the files are long.
+#![no_main]
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use dupsift::index::{BATCHES, Index, Manifest, ROWS, read_rows};
+use dupsift::shuffle::run::Run;
+use libfuzzer_sys::fuzz_target;
+
+/// An index, the bytes of its files, and the manifest of its newest generation.
+struct Made {
+    dir: PathBuf,
+    files: Vec<(PathBuf, Vec<u8>)>,
+    manifest: Vec<u8>,
+}
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let place = std::env::temp_dir().join(format!("dupsift-fuzz-index-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&place);
+        std::fs::create_dir_all(&place).expect("a folder");
+        let line = |n: usize| format!("{{\"id\":\"{n}\",\"text\":\"text {} of many texts, and more of it\"}}\n", n % 7);
+        std::fs::write(place.join("a.jsonl"), (0..40).map(line).collect::<String>()).expect("written");
+        let (input, dir, out) = (place.join("a.jsonl"), place.join("index"), place.join("out"));
+        let text = |path: &Path| path.to_str().expect("a text").to_owned();
+        let options = [("out", text(&out)), ("index", text(&dir)), ("algorithms", "exact,minhash".to_owned())];
+        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        dupsift::run(&[&text(&input)], &options).expect("a run");
+        let mut files = Vec::new();
+        below(&dir, &mut files);
+        files.retain(|(path, _)| path.file_name().is_some_and(|name| name != "lock"));
+        files.sort();
+        let manifest = Manifest::newest(&dir).expect("whole").expect("there");
+        let manifest = serde_json::to_vec(&manifest).expect("a text");
+        Made { dir, files, manifest }
+    })
+}
+
+fn below(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            below(&path, files);
+        } else {
+            files.push((path.clone(), std::fs::read(&path).expect("there")));
+        }
+    }
+}
+
+/// Changes bytes at places that the data names, and the length.
+fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for edit in edits.chunks(4) {
+        let at = edit.iter().take(3).fold(0, |at, &byte| at << 8 | usize::from(byte));
+        match (edit, bytes.len()) {
+            (_, 0) => {}
+            ([.., value], length) if edit.len() == 4 => bytes[at % length] = *value,
+            (_, length) => bytes.truncate(at % length),
+        }
+    }
+    bytes
+}
+
+/// Whether a path stays below the folder.
+fn is_inside(dir: &Path, path: &Path) -> bool {
+    path.strip_prefix(dir).is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
+}
+
+/// Reads all that the newest generation names.
+fn read(dir: &Path) {
+    let Ok(Some(index)) = Index::look(dir) else { return };
+    let Some(manifest) = index.manifest.clone() else { return };
+    let _ = (manifest.forgotten(), manifest.is_forgotten(3), manifest.identity(u64::MAX));
+    let _ = (index.verify(&|| Ok(())), index.check_statistics());
+    for batch in &manifest.batches {
+        for part in &batch.parts {
+            let path = index.folder(BATCHES, &batch.folder).join(&part.file.name);
+            assert!(is_inside(dir, &path), "{}", path.display());
+            let rows: Vec<u64> = (0..part.rows.min(100)).collect();
+            let _ = read_rows(&path, &rows, None, &mut |_| Ok(()));
+            let _ = read_rows(&path, &rows, Some(&["id"]), &mut |_| Ok(()));
+        }
+    }
+    for rows in &manifest.rows {
+        for file in rows.files.iter().filter(|file| file.name.ends_with(".run")) {
+            let path = index.folder(ROWS, &rows.folder).join(&file.name);
+            assert!(is_inside(dir, &path), "{}", path.display());
+            let Ok(run) = Run::open(&path) else { continue };
+            let _ = run.load(0..usize::MAX, 1 << 20);
+            let mut reader = run.read(0..usize::MAX);
+            for bucket in [0, 7, 4000] {
+                let _ = reader.may_have(bucket, &[1; 8]);
+                let _ = reader.seek(bucket, &[1; 8]);
+            }
+            while let Ok(Some(_)) = reader.next_block() {}
+        }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&which, edits)) = data.split_first() else { return };
+    let Made { dir, files, manifest } = made();
+    let which = usize::from(which) % (files.len() + 2);
+    if let Some((path, bytes)) = files.get(which) {
+        std::fs::write(path, edited(bytes, edits)).expect("written");
+        read(dir);
+        std::fs::write(path, bytes).expect("written");
+        return;
+    }
+    // Another manifest, whose checksum is right.
+    let text = if which == files.len() { edited(manifest, edits) } else { edits.to_vec() };
+    let Ok(mut other) = serde_json::from_slice::<Manifest>(&text) else { return };
+    other.generation = 99;
+    other.intend(dir).expect("written");
+    other.come_true(dir).expect("named");
+    read(dir);
+    std::fs::remove_file(dir.join("manifest-00000099.json")).expect("removed");
+});

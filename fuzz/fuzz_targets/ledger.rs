@@ -1,0 +1,118 @@
+//! The saved state of a run that was ended: a ledger of any bytes, one whose checksum is right, and products whose bytes were changed,
+//! taken up as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
+#![no_main]
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use dupsift::io::{Ledger, LedgerEntry, LedgerFile};
+use dupsift::shuffle::product::{Product, PutDown, put_down};
+use dupsift::shuffle::run::{Run, RunWriter};
+use dupsift::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Mapped, Ranks};
+use libfuzzer_sys::fuzz_target;
+
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+
+/// A work folder with products, the bytes of each, and its ledger.
+struct Made {
+    dir: PathBuf,
+    files: Vec<(PutDown, Vec<u8>)>,
+    ledger: Ledger,
+}
+
+fn made() -> &'static Made {
+    static MADE: OnceLock<Made> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let dir = std::env::temp_dir().join(format!("dupsift-fuzz-ledger-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).expect("a folder");
+        let name = |at: usize, ending: &str| format!("{KEY}-{at}{ending}");
+        let numbers: Vec<u8> = (0..4000).map(|n| (n % 251) as u8).collect();
+        let bits = AtomicBits::new(&dir, "bits", 1000).expect("bits");
+        (0..1000).step_by(7).for_each(|bit| _ = bits.set(bit));
+        let ranks = Ranks::new(&dir, "ranks", &bits).expect("ranks");
+        let run = RunWriter::create(&dir, &name(4, ".run"), 16, 8, &[0], false).expect("a run");
+        let files = vec![
+            put_down(&dir, &name(0, ".product"), &numbers).expect("written"),
+            put_down(&dir, &name(1, ".product"), b"").expect("written"),
+            bits.put_down(&dir, &name(2, ".product")).expect("written"),
+            ranks.put_down(&dir, &name(3, ".product")).expect("written"),
+            run.finish().expect("written"),
+        ];
+        let listed = |file: &PutDown| LedgerFile { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
+        let entry = LedgerEntry { name: "rows".into(), files: files.iter().map(listed).collect(), ..LedgerEntry::default() };
+        let ledger = Ledger { build: "x".into(), products: [(KEY.to_owned(), entry)].into(), ..Ledger::default() };
+        let files = files.into_iter().map(|file| {
+            let bytes = std::fs::read(dir.join(&file.name)).expect("there");
+            (file, bytes)
+        });
+        Made { files: files.collect(), dir, ledger }
+    })
+}
+
+/// Changes bytes at places that the data names, and the length.
+fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for edit in edits.chunks(4) {
+        let at = edit.iter().take(3).fold(0, |at, &byte| at << 8 | usize::from(byte));
+        match (edit, bytes.len()) {
+            (_, 0) => {}
+            ([.., value], length) if edit.len() == 4 => bytes[at % length] = *value,
+            (_, length) => bytes.truncate(at % length),
+        }
+    }
+    bytes
+}
+
+/// Takes a file up as every kind of product, and reads it.
+fn take_up(dir: &Path, file: &PutDown) {
+    if let Ok(product) = Product::take_up(dir, file) {
+        let _ = product.iter().fold(0u8, |all, byte| all ^ byte);
+    }
+    let _ = Mapped::<u64>::take_up(dir, file);
+    let _ = AtomicCells::<u32>::take_up(dir, file);
+    let _ = FrozenHeap::take_up(dir, file);
+    for bits in [0, 1, 1000, usize::MAX] {
+        let _ = AtomicBits::take_up(dir, file, bits);
+        let _ = Ranks::take_up(dir, file, bits).map(|ranks| ranks.rank(999));
+    }
+    if let Ok(run) = Run::take_up(dir, file) {
+        let _ = run.load(0..usize::MAX, 1 << 20);
+    }
+}
+
+fn signed(text: &[u8]) -> Vec<u8> {
+    let crc = crc32fast::hash(text);
+    [format!("{{\"crc\":{crc},\"ledger\":").as_bytes(), text, b"}"].concat()
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some((&which, edits)) = data.split_first() else { return };
+    let Made { dir, files, ledger } = made();
+    let which = usize::from(which) % (files.len() + 3);
+    if let Some((file, bytes)) = files.get(which) {
+        let other = edited(bytes, edits);
+        let path = dir.join(&file.name);
+        std::fs::write(&path, &other).expect("written");
+        take_up(dir, file);
+        // The same with the length and the checksum that it has by now.
+        let says = other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
+        let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));
+        let crc = end.map_or(file.crc, crc32fast::hash);
+        take_up(dir, &PutDown { bytes: other.len() as u64, crc, ..file.clone() });
+        std::fs::write(&path, bytes).expect("written");
+        return;
+    }
+    let text = match which - files.len() {
+        0 => edits.to_vec(),
+        1 => signed(edits),
+        _ => signed(&edited(&serde_json::to_vec(ledger).expect("a text"), edits)),
+    };
+    std::fs::write(dir.join("ledger.json"), text).expect("written");
+    let Ok(Some(found)) = Ledger::read(dir) else { return };
+    for file in found.products.values().flat_map(|product| &product.files) {
+        assert!(found.lists(&file.name) && file.name.starts_with(|letter: char| letter.is_ascii_hexdigit()));
+        assert!(!file.name.contains(['/', '\0']) && file.name.len() < 64, "{:?}", file.name);
+        take_up(dir, &PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc });
+    }
+});

@@ -1,0 +1,271 @@
+//! The files of a folder that is ours alone: its owner is this user, and nobody else may write in it.
+//!
+//! A folder is made with mode 0700. Each call opens it without following a link, looks at its owner and mode by the handle, and makes,
+//! opens, renames or removes the file by that handle. So a folder that another user prepared, or put in the place of ours meanwhile, is
+//! refused, and a link that lies in ours is not followed. The folder above may be writable for others, as `/tmp` is.
+//!
+//! Some file systems keep no owners and modes, or give every file to one user (exFAT, NFS with `all_squash`). What a file gets there
+//! that was just made is what a folder of ours has.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, CWD, Dev, Mode, OFlags, Stat, fstat, openat, renameat, unlinkat};
+use rustix::process::geteuid;
+
+/// Rights to write of others than the owner.
+const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
+
+/// Folders that are ours on a file system that does not say so, by device and number.
+static KNOWN: Mutex<BTreeSet<(Dev, u64)>> = Mutex::new(BTreeSet::new());
+
+fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes a folder that nobody else may look into.
+///
+/// # Errors
+/// What the system says; anything under that name.
+pub fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+/// Why a folder is not ours alone: another owner, rights of others to write, a link. `None` if it is.
+///
+/// # Errors
+/// What the system says.
+pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
+    let handle = match open_folder(folder) {
+        Ok(handle) => handle,
+        Err(rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => {
+            return Ok(Some("it is a link or no folder".to_owned()));
+        }
+        Err(error) if error == rustix::io::Errno::ACCESS => {
+            return Ok(Some("it may not be opened by this user".to_owned()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let there = fstat(&handle)?;
+    let Some(why) = unfit(&there) else { return Ok(None) };
+    if is_as_made_here(&handle, &there) {
+        known().insert(identity(&there));
+        return Ok(None);
+    }
+    Ok(Some(why))
+}
+
+/// Whether the file system gives a new file more rights than were asked for, so that modes say nothing.
+pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
+    let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
+}
+
+/// Makes a new file for reading and writing.
+///
+/// # Errors
+/// What the system says; a folder that is not ours alone; anything under that name.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    Ok(openat(&folder, name, NEW, OWNER)?.into())
+}
+
+/// Makes a new file for reading and writing, in place of a file or link under that name.
+///
+/// # Errors
+/// As [`create_new`]; a folder under that name.
+pub fn create(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    loop {
+        match openat(&folder, name, NEW, OWNER) {
+            Err(rustix::io::Errno::EXIST) => match unlinkat(&folder, name, AtFlags::empty()) {
+                Err(error) if error != rustix::io::Errno::NOENT => return Err(error.into()),
+                _ => {}
+            },
+            made => return Ok(made?.into()),
+        }
+    }
+}
+
+/// Makes a new file that loses its name at once: however the process ends, nothing of it is left.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_nameless(path: &Path) -> io::Result<File> {
+    let file = create(path)?;
+    remove(path)?;
+    Ok(file)
+}
+
+/// Opens a file for reading.
+///
+/// # Errors
+/// What the system says; a folder that is not ours alone; anything but a regular file.
+pub fn open(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    super::regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
+}
+
+/// Opens a file for reading and writing, or makes it. A file that has another name as well is refused: it may be one of the user's.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_or_create(path: &Path) -> io::Result<File> {
+    let (folder, name) = folder_of(path)?;
+    let file = super::regular(openat(&folder, name, OFlags::RDWR | OFlags::CREATE | AS_IT_IS, OWNER)?.into())?;
+    match file.metadata()?.nlink() {
+        0 | 1 => Ok(file),
+        links => Err(io::Error::new(ErrorKind::InvalidInput, format!("the file has {links} names"))),
+    }
+}
+
+/// Gives a file another name in its folder; a file of that name is replaced.
+///
+/// # Errors
+/// As [`create_new`].
+pub fn rename(path: &Path, name: &OsStr) -> io::Result<()> {
+    let (folder, old) = folder_of(path)?;
+    Ok(renameat(&folder, old, &folder, name)?)
+}
+
+/// Removes a file or link.
+///
+/// # Errors
+/// As [`create_new`]; a folder.
+pub fn remove(path: &Path) -> io::Result<()> {
+    let (folder, name) = folder_of(path)?;
+    Ok(unlinkat(&folder, name, AtFlags::empty())?)
+}
+
+const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
+const NEW: OFlags =
+    OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Not by way of a link, and without waiting for who writes to a pipe.
+const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {
+    openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// The handle of a file's folder, which is ours alone, and the file's name in it.
+fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let handle = open_folder(folder)?;
+    let there = fstat(&handle)?;
+    match unfit(&there) {
+        Some(why) if !known().contains(&identity(&there)) => Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            format!("the folder {} is not this user's alone: {why}", folder.display()),
+        )),
+        _ => Ok((handle, name)),
+    }
+}
+
+fn identity(there: &Stat) -> (Dev, u64) {
+    (there.st_dev, there.st_ino)
+}
+
+fn others_write(there: &Stat) -> bool {
+    Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
+}
+
+/// What tells that a folder is not ours alone.
+fn unfit(there: &Stat) -> Option<String> {
+    if there.st_uid != geteuid().as_raw() {
+        Some(format!("it belongs to another user (number {})", there.st_uid))
+    } else if others_write(there) {
+        Some(format!("other users may write it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
+    } else {
+        None
+    }
+}
+
+/// Whether a folder has what the file system gives to whatever this user makes.
+fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
+    made_in(folder).is_some_and(|made| {
+        let says_nothing = others_write(&made);
+        made.st_uid == there.st_uid && (says_nothing || !others_write(there))
+    })
+}
+
+/// What the file system says of a file that is made in a folder for a moment.
+fn made_in(folder: impl AsFd) -> Option<Stat> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));
+    let file = openat(&folder, name.as_str(), NEW, OWNER).ok()?;
+    let made = fstat(&file).ok();
+    let _ = unlinkat(&folder, name.as_str(), AtFlags::empty());
+    made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn calls(path: &Path) -> Vec<io::Result<()>> {
+        vec![
+            create_new(path).map(drop),
+            create(path).map(drop),
+            create_nameless(path).map(drop),
+            open(path).map(drop),
+            open_or_create(path).map(drop),
+            rename(path, OsStr::new("other")),
+            remove(path),
+        ]
+    }
+
+    #[test]
+    fn a_folder_that_others_may_write_is_refused_by_every_call() {
+        let place = tempfile::tempdir().expect("a folder");
+        let (folder, link) = (place.path().join("work"), place.path().join("link"));
+        make(&folder).expect("made");
+        assert_eq!(folder.metadata().expect("there").mode() & 0o777, 0o700);
+        assert_eq!(refusal(&folder).expect("looked at"), None);
+        symlink(&folder, &link).expect("a link");
+        assert!(refusal(&link).expect("looked at").expect("refused").contains("link"));
+        assert!(calls(&link.join("file")).iter().all(Result::is_err));
+        for (mode, fits) in [(0o755, true), (0o770, false), (0o702, false), (0o1777, false)] {
+            fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).expect("set");
+            assert_eq!(refusal(&folder).expect("looked at").is_none(), fits, "{mode:o}");
+            if !fits {
+                assert!(calls(&folder.join("file")).iter().all(Result::is_err), "{mode:o}");
+            }
+            assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 0, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn no_link_in_the_folder_is_followed() {
+        let place = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| place.path().join(name);
+        fs::write(at("victim"), "mine").expect("written");
+        let links = || {
+            let _ = fs::remove_file(at("link"));
+            let _ = fs::remove_file(at("hard"));
+            symlink(at("victim"), at("link")).expect("a link");
+            fs::hard_link(at("victim"), at("hard")).expect("a link");
+        };
+        links();
+        for name in ["link", "hard"] {
+            assert!(create_new(&at(name)).is_err() && open_or_create(&at(name)).is_err(), "{name}");
+        }
+        assert!(open(&at("link")).is_err() && open(&at("hard")).is_ok());
+        for name in ["link", "hard"] {
+            io::Write::write_all(&mut create(&at(name)).expect("made"), b"new").expect("written");
+        }
+        links();
+        rename(&at("link"), OsStr::new("moved")).expect("renamed");
+        remove(&at("moved")).expect("removed");
+        assert_eq!(fs::read(at("victim")).expect("there"), b"mine");
+    }
+}
