@@ -9,8 +9,7 @@ use super::args::IndexVerb;
 use super::log::LogFormat;
 use super::signals::cancel_on_signal;
 use super::{Exit, log, say, tell};
-use crate::index::Restored;
-use crate::nights::upkeep::{self, Forget, Held};
+use crate::nights::upkeep::{self, Forget, Held, Restored};
 use crate::number::{counted, counted_as, thousands};
 use crate::options::cores_allowed;
 

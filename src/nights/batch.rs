@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::place::place_of;
 use super::published::{is_output_of, record, state};
+use super::recipe::lines;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
 use crate::index::{Batch, Index, Manifest, stop_at};
@@ -177,7 +178,7 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
         .collect();
     if differences.is_empty() {
         // Files of words are compared by what they hold.
-        differences = manifest.differences(&super::recipe::lines(options)?);
+        differences = manifest.differences(&lines(options)?);
     }
     Ok(differences)
 }

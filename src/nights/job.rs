@@ -8,9 +8,6 @@ use crate::options::RunOptions;
 /// The name of the rows of exact copies; no algorithm can be called so.
 pub const COPIES: &str = "+copies";
 
-/// The least documents that table schemes are made for, where the user says nothing, and how many times those of the first night.
-pub const PLANNED: (u64, u64) = (100_000_000, 100);
-
 /// A night that is to be matched.
 pub struct Job<'j> {
     /// The index, and what it consists of before the night.

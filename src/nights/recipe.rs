@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::job::PLANNED;
 use crate::algorithm::kit::margin::MARGIN;
 use crate::error::{Error, Result};
 use crate::index::{Line, Manifest};
@@ -11,6 +10,10 @@ use crate::reading::inputs::Inputs;
 use crate::spelling::opt;
 use crate::stage::recipe::Chosen;
 use crate::text::Pipeline;
+
+/// The number of documents that a new index is made for unless the user says so: at least so many, and so many times those of the first
+/// batch.
+pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run like this can be matched against an index.
 ///

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::job::PLANNED;
 use super::night::matched;
 use super::published::state;
+use super::recipe::PLANNED;
 use crate::engine::progress::Progress;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
