@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::hash::hash128;
 use crate::spelling::opt;
 
-/// Version of the files of an index. 2: words of documents beside the rows; 3: fences in runs.
-pub const FORMAT: u32 = 3;
+/// Version of the files of an index. 2: words of documents beside the rows; 3: fences in runs; 4: checksums of the blocks of documents.
+pub const FORMAT: u32 = 4;
 /// Generations that are kept.
 pub const KEPT: usize = 8;
 
@@ -97,6 +97,8 @@ pub struct Batch {
 pub struct Part {
     /// The file.
     pub file: Named,
+    /// The checksums of its blocks.
+    pub sums: Named,
     /// The number of its first document; the others follow, one a row.
     pub first_doc: u64,
     /// Its rows.

@@ -6,6 +6,7 @@
 //!   manifest-00000031.json           one a generation; the highest whole one counts
 //!   statistics/s-.../                the output that signatures are made by: run.json, stats/
 //!   batches/b-.../part-00000.parquet the documents of a night: ids and texts, one row a number, null where the text came before
+//!                 part-00000.sums    checksums of its blocks
 //!   rows/r-.../LABEL.run             by what documents meet: a key, a document
 //! ```
 //!
@@ -18,6 +19,7 @@ mod open;
 mod part;
 mod report;
 mod rows;
+mod sums;
 
 pub use folder::{Named, seal, seal_below};
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
@@ -25,3 +27,4 @@ pub use open::{BATCHES, Index, ROWS, STATISTICS, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
 pub use report::{IndexReport, NightMet};
 pub use rows::{Groups, meet};
+pub use sums::sums_of;

@@ -182,7 +182,7 @@ impl Index {
         let (mut files, mut bytes) = (0, 0);
         let Some(manifest) = &self.manifest else { return Ok((0, 0)) };
         let parts = manifest.batches.iter().map(|batch| {
-            let parts = batch.parts.iter().map(|part| &part.file).collect::<Vec<_>>();
+            let parts = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]).collect::<Vec<_>>();
             (self.folder(BATCHES, &batch.folder), parts)
         });
         let rows =

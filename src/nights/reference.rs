@@ -1,25 +1,33 @@
 //! `--reference`: documents that a corpus is matched against, and that never go: an index, an earlier output, or plain files, such as
 //! those of a benchmark. Of what is no index one is made for the time of the run.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::job::PLANNED;
 use super::night::matched;
 use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::statistics_in;
-use crate::io::{Unfinished, WORK};
-use crate::job::run_report::RunReport;
+use crate::io::{Stage, Unfinished, WORK};
+use crate::job::run_report::{GuardReport, OtherInputReport, RunReport};
+use crate::job::tables::rejected_table;
 use crate::options::{CorpusFiles, RunOptions};
+use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, look};
+use crate::reading::losses::OtherInput;
+use crate::reading::reader::Reader;
 use crate::spelling::opt;
 
 /// A reference as an index.
 pub struct Reference {
     dir: PathBuf,
-    /// What goes after the run.
+    /// The index that was made for the run, which is removed with it.
     made: Option<Unfinished>,
+    /// What was read to make it. A reference that is an index was read when it was made.
+    read: Option<OtherInput>,
 }
 
 impl Reference {
@@ -35,7 +43,7 @@ impl Reference {
         cancel: &AtomicBool,
     ) -> Result<Reference> {
         if reference.is_dir() && statistics_in(reference)?.is_some() {
-            return Ok(Reference { dir: reference.to_path_buf(), made: None });
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None });
         }
         let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = options.work.as_deref().unwrap_or(beside);
@@ -57,8 +65,29 @@ impl Reference {
             ..options.clone()
         };
         let inputs = look(&of_files, cancel)?;
-        matched(&of_files, inputs, progress, cancel, &|_, _, _, report| Ok(report), (&dir, true))?;
-        Ok(Reference { dir, made: Some(made) })
+        let warnings = RefCell::new(Vec::new());
+        let finish = |_: &Engine<'_>, reader: &Reader<'_>, _: &Stage, report: RunReport| {
+            warnings.replace(input_notes::of_reading(reader, &report.documents.rejections));
+            Ok(report)
+        };
+        let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, true))?;
+        let fired = report.guards.iter().filter_map(GuardReport::over_reading).collect();
+        let documents = report.documents;
+        let read = OtherInputReport {
+            input: "reference".to_owned(),
+            bad_inputs: report.bad_inputs,
+            rows: documents.rows,
+            used: documents.used,
+            rejections: documents.rejections,
+            warnings: warnings.into_inner(),
+        };
+        let read = OtherInput::new(read, fired, rejected_table(&of_files.out));
+        Ok(Reference { dir, made: Some(made), read: Some(read) })
+    }
+
+    /// Returns what was read of the reference, with what could not be read. `None` if it is an index, which was read when it was made.
+    pub fn read(&self) -> Option<OtherInput> {
+        self.read.clone()
     }
 
     /// The statistics that are asked for, where those of the reference are not these already.

@@ -1,7 +1,7 @@
 //! The filter of the verb `stream` as a file: what one run leaves for the next.
 //!
-//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian, of
-//! which the line holds a hash. They are read and written piece by piece: a filter stands in memory once.
+//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian. The line
+//! holds a hash of them and of all that it says itself. They are read and written piece by piece: a filter stands in memory once.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Write as _};
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
-use crate::hash::combine;
+use crate::hash::{combine, hash64};
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
 
 /// The first line of the file.
-const FORMAT: &str = "dupsift counting bloom filter 2";
+const FORMAT: &str = "dupsift counting bloom filter 3";
 
 /// What a filter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,8 +33,17 @@ pub struct FilterFacts {
     pub rate: f64,
     /// Numbers that follow.
     pub numbers: u64,
-    /// A hash of these, in hexadecimal.
+    /// A hash of these and of all that stands above, in hexadecimal.
     pub hash: String,
+}
+
+impl FilterFacts {
+    /// Returns the hash of a filter with these facts whose numbers have that hash.
+    fn hash(&self, of_numbers: u64) -> Result<String> {
+        let head = FilterFacts { hash: String::new(), ..self.clone() };
+        let json = serde_json::to_vec(&head).map_err(Error::table("write the filter"))?;
+        Ok(format!("{:016x}", combine(of_numbers, hash64(&json))))
+    }
 }
 
 /// Numbers of a file, one by one; what goes wrong is kept.
@@ -167,8 +176,8 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     if let Some(error) = numbers.failed {
         return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
     }
-    if format!("{:016x}", numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
-        return Err(usage("it is damaged: its numbers are not those that were written".into()));
+    if held.hash(numbers.hash)? != held.hash || held.keys > i64::MAX as u64 {
+        return Err(usage("it is damaged: its hash is not the one that was written".into()));
     }
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
@@ -179,7 +188,8 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
 /// [`Error::Io`].
 pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
     let hash = filter.numbers().fold(0, combine);
-    let held = FilterFacts { numbers: filter.count_of_numbers(), hash: format!("{hash:016x}"), ..held.clone() };
+    let held = FilterFacts { numbers: filter.count_of_numbers(), ..held.clone() };
+    let held = FilterFacts { hash: held.hash(hash)?, ..held };
     let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
@@ -233,6 +243,16 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
+        // A bit of what the head says: another number of keys, another rate.
+        let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
+        let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
+        for at in head..end {
+            let mut other = bytes.clone();
+            other[at] ^= 1;
+            std::fs::write(&path, &other).unwrap();
+            let message = refused("ab", 1 << 20);
+            assert!(["damaged", "cut off", "filter.bloom", "made with other words", "raise memory="].iter().any(|said| message.contains(said)), "{at}: {message}");
+        }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));
         std::fs::write(&path, b"PAR1").unwrap();
