@@ -78,12 +78,7 @@ impl PartWriter {
         PartWriter::with(path, schema, WriterProperties::builder(), false)
     }
 
-    fn with(
-        path: &Path,
-        schema: SchemaRef,
-        properties: WriterPropertiesBuilder,
-        is_kept: bool,
-    ) -> Result<PartWriter> {
+    fn with(path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder, is_kept: bool) -> Result<PartWriter> {
         let file = Summing::new(File::create_new(path).map_err(Error::io("create", path))?);
         let properties = properties
             .set_dictionary_enabled(false)

@@ -129,6 +129,7 @@ pub struct Checked(Arc<Inner>);
 struct Inner {
     file: File,
     sums: File,
+    sums_path: PathBuf,
     bytes: u64,
     read: AtomicU64,
     /// The checksums that were read last, and the first block that they are of.
@@ -162,13 +163,12 @@ impl Checked {
             return Err(damaged(path, format!("it has {found} bytes and not {bytes}")));
         }
         let blocks = bytes.div_ceil(BLOCK as u64);
-        let (expected, found) =
-            (HEAD as u64 + 4 * (blocks + blocks.div_ceil(TOGETHER)), length(&sums, &sums_path)?);
+        let (expected, found) = (HEAD as u64 + 4 * (blocks + blocks.div_ceil(TOGETHER)), length(&sums, &sums_path)?);
         if found != expected {
             return Err(damaged(&sums_path, format!("it has {found} bytes and not {expected}")));
         }
         let held = Mutex::new((u64::MAX, Arc::default()));
-        Ok(Checked(Arc::new(Inner { file, sums, bytes, read: AtomicU64::new(0), held })))
+        Ok(Checked(Arc::new(Inner { file, sums, sums_path, bytes, read: AtomicU64::new(0), held })))
     }
 
     /// Returns how many bytes of the file were read.
@@ -195,7 +195,8 @@ impl Inner {
             self.sums.read_exact_at(&mut bytes, HEAD as u64 + first / TOGETHER * 4 * (TOGETHER + 1))?;
             let (sums, of_all) = bytes.split_at(bytes.len() - 4);
             if checksum(first, sums).to_le_bytes() != of_all {
-                return Err(wrong(format!("the checksums of its blocks from {first} on are not what was written")));
+                let sums = self.sums_path.display();
+                return Err(wrong(format!("its checksums in {sums}, from block {first} on, are not what was written")));
             }
             let sums = sums.as_chunks::<4>().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
             *held = (first, sums);
@@ -295,7 +296,9 @@ mod tests {
             let (_folder, path) = written(&bytes, 1000);
             let checked = Checked::open(&path).unwrap();
             assert_eq!(checked.len(), count as u64);
-            for (start, length) in [(0, count), (count / 2, count / 3), (count.saturating_sub(9), count.min(9)), (count, 0)] {
+            for (start, length) in
+                [(0, count), (count / 2, count / 3), (count.saturating_sub(9), count.min(9)), (count, 0)]
+            {
                 assert!(checked.get_bytes(start as u64, length).unwrap() == bytes[start..start + length]);
                 let mut read = Vec::new();
                 checked.get_read(start as u64).unwrap().read_to_end(&mut read).unwrap();

@@ -125,5 +125,5 @@ pub use table_read::TableReader;
 pub use unfinished::Unfinished;
 pub use unread::Unread;
 pub use want::{RowFilter, Want};
-pub use work_files::{GUESTS, LEDGER, is_work_file};
+pub use work_files::{GUESTS, LEDGER, REJECTED, is_work_file};
 pub use work_folder::{WorkFolder, clean};

@@ -81,7 +81,10 @@ impl Most {
         let (unpacked, packed) = (u64::from(page.unpacked), u64::from(page.packed));
         let most = self.bytes.saturating_mul(TIMES).max(packed * UNPACKED).saturating_add(MORE);
         if self.is_packed && unpacked > most {
-            return Err(format!("a page of {packed} bytes would have {unpacked} unpacked, and all pages {}", self.bytes));
+            return Err(format!(
+                "a page of {packed} bytes would have {unpacked} unpacked, and all pages {}",
+                self.bytes
+            ));
         }
         // A value of a dictionary has a byte at least.
         let held = if self.is_packed { unpacked } else { packed };
@@ -105,7 +108,8 @@ struct Headers {
 impl Headers {
     fn of(file: File, chunk: &ColumnChunkMetaData) -> Option<Headers> {
         let rows = u64::try_from(chunk.num_values()).ok()?;
-        let begin = chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(chunk.data_page_offset());
+        let begin =
+            chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(chunk.data_page_offset());
         let begin = u64::try_from(begin).ok()?;
         let left = u64::try_from(chunk.compressed_size()).ok()?;
         let mut file = BufReader::with_capacity(4 << 10, file);

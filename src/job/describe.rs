@@ -3,8 +3,8 @@
 use super::intake::Taken;
 use super::removals::{Decided, Removals};
 use super::run_report::{
-    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
-    SCHEMA_VERSION, StatisticsReport,
+    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
+    StatisticsReport,
 };
 use crate::corpus::CorpusStats;
 use crate::engine::threads::Engine;

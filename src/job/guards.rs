@@ -10,9 +10,9 @@ use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
 use crate::error::{Error, Result};
 use crate::io::{Stage, held_path};
 use crate::reading::losses::{Losses, read_counts};
-use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::reading::reader::Reader;
 use crate::reading::source_values::SourceReport;
+use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::spelling::opt;
 use crate::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
 

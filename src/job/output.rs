@@ -100,7 +100,8 @@ pub fn write(
     let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
-    let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, losses);
+    let mut report =
+        describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, losses);
     let inputs = report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;

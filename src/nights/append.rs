@@ -15,8 +15,8 @@ use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::{
-    BATCHES, Batch, FORMAT, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal, seal_below,
-    stop_at, sums_of,
+    BATCHES, Batch, FORMAT, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal,
+    seal_below, stop_at, sums_of,
 };
 use crate::io::{RowFilter, SUCCESS, Split, Stage, Want};
 use crate::job::removals::{self, Decided};

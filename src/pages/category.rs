@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{
-    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found, category_schema,
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found,
+    category_schema,
 };
 use crate::engine::StageReport;
 use crate::engine::heard::heard;

@@ -22,9 +22,7 @@ use crate::engine::heard::heard;
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{
-    Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
-};
+use crate::io::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns};
 use crate::job::check::check;
 use crate::job::guards;
 use crate::job::last_reading;
@@ -32,10 +30,10 @@ use crate::job::run::carry_out;
 use crate::job::tables::write_rejected;
 use crate::purify::Purifier;
 use crate::reading::inputs::{check_named, look_into};
+use crate::reading::losses::Losses;
 use crate::reading::purified::{Seen, each_page};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::reader::Reader;
-use crate::reading::losses::Losses;
 use crate::reading::rejected::Rejecter;
 use crate::shuffle::Writer;
 use crate::spelling::opt;

@@ -60,10 +60,9 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
     if truth.rejections.rows > 0 {
         remarks.push(format!("truth: {}; see evaluation/rejected.parquet", rejected(&truth.rejections)));
     }
-    for (count, what) in [
-        (truth.self_pairs, "of a document with itself left out"),
-        (truth.repeated_rows, "that repeat another one"),
-    ] {
+    for (count, what) in
+        [(truth.self_pairs, "of a document with itself left out"), (truth.repeated_rows, "that repeat another one")]
+    {
         if count > 0 {
             remarks.push(format!("truth: {} {what}", counted(count, "row")));
         }

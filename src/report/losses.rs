@@ -48,7 +48,11 @@ pub fn rejections(report: &RejectionsReport) -> String {
 /// Returns what could not be used of the rows of a job's corpus, as [`rejections`] does. If no row of the corpus was rejected but
 /// rows of another input were, the text names the corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
-    if report.rows == 0 && job.lost_of_others() { "no rows of the corpus rejected".to_owned() } else { rejections(report) }
+    if report.rows == 0 && job.lost_of_others() {
+        "no rows of the corpus rejected".to_owned()
+    } else {
+        rejections(report)
+    }
 }
 
 /// Returns what could not be used of the inputs besides the corpus, and what else a reader should know of them, a line each:
@@ -58,7 +62,8 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
         let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
         let used = format!("{} of {} used", thousands(*used), counted(*rows, "row"));
         let lines = (lost.rows > 0).then(|| format!("{used}; {}", rejections(lost)));
-        let lines = lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+        let lines =
+            lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
         let lines = lines.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
         lines.map(|line| format!("{input}: {line}")).collect::<Vec<_>>()
     };

@@ -20,6 +20,9 @@ use crate::spelling::opt;
 /// The first line of the file.
 const FORMAT: &str = "dupsift counting bloom filter 3";
 
+/// What stands before the hash in the line of facts.
+const HASH: &str = "\"hash\":\"";
+
 /// What a filter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FilterFacts {
@@ -37,13 +40,10 @@ pub struct FilterFacts {
     pub hash: String,
 }
 
-impl FilterFacts {
-    /// Returns the hash of a filter with these facts whose numbers have that hash.
-    fn hash(&self, of_numbers: u64) -> Result<String> {
-        let head = FilterFacts { hash: String::new(), ..self.clone() };
-        let json = serde_json::to_vec(&head).map_err(Error::table("write the filter"))?;
-        Ok(format!("{:016x}", combine(of_numbers, hash64(&json))))
-    }
+/// Returns the hash of a filter whose line of facts is that, and whose numbers have that hash. The line is taken without its own hash.
+fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
+    let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
+    format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
 }
 
 /// Numbers of a file, one by one; what goes wrong is kept.
@@ -119,8 +119,13 @@ pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) 
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
-/// Opens a filter: what its head says, and the file at its first number.
-fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<(BufReader<File>, FilterFacts)> {
+/// Opens a filter: the file at its first number, what its head says, and the line that says it.
+fn open(
+    path: &Path,
+    recipe: &str,
+    identities: &[&str],
+    most_bytes: usize,
+) -> Result<(BufReader<File>, FilterFacts, String)> {
     let usage = |why: String| wrong(path, why);
     let unreadable = |error: std::io::Error| usage(format!("cannot be read: {error}"));
     let strange = || strange(path);
@@ -135,7 +140,8 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
     if next_line(&mut file)? != FORMAT.as_bytes() {
         return Err(strange());
     }
-    let held: FilterFacts = serde_json::from_slice(&next_line(&mut file)?).map_err(|_| strange())?;
+    let line = String::from_utf8(next_line(&mut file)?).map_err(|_| strange())?;
+    let held: FilterFacts = serde_json::from_str(&line).map_err(|_| strange())?;
     if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
             "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
@@ -152,7 +158,7 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
             memory = opt("memory")
         )));
     }
-    Ok((file, held))
+    Ok((file, held, line))
 }
 
 fn wrong(path: &Path, why: String) -> Error {
@@ -170,13 +176,13 @@ fn strange(path: &Path) -> Error {
 /// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
-    let (file, held) = open(path, recipe, &[identity], most_bytes)?;
+    let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;
     let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
     let filter = CountingBloom::of_numbers(&mut numbers);
     if let Some(error) = numbers.failed {
         return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
     }
-    if held.hash(numbers.hash)? != held.hash || held.keys > i64::MAX as u64 {
+    if hash_of(&line, &held.hash, numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
         return Err(usage("it is damaged: its hash is not the one that was written".into()));
     }
     Ok((filter.ok_or_else(|| strange(path))?, held))
@@ -188,9 +194,10 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
 /// [`Error::Io`].
 pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
     let hash = filter.numbers().fold(0, combine);
-    let held = FilterFacts { numbers: filter.count_of_numbers(), ..held.clone() };
-    let held = FilterFacts { hash: held.hash(hash)?, ..held };
-    let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
+    let held = FilterFacts { numbers: filter.count_of_numbers(), hash: String::new(), ..held.clone() };
+    let json = |held: &FilterFacts| serde_json::to_string(held).map_err(Error::table("write the filter"));
+    let hash = hash_of(&json(&held)?, "", hash);
+    let json = json(&FilterFacts { hash, ..held })?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
         let mut out = BufWriter::new(File::create(path)?);
@@ -251,7 +258,12 @@ mod tests {
             other[at] ^= 1;
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
-            assert!(["damaged", "cut off", "filter.bloom", "made with other words", "raise memory="].iter().any(|said| message.contains(said)), "{at}: {message}");
+            assert!(
+                ["damaged", "cut off", "filter.bloom", "made with other words", "raise memory="]
+                    .iter()
+                    .any(|said| message.contains(said)),
+                "{at}: {message}"
+            );
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));

@@ -24,7 +24,7 @@ use crate::engine::StageReport;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{Stage, TableWriter, Want};
+use crate::io::{REJECTED, Stage, TableWriter, Want};
 use crate::job::guards;
 use crate::job::last_reading;
 use crate::job::run::carry_out;
@@ -196,7 +196,11 @@ fn take_out(
 /// Lists what could not be read of the documents that were to be forgotten.
 fn lost_of_forget(engine: &Engine<'_>, old: &Reader<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
     let ids = last_reading::ids_of_rejected(engine, old, &read.ids_seen, &read.rejected)?;
-    let table = engine.dir.join("forget-rejected.parquet");
+    let table = engine.dir.join(format!("forget{REJECTED}"));
+    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
+    if table.exists() {
+        std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
+    }
     list_rejected(engine, old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
     let rejections = read.rejected.report();
     let used = old.documents() - rejections.rows;
@@ -280,7 +284,8 @@ fn attempt(
     }
     report.warnings.extend(doubts(&report, held.rate));
     report.warnings.extend(notes(reader, losses.bad));
-    report.guards = guards::of_reading(reader, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
+    report.guards =
+        guards::of_reading(reader, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
     Ok(report)

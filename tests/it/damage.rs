@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::kit::{
-    ALL, Doc, Ran, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, program, record, run,
-    sample_docs, samples, write_docs,
+    ALL, Doc, Ran, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, program, record,
+    run, sample_docs, samples, write_docs,
 };
 use crate::signals::listening;
 
@@ -190,7 +190,9 @@ fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs.parquet");
     write_docs(&docs, &made_docs(300), 100);
-    for (verb, table) in [("report", "clusters/algorithm=exact"), ("report", "pairs/algorithm=exact"), ("report", "removed")] {
+    for (verb, table) in
+        [("report", "clusters/algorithm=exact"), ("report", "pairs/algorithm=exact"), ("report", "removed")]
+    {
         let done = done(&docs, &["--algorithms", "exact,minhash"]);
         let path = done.out().join(table).join("part-00000.parquet");
         let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();

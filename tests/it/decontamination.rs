@@ -100,7 +100,10 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     assert_eq!(rejected.texts("id")[2], "n");
     let record = record(&out);
     let other = &record["other_inputs"][0];
-    assert_eq!((&other["input"], &other["rows"], &other["used"], &other["rejected"]), (&"reference".into(), &5.into(), &2.into(), &3.into()));
+    assert_eq!(
+        (&other["input"], &other["rows"], &other["used"], &other["rejected"]),
+        (&"reference".into(), &5.into(), &2.into(), &3.into())
+    );
     assert_eq!(other["rejected_reasons"], serde_json::json!({ "not JSON": 1, "null text": 1, "not UTF-8": 1 }));
     assert_eq!(other["bad_inputs"][0]["file"], "b.parquet");
     assert_eq!(record["documents"]["rejected"], 0, "the corpus lost nothing");
@@ -140,7 +143,11 @@ fn a_reference_of_which_nothing_can_be_used_is_told() {
     std::fs::write(place.at("folder/image.png"), "x").unwrap();
     let go = |reference: &str| {
         let out = place.at(&format!("out-{}", reference.replace(['*', '/'], "_")));
-        run(&[&place.at("new")], &out, &["--algorithms", "exact", "--no-report", "--reference", text(&place.at(reference))])
+        run(
+            &[&place.at("new")],
+            &out,
+            &["--algorithms", "exact", "--no-report", "--reference", text(&place.at(reference))],
+        )
     };
     go("empty.jsonl").ends_with(3).says(&["reference: nothing was read: the input has no rows"]);
     let guards = &record(&place.at("out-empty.jsonl"))["guards"];

@@ -318,7 +318,10 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         let name = file.file_name().unwrap().to_str().unwrap();
         assert!(rejected.texts("input").iter().all(|input| input == "truth"));
         assert!(rejected.texts("file").iter().all(|file| file == name), "{:?}", rejected.texts("file"));
-        assert_eq!((rejected.numbers("row"), rejected.texts("reason")), (rows.clone(), reasons.iter().map(ToString::to_string).collect()));
+        assert_eq!(
+            (rejected.numbers("row"), rejected.texts("reason")),
+            (rows.clone(), reasons.iter().map(ToString::to_string).collect())
+        );
         let found = evaluation(&done.out());
         assert_eq!(found["algorithms"], expected["algorithms"]);
         assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::kit::{Ran, Table, doc_pairs, done, made_docs, numbered, program, record, sample_docs, write_docs};
+use crate::kit::{
+    Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
+};
 
 /// Runs the verb over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
@@ -116,12 +118,18 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     let forget = &record(&path("next"))["other_inputs"][0];
     assert_eq!((&forget["input"], &forget["rows"], &forget["used"]), (&"forget".into(), &4.into(), &2.into()));
     assert_eq!(forget["bad_inputs"][0]["file"], "b.parquet");
-    for said in ["no rows of the corpus rejected", "forget: 2 of 4 rows used; 2 rows rejected: 1 not JSON, 1 null text", "forget: set aside: b.parquet"] {
+    for said in [
+        "no rows of the corpus rejected",
+        "forget: 2 of 4 rows used; 2 rows rejected: 1 not JSON, 1 null text",
+        "forget: set aside: b.parquet",
+    ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
     // The guard is asked for these, too: a filter that lost more than it should is not put in the place of another one.
-    let over = [&more[..4], &["--overwrite"]].concat();
-    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 1 file was set aside"]);
+    let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
+    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0 %"]);
+    let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
+    assert_eq!(left, [""; 0], "no work folder stays");
 }
 
 #[test]

@@ -156,7 +156,8 @@ impl Format for Separated {
         rewound(&file)?;
         let places = names.map(|name| all.iter().position(|known| known == name));
         self.each_record(file, coding, &mut |record| {
-            let wrong = || Rejection::new(RejectReason::BrokenRecord, format!("expected {} fields in UTF-8", all.len()));
+            let wrong =
+                || Rejection::new(RejectReason::BrokenRecord, format!("expected {} fields in UTF-8", all.len()));
             let Some(record) = record else { return each(Err(wrong())).map_err(Failed::Passed) };
             let (mut values, mut at) = ([None, None], 0);
             let is_whole = fields(record, self.delimiter, &mut |field| {
@@ -165,7 +166,8 @@ impl Format for Separated {
                 }
                 at += 1;
             });
-            let row = if is_whole && at == all.len() { Ok(values.each_ref().map(Option::as_deref)) } else { Err(wrong()) };
+            let row =
+                if is_whole && at == all.len() { Ok(values.each_ref().map(Option::as_deref)) } else { Err(wrong()) };
             each(row).map_err(Failed::Passed)
         })
     }
