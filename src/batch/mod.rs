@@ -43,7 +43,7 @@ pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};
 pub use page::{PAGE_COLUMNS, PageBuilder, PageRow, page_fields};
 pub use pair::{PAIR_COLUMNS, PairColumns, PairFound, pair_schema, pairs_found};
 pub use reason::{RejectReason, Rejection};
-pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_rows, rejected_schema};
+pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
 pub use removal::{REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
 pub use views::apart;

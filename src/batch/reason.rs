@@ -34,11 +34,13 @@ pub enum RejectReason {
     SkippedPage,
     /// The page has no text.
     NoBody,
+    /// A label lacks one of its two ids.
+    NullId,
 }
 
 impl RejectReason {
     /// All of them, in the order of their codes.
-    pub const ALL: [RejectReason; 14] = [
+    pub const ALL: [RejectReason; 15] = [
         RejectReason::NullText,
         RejectReason::NotUtf8,
         RejectReason::NotJson,
@@ -53,6 +55,7 @@ impl RejectReason {
         RejectReason::HttpStatus,
         RejectReason::SkippedPage,
         RejectReason::NoBody,
+        RejectReason::NullId,
     ];
 
     /// As it stands in `rejected/`, in run.json and in the summary.
@@ -72,6 +75,7 @@ impl RejectReason {
             RejectReason::HttpStatus => "HTTP status",
             RejectReason::SkippedPage => "skipped page type",
             RejectReason::NoBody => "no body",
+            RejectReason::NullId => "null id",
         }
     }
 

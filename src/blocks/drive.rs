@@ -19,13 +19,14 @@ use crate::engine::products::Products;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::Result;
-use crate::io::{BadInput, Stage};
+use crate::io::Stage;
 use crate::job::RunReport;
 use crate::job::products::{Counts, Stock};
 use crate::job::run::{Finish, attempt, carry_out};
 use crate::options::RunOptions;
 use crate::reading::classes::Classes;
 use crate::reading::inputs::Inputs;
+use crate::reading::losses::Losses;
 use crate::reading::reader::Reader;
 use crate::stage::plan::Plan;
 
@@ -42,16 +43,16 @@ pub fn run(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     refused::check(options, &inputs)?;
-    carry_out(options, inputs, progress, cancel, |engine, reader, stage, bad, products| {
-        attempt_on(cluster, (engine, reader, stage, bad, products), finish)
+    carry_out(options, inputs, progress, cancel, |engine, reader, stage, losses, products| {
+        attempt_on(cluster, (engine, reader, stage, losses, products), finish)
     })
 }
 
-type Work<'w> = (&'w Engine<'w>, &'w Reader<'w>, &'w Stage, &'w [BadInput], &'w Products<'w>);
+type Work<'w> = (&'w Engine<'w>, &'w Reader<'w>, &'w Stage, &'w Losses<'w>, &'w Products<'w>);
 
 fn attempt_on(
     cluster: &dyn Cluster,
-    (engine, reader, stage, bad, products): Work<'_>,
+    (engine, reader, stage, losses, products): Work<'_>,
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     crate::job::corpus_files::check(engine, reader)?;
@@ -59,7 +60,7 @@ fn attempt_on(
     let stock = Stock::new(engine, reader, &plan, None, products);
     let driver = Driver { engine, reader, cluster, plan: &plan, stock: &stock };
     driver.steps()?;
-    let mut report = attempt(engine, reader, stage, bad, products, |_| Ok(()))?;
+    let mut report = attempt(engine, reader, stage, losses, products, |_| Ok(()))?;
     report.driver = Some(cluster.name().to_owned());
     report.taken_up.clear();
     finish(engine, reader, stage, report)

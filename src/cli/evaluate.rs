@@ -26,5 +26,5 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     } else {
         evaluation(&report, &arguments.dir)
     };
-    Ok(tell(&text, Exit::Done))
+    Ok(tell(&text, if report.truth.is_lossy() { Exit::DoneWithLosses } else { Exit::Done }))
 }

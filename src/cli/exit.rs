@@ -64,7 +64,7 @@ impl Exit {
         if report.is_held() {
             return Exit::Held;
         }
-        let losses = rejected > 0 || bad_inputs > 0 || !report.guards().is_empty();
+        let losses = rejected > 0 || bad_inputs > 0 || report.lost_of_others() || !report.guards().is_empty();
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 

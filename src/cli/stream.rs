@@ -12,7 +12,7 @@ use crate::engine::Progress;
 use crate::job;
 use crate::options::{RunOptions, resolve};
 use crate::reading::{self, Writes};
-use crate::report::{counted, guarded, once_accepted, rejections, thousands};
+use crate::report::{counted, guarded, once_accepted, other_inputs, rejections_of, thousands};
 use crate::stream::{self, StreamOptions, StreamReport};
 
 /// Runs the verb.
@@ -56,7 +56,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         thousands(report.duplicates),
         thousands(report.signed - report.duplicates),
         thousands(report.unsigned.values().sum()),
-        rejections(&report.rejections)
+        rejections_of(&report.rejections, report)
     );
     if report.forgotten + report.unknown > 0 {
         text += &format!("{} taken out before, {} not found\n", thousands(report.forgotten), thousands(report.unknown));
@@ -68,6 +68,7 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         report.false_positives
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("set aside: {}: {}\n", file.file, file.why));
+    other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, &options.run.out);
     let filter = options.run.out.join("filter.bloom");

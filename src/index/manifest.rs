@@ -12,7 +12,8 @@ use super::folder::{BATCHES, Named, ROWS, STATISTICS, is_folder};
 use crate::hash::hash128;
 use crate::io::is_plain;
 
-/// Version of the files of an index. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication.
+/// Version of the files of an index. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the
+/// blocks of files of documents have checksums.
 pub const FORMAT: u32 = 4;
 
 /// All that an index consists of.
@@ -92,6 +93,8 @@ pub struct Batch {
 pub struct Part {
     /// The file.
     pub file: Named,
+    /// The checksums of its blocks.
+    pub sums: Named,
     /// The number of its first document; the others follow, one a row.
     pub first_doc: u64,
     /// Its rows.
@@ -122,7 +125,7 @@ impl Manifest {
         if let Some((kind, name)) = foreign {
             return Some(format!("it names the folder {name:?}, and no folder of {kind} is called so"));
         }
-        let files = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
+        let files = self.batches.iter().flat_map(|batch| batch.parts.iter().flat_map(|part| [&part.file, &part.sums]));
         let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));
         let files = files.filter(|file| !is_plain(&file.name));
         let below = self.statistics_files.iter().filter(|file| !file.name.split('/').all(is_plain));
@@ -179,10 +182,10 @@ impl Manifest {
 
     /// Its files: the folder of their kind, the name of their own folder, and the file.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
-        let documents = self
-            .batches
-            .iter()
-            .flat_map(|batch| batch.parts.iter().map(move |part| (BATCHES, &*batch.folder, &part.file)));
+        let documents = self.batches.iter().flat_map(|batch| {
+            let files = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]);
+            files.map(move |file| (BATCHES, &*batch.folder, file))
+        });
         let rows = self.rows.iter().flat_map(|rows| rows.files.iter().map(|file| (ROWS, &*rows.folder, file)));
         let statistics = self.statistics_files.iter().map(|file| (STATISTICS, &*self.statistics, file));
         documents.chain(rows).chain(statistics)
@@ -268,7 +271,8 @@ mod tests {
     /// An index with a batch, rows and statistics, as runs make it.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
-        let parts = vec![Part { file: file("part-000000.parquet"), first_doc: 0, rows: 5 }];
+        let parts =
+            vec![Part { file: file("part-000000.parquet"), sums: file("part-000000.sums"), first_doc: 0, rows: 5 }];
         let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
         let files = vec![file("exact.run"), file("copies.run")];
         Manifest {

@@ -7,6 +7,7 @@
 //!   generation.json                  its number, so that a manifest that is missing is noticed
 //!   statistics/s-.../                the output that signatures are made by: run.json, stats/
 //!   batches/b-.../part-00000.parquet the documents of a night: ids and texts, one row a number, null where the text came before
+//!                 part-00000.sums    checksums of its blocks
 //!   rows/r-.../LABEL.run             by what documents meet: a key, a document
 //! ```
 //!
@@ -21,6 +22,7 @@ mod part;
 mod report;
 mod restore;
 mod rows;
+mod sums;
 
 pub use folder::{BATCHES, Named, ROWS, STATISTICS, seal, seal_below};
 pub use generations::{Generations, is_index};
@@ -30,3 +32,4 @@ pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema,
 pub use report::{IndexReport, NightMet};
 pub use restore::{Restored, restore};
 pub use rows::{Groups, meet};
+pub use sums::sums_of;

@@ -4,14 +4,11 @@
 //! Texts lie in small pages, each of which can be read by itself: who asks for a few documents reads little more than these.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use bytes::Bytes;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderOptions, ParquetRecordBatchReaderBuilder, RowSelection, RowSelectionPolicy, RowSelector,
@@ -21,8 +18,8 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::PageIndexPolicy;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
-use parquet::file::reader::{ChunkReader, Length};
 
+use super::sums::{Checked, Summing};
 use crate::error::{Error, Result};
 use crate::files::{self, private};
 
@@ -57,8 +54,10 @@ pub fn field_column(name: &str) -> String {
 /// Writes such a file.
 pub struct PartWriter {
     path: PathBuf,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Summing>,
     rows: u64,
+    /// Whether the checksums of its blocks are written beside it.
+    is_kept: bool,
 }
 
 impl PartWriter {
@@ -70,7 +69,7 @@ impl PartWriter {
         let file = files::create_new(path).map_err(Error::io("create", path))?;
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
         let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
-        PartWriter::with(file, path, schema, small.set_compression(zstd))
+        PartWriter::with(file, path, schema, small.set_compression(zstd), true)
     }
 
     /// A new file in a work folder that is read once, as a whole, and goes then; it takes the place of one of that name.
@@ -79,10 +78,17 @@ impl PartWriter {
     /// [`Error::Io`].
     pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
         let file = private::create(path).map_err(Error::io("create", path))?;
-        PartWriter::with(file, path, schema, WriterProperties::builder())
+        PartWriter::with(file, path, schema, WriterProperties::builder(), false)
     }
 
-    fn with(file: File, path: &Path, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<PartWriter> {
+    fn with(
+        file: File,
+        path: &Path,
+        schema: SchemaRef,
+        properties: WriterPropertiesBuilder,
+        is_kept: bool,
+    ) -> Result<PartWriter> {
+        let file = Summing::new(file);
         let properties = properties
             .set_dictionary_enabled(false)
             // Documents are found by their numbers: the least and largest value of each page would be read for nothing.
@@ -92,7 +98,7 @@ impl PartWriter {
             .build();
         let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema, options).map_err(|error| failed(path, error))?;
-        Ok(PartWriter { path: path.to_path_buf(), writer, rows: 0 })
+        Ok(PartWriter { path: path.to_path_buf(), writer, rows: 0, is_kept })
     }
 
     /// Appends rows.
@@ -109,61 +115,28 @@ impl PartWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn close(self) -> Result<u64> {
-        self.writer.close().map_err(|error| failed(&self.path, error))?;
+        let file = self.writer.into_inner().map_err(|error| failed(&self.path, error))?;
+        if self.is_kept {
+            file.write_sums(&self.path)?;
+        }
         Ok(self.rows)
     }
 }
 
-/// A file of which is counted what is read.
-struct Counted {
-    file: File,
-    bytes: Arc<AtomicU64>,
-}
-
-/// Bytes of such a file in their order.
-struct Counting(BufReader<File>, Arc<AtomicU64>);
-
-impl Read for Counting {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.0.read(out)?;
-        self.1.fetch_add(count as u64, Relaxed);
-        Ok(count)
-    }
-}
-
-impl Length for Counted {
-    fn len(&self) -> u64 {
-        self.file.len()
-    }
-}
-
-impl ChunkReader for Counted {
-    type T = Counting;
-
-    fn get_read(&self, start: u64) -> parquet::errors::Result<Counting> {
-        Ok(Counting(self.file.get_read(start)?, self.bytes.clone()))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
-        self.bytes.fetch_add(length as u64, Relaxed);
-        self.file.get_bytes(start, length)
-    }
-}
-
-/// Reads rows of a file, ascending, all columns or some; `each` gets them batch by batch. Gives the bytes of the file that were read.
+/// Reads rows of a file, ascending, or all of them; all columns or some. `each` gets them batch by batch. Returns how many bytes of the
+/// file were read. Each of these was compared with its checksum before it was decoded.
 ///
 /// # Errors
-/// [`Error::Damaged`] where the file is not what was written; what `each` returns.
+/// [`Error::Damaged`] if the file is not what was written; what `each` returns.
 pub fn read_rows(
     path: &Path,
-    rows: &[u64],
+    rows: Option<&[u64]>,
     columns: Option<&[&str]>,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<u64> {
     let damaged = |why: String| Error::Damaged { path: path.to_path_buf(), why };
-    let file = files::open(path).map_err(Error::reading("open", path))?;
-    let bytes = Arc::new(AtomicU64::new(0));
-    let file = Counted { file, bytes: bytes.clone() };
+    let file = Checked::open(path)?;
+    let counted = file.clone();
     let options = ArrowReaderOptions::new().with_offset_index_policy(PageIndexPolicy::Optional);
     let opened = crate::guard::guarded(|| ParquetRecordBatchReaderBuilder::try_new_with_options(file, options));
     let builder = opened.map_err(damaged)?.map_err(|error| damaged(error.to_string()))?;
@@ -176,7 +149,12 @@ pub fn read_rows(
     };
     // Where rows lie near each other, all pages would be read and unpacked, and the others left out afterwards.
     let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
-    let reader = builder.with_row_selection(selection(rows)).with_batch_size(1024).build();
+    let builder = match rows {
+        Some(rows) => builder.with_row_selection(selection(rows)),
+        None => builder,
+    };
+    let expected = rows.map_or(builder.metadata().file_metadata().num_rows() as usize, <[u64]>::len);
+    let reader = builder.with_batch_size(1024).build();
     let mut reader = reader.map_err(|error| damaged(error.to_string()))?;
     let mut found = 0;
     loop {
@@ -185,10 +163,10 @@ pub fn read_rows(
         found += batch.num_rows();
         each(batch)?;
     }
-    if found == rows.len() {
-        return Ok(bytes.load(Relaxed));
+    if found == expected {
+        return Ok(counted.read());
     }
-    Err(damaged(format!("{found} of {} rows are there", rows.len())))
+    Err(damaged(format!("{found} of {expected} rows are there")))
 }
 
 fn selection(rows: &[u64]) -> RowSelection {

@@ -2,6 +2,7 @@
 //! Bloom filters. Of another each leaf is read and written as values with levels, never by way of Arrow: so nested columns, logical
 //! types and field ids stay what they are. The footer is loaded as a whole here, for all columns go through.
 
+use super::bounded::{Bounded, check_chunk};
 use super::copy_leaf::{self, Rows};
 use super::copying::{Copying, Fits, Output, Stop};
 use super::format::Stretch;
@@ -69,7 +70,8 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     let out = Output::create(copying.out, &stop)?;
     let done = guarded(|| {
         let metadata = load(&file).map_err(ParquetError::General)?;
-        Copy { file: Arc::new(file), metadata: &metadata, copying, stop: &stop }.all(out)
+        let file = Arc::new(Bounded::new(file)?);
+        Copy { file, metadata: &metadata, copying, stop: &stop }.all(out)
     });
     stop.check()?;
     done.map_err(|why| copying.bad(format!("cannot be read on: {why}")))
@@ -93,7 +95,7 @@ fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
 }
 
 struct Copy<'c> {
-    file: Arc<File>,
+    file: Arc<Bounded>,
     metadata: &'c ParquetMetaData,
     copying: &'c Copying<'c>,
     stop: &'c Stop,
@@ -162,8 +164,9 @@ impl Copy<'_> {
         let properties = Arc::new(ReaderProperties::builder().build());
         let reader = SerializedRowGroupReader::new(self.file.clone(), group, none, properties)?;
         for (leaf, chunk) in group.columns().iter().enumerate() {
+            check_chunk(self.file.file(), chunk)?;
             let all = Column::bytes_of(chunk);
-            let bytes = if all <= self.copying.small { all } else { held(&self.file, chunk).bytes };
+            let bytes = if all <= self.copying.small { all } else { held(self.file.file(), chunk).bytes };
             let mut column = to.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
             let mut done = Ok(());
             let held = (self.copying.hold)(bytes, &mut || {

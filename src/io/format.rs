@@ -10,8 +10,8 @@ use super::rest::Lost;
 use super::schema::{Columns, KnownColumns};
 use super::unpacked_bytes::UnpackedBytes;
 use super::want::Want;
-use crate::batch::Documents;
 use crate::batch::id::IdKind;
+use crate::batch::{Documents, Rejection};
 use crate::error::{Error, Result};
 use arrow_schema::DataType;
 use std::any::{Any, TypeId};
@@ -179,8 +179,8 @@ pub trait Format: Debug + Sync {
     }
 }
 
-/// Takes the two values of a row and says whether more are wanted.
-pub type EachIds<'e> = dyn FnMut([Option<&str>; 2]) -> Result<bool> + 'e;
+/// Takes the two values of a row, or why the row cannot be used, and says whether more rows are wanted.
+pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
 
 /// Why a reading of ids ended early.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Two columns of ids of a file that is no corpus: the truth that results are held against.
 //!
 //! Ids are handed on as text, as they are written: the number 7 and the string "7" are one id, for a file of labels often
-//! has another type than the corpus. A value that is no id ends the reading: labels have to be right.
+//! has another type than the corpus. A row whose values are no ids is handed on as a rejection, and the reading goes on.
 
 use super::damaged::damaged;
 use super::find;
@@ -20,12 +20,11 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     names.map_err(|why| damaged(&file.path, why))
 }
 
-/// Calls `each` with the two values of every row, in order, until it says `false`. A null, or a field that is not there,
-/// is none.
+/// Calls `each` with the two values of every row, in order, until it says `false`; with the reason for a row that cannot be used. A
+/// null, or a field that is not there, is `None`.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::BadFile`] where the file is damaged or a value is neither a string nor an integer; what
-/// `each` returns.
+/// [`Error::Io`]; [`Error::BadFile`] if the file is damaged, or a column is of a type that holds no ids; what `each` returns.
 pub fn read_ids(file: &find::FoundFile, names: [&str; 2], each: &mut EachIds<'_>) -> Result<()> {
     let opened = File::open(&file.path).map_err(Error::reading("open", &file.path))?;
     file.format.read_ids(opened, file.coding, names, each).map_err(|failed| match failed {
@@ -43,11 +42,15 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<[Option<String>; 2]>> {
+    /// The values of each row, or why it cannot be used.
+    type Row = std::result::Result<[Option<String>; 2], String>;
+
+    fn rows(path: &Path, names: [&str; 2]) -> Result<Vec<Row>> {
         let file = find::find(&[path.to_string_lossy().into_owned()])?.remove(0);
         let mut rows = Vec::new();
         read_ids(&file, names, &mut |values| {
-            rows.push(values.map(|value| value.map(str::to_owned)));
+            let values = values.map(|values| values.map(|value| value.map(str::to_owned)));
+            rows.push(values.map_err(|why| why.to_string()));
             Ok(true)
         })?;
         Ok(rows)
@@ -63,7 +66,7 @@ mod tests {
         // The order in the file is not the order asked for.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());
-        let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]];
+        let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);
         assert_eq!(rows(&path, ["a", "b"]).unwrap(), expected);
         assert!(rows(&path, ["a", "x"]).unwrap_err().to_string().contains("\"x\" is Float64"));
         let lines = folder.path().join("truth.jsonl");
@@ -74,15 +77,21 @@ mod tests {
         let file = find::find(&[path.to_string_lossy().into_owned()]).unwrap().remove(0);
         assert_eq!(column_names(&file).unwrap().unwrap(), ["b", "x", "a"]);
         for (line, said) in [
-            ("{\"a\": 1.5}", "row 1: the field \"a\""),
-            ("7, 8", "no JSON"),
-            ("[7]", "no JSON object"),
-            ("{\"a\": [1]}", "\"a\""),
+            ("{\"a\": 1.5}", "wrong type: \"a\""),
+            ("7, 8", "not JSON: trailing"),
+            ("[7]", "not JSON: no object"),
+            ("{\"a\": [1]}", "wrong type: \"a\""),
         ] {
-            std::fs::write(&lines, line).unwrap();
-            let message = rows(&lines, ["a", "b"]).unwrap_err().to_string();
-            assert!(message.contains(said), "{message}");
+            std::fs::write(&lines, format!("{line}\n{{\"a\": 7}}\n")).unwrap();
+            let rows = rows(&lines, ["a", "b"]).unwrap();
+            assert_eq!((rows.len(), &rows[1]), (2, &Ok([some("7"), None])));
+            assert!(rows[0].as_ref().is_err_and(|why| why.starts_with(said)), "{rows:?}");
         }
+        let table = folder.path().join("truth.csv");
+        std::fs::write(&table, b"a,b\n1,2\n3\n\xff,4\n5,6\n").unwrap();
+        let rows = rows(&table, ["a", "b"]).unwrap();
+        assert!(rows.len() == 4 && rows[1].is_err() && rows[2].is_err(), "{rows:?}");
+        assert_eq!((&rows[0], &rows[3]), (&Ok([some("1"), some("2")]), &Ok([some("5"), some("6")])));
     }
 
     #[test]
@@ -99,8 +108,9 @@ mod tests {
         assert_eq!(names("{\"c\": 1}\n\n{\"a\": 1, \"c\": 2}\n{\"b\": 1}").unwrap().unwrap(), ["c", "a", "b"]);
         let late = "{\"a\": 1}\n".repeat(999);
         assert_eq!(names(&(late.clone() + "{\"b\": 1}\n{\"c\": 1}")).unwrap().unwrap(), ["a", "b"]);
-        let message = names(&(late + "[1]")).unwrap_err().to_string();
-        assert!(message.contains("row 1000 is no JSON object"), "{message}");
+        assert_eq!(names(&(late + "[1]")).unwrap().unwrap(), ["a"]);
+        let message = names("[1]\n2\n").unwrap_err().to_string();
+        assert!(message.contains("row 1 is no JSON object"), "{message}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod again;
 mod asked;
 mod bad_input;
+mod bounded;
 pub mod coding;
 mod copy_file;
 mod copy_leaf;
@@ -126,5 +127,5 @@ pub use table_read::TableReader;
 pub use unfinished::Unfinished;
 pub use unread::Unread;
 pub use want::{RowFilter, Want};
-pub use work_files::{GUESTS, LEDGER, is_plain, is_work_file};
+pub use work_files::{GUESTS, LEDGER, REJECTED, is_plain, is_work_file};
 pub use work_folder::{WorkFolder, clean};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 26] = [
+const OUTPUT_FILES: [&str; 28] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
@@ -23,11 +23,13 @@ const OUTPUT_FILES: [&str; 26] = [
     "evaluation/_SUCCESS",
     "evaluation/evaluation.json",
     "evaluation/evaluation.parquet",
+    "evaluation/rejected.parquet",
     "filter.bloom",
     "flags/part-00000.parquet",
     "model/part-00000.parquet",
     "pages/part-#.parquet",
     "pairs/algorithm=*/part-00000.parquet",
+    "rejected.parquet",
     "rejected/part-00000.parquet",
     "removed/part-00000.parquet",
     "report.html",
@@ -41,7 +43,7 @@ const OUTPUT_FILES: [&str; 26] = [
 ];
 
 /// Of these, what comes into a folder when its record has been written.
-const LATER: [&str; 9] = [
+const LATER: [&str; 10] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
@@ -49,6 +51,7 @@ const LATER: [&str; 9] = [
     "evaluation/_SUCCESS",
     "evaluation/evaluation.json",
     "evaluation/evaluation.parquet",
+    "evaluation/rejected.parquet",
     "report.html",
     "run.json",
 ];

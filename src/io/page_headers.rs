@@ -4,6 +4,7 @@
 //! header is a struct in the compact protocol of Thrift, of which the few numbers that are asked for are picked. Headers are
 //! input: no number of theirs is believed further than the bytes of the file go.
 
+use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -30,28 +31,101 @@ const MOST_PAGES: usize = 1 << 20;
 /// Structs within structs in a header; there are two.
 const DEEPEST: usize = 8;
 
-/// The pages of a chunk, the dictionary first; none where a header cannot be read, the rows of all pages are not those of the
-/// chunk, or pages never end.
+/// Returns the pages of a chunk, the dictionary first. Returns `None` if a header cannot be read, if the rows of all pages are not those
+/// of the chunk, or if pages never end.
 pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
-    let rows = u64::try_from(chunk.num_values()).ok()?;
-    let begin = chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(chunk.data_page_offset());
-    let begin = u64::try_from(begin).ok()?;
-    let mut left = u64::try_from(chunk.compressed_size()).ok()?;
-    let mut file = BufReader::with_capacity(4 << 10, file);
-    file.seek(SeekFrom::Start(begin)).ok()?;
-    let (mut pages, mut found) = (Vec::new(), 0u64);
-    while found < rows {
-        if pages.len() == MOST_PAGES {
-            return None;
-        }
-        let mut header = Compact { bytes: file.by_ref().take(left), depth: 0 };
-        let page = page(&mut header).ok()?;
-        left = header.bytes.limit().checked_sub(page.packed.into())?;
-        file.seek_relative(page.packed.into()).ok()?;
-        found += u64::from(page.rows);
+    look(file, chunk).ok().flatten()
+}
+
+/// Returns the pages of a chunk like [`pages`].
+///
+/// # Errors
+/// What is wrong with a header whose lengths cannot be: a decoder would allocate memory for them.
+pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
+    let most = Most::of(chunk)?;
+    let mut pages = Vec::new();
+    let Some(mut headers) = Headers::of(file, chunk) else { return Ok(None) };
+    while headers.found < headers.rows {
+        let Some(page) = headers.next().filter(|_| pages.len() < MOST_PAGES) else { return Ok(None) };
+        most.check(&page)?;
         pages.push(page);
     }
-    (found == rows).then_some(pages)
+    Ok((headers.found == headers.rows).then_some(pages))
+}
+
+/// What lengths the pages of a chunk can have.
+struct Most {
+    is_packed: bool,
+    /// Bytes of all pages, unpacked.
+    bytes: u64,
+}
+
+/// Footers may be a little wrong: so many times what they say of all pages is believed of one, and so many bytes more.
+const TIMES: u64 = 2;
+const MORE: u64 = 64 << 10;
+/// So many times its packed bytes are believed of a page, whatever the footer says.
+const UNPACKED: u64 = 1 << 10;
+
+impl Most {
+    fn of(chunk: &ColumnChunkMetaData) -> Result<Most, String> {
+        let bytes = u64::try_from(chunk.uncompressed_size()).unwrap_or(0);
+        let descriptor = chunk.column_descr();
+        let width = if chunk.column_type() == Type::FIXED_LEN_BYTE_ARRAY { descriptor.type_length().max(0) } else { 0 };
+        if width as u64 > bytes.saturating_add(MORE) {
+            return Err(format!("its values have {width} bytes each, and all pages {bytes}"));
+        }
+        Ok(Most { is_packed: chunk.compression() != Compression::UNCOMPRESSED, bytes })
+    }
+
+    fn check(&self, page: &Page) -> Result<(), String> {
+        let (unpacked, packed) = (u64::from(page.unpacked), u64::from(page.packed));
+        let most = self.bytes.saturating_mul(TIMES).max(packed * UNPACKED).saturating_add(MORE);
+        if self.is_packed && unpacked > most {
+            return Err(format!(
+                "a page of {packed} bytes would have {unpacked} unpacked, and all pages {}",
+                self.bytes
+            ));
+        }
+        // A value of a dictionary has a byte at least.
+        let held = if self.is_packed { unpacked } else { packed };
+        if page.is_dictionary && u64::from(page.values) > held {
+            return Err(format!("a dictionary of {held} bytes would have {} values", page.values));
+        }
+        Ok(())
+    }
+}
+
+/// The headers of a chunk, one after the other.
+struct Headers {
+    file: BufReader<File>,
+    /// Bytes of the chunk that are left.
+    left: u64,
+    /// Rows of the chunk, and of the pages so far.
+    rows: u64,
+    found: u64,
+}
+
+impl Headers {
+    fn of(file: File, chunk: &ColumnChunkMetaData) -> Option<Headers> {
+        let rows = u64::try_from(chunk.num_values()).ok()?;
+        let begin =
+            chunk.dictionary_page_offset().filter(|&at| at > 0).unwrap_or(i64::MAX).min(chunk.data_page_offset());
+        let begin = u64::try_from(begin).ok()?;
+        let left = u64::try_from(chunk.compressed_size()).ok()?;
+        let mut file = BufReader::with_capacity(4 << 10, file);
+        file.seek(SeekFrom::Start(begin)).ok()?;
+        Some(Headers { file, left, rows, found: 0 })
+    }
+
+    fn next(&mut self) -> Option<Page> {
+        let mut header = Compact { bytes: self.file.by_ref().take(self.left), depth: 0 };
+        let page = page(&mut header).ok()?;
+        // A page that goes on behind its chunk is left to the reading.
+        self.left = header.bytes.limit().checked_sub(page.packed.into())?;
+        self.file.seek_relative(page.packed.into()).ok()?;
+        self.found += u64::from(page.rows);
+        Some(page)
+    }
 }
 
 /// Numbers of the kinds of pages and encodings, and of the fields, in the definition of the format.

@@ -4,6 +4,7 @@
 //! few at a time and gathered up to the byte aim: lengths of texts differ by a factor of a million, so a number of rows
 //! bounds nothing. Page checksums are verified where a file has them.
 
+use super::bounded::Bounded;
 use super::nested;
 use super::parquet::{Footer, guarded};
 use crate::batch::apart;
@@ -92,6 +93,7 @@ fn reader(
     names: &[&str],
 ) -> std::result::Result<ParquetRecordBatchReader, String> {
     let places = names.iter().filter_map(|name| footer.place(name));
+    let file = Bounded::new(file).map_err(|error| error.to_string())?;
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
         .with_projection(ProjectionMask::leaves(footer.metadata.parquet_schema(), places))
         .with_row_groups(plan.row_groups.clone().collect())

@@ -35,10 +35,10 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
             continue;
         }
         let column = |&(_, chunk): &(&str, &ColumnChunkMetaData)| {
-            let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk));
-            Column::new(chunk, pages.unwrap_or_default().into(), false)
+            let pages = page_headers::look(file.try_clone().map_err(|error| error.to_string())?, chunk)?;
+            Ok(Column::new(chunk, pages.unwrap_or_default().into(), false))
         };
-        let columns: Vec<Column> = asked.iter().map(column).collect();
+        let columns: Vec<Column> = asked.iter().map(column).collect::<Result<_, String>>()?;
         if sum(&mut columns.iter().map(Column::largest)) <= small {
             continue;
         }

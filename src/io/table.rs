@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub const SCHEMA_VERSION: &str = "1";
 
 /// Columns of few different values: a dictionary pays only there.
-const REPETITIVE: [&str; 7] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file"];
+const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
 /// Columns of pairs, which may be hundreds of times as many as the documents. Less is tried to make them small: a tenth
 /// less CPU for the table, and 1 % more bytes.

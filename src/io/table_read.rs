@@ -1,5 +1,6 @@
 //! Reading a table of a finished output folder back, a batch at a time, of the asked columns alone.
 
+use super::bounded::{Bounded, check_pages};
 use super::damaged;
 use super::parquet::guarded;
 use crate::error::{Error, Result};
@@ -26,8 +27,11 @@ impl TableReader {
     pub fn open(path: &Path, columns: &[&str]) -> Result<TableReader> {
         let file = File::open(path).map_err(Error::reading("open", path))?;
         let reader = guarded(|| {
+            let file = Bounded::new(file)?;
+            let again = file.file().try_clone()?;
             let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
             let mask = ProjectionMask::columns(builder.parquet_schema(), columns.iter().copied());
+            check_pages(&again, builder.metadata(), |leaf| mask.leaf_included(leaf))?;
             builder.with_projection(mask).build()
         });
         let reader = reader.map_err(|why| damaged(path, why))?;

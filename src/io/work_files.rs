@@ -14,9 +14,11 @@ pub const LEDGER: &str = "ledger.json";
 pub(super) const STANDARD_INPUT: &str = "standard-input";
 /// How the names of files of documents end that were copied out of an index.
 pub const GUESTS: &str = ".guests.parquet";
+/// How the names of tables end that list the rejected rows of an input besides the corpus.
+pub const REJECTED: &str = ".rejected.parquet";
 /// How the names of work files end: products, products that are half written, and files that lose their names as soon as they are
 /// open.
-const ENDINGS: [&str; 7] = [".product", ".run", ".half", ".work", ".terms", ".index", GUESTS];
+const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", GUESTS, REJECTED];
 
 /// Whether a file of that name in a work folder is ours. No such name leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {

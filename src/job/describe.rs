@@ -3,18 +3,18 @@
 use super::intake::Taken;
 use super::removals::{Decided, Removals};
 use super::run_report::{
-    AlgorithmReport, BadInputReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport,
-    SCHEMA_VERSION, StatisticsReport,
+    AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
+    StatisticsReport,
 };
 use crate::corpus::CorpusStats;
 use crate::engine::threads::Engine;
 use crate::engine::{StageReport, now};
-use crate::io::BadInput;
 use crate::number::{counted, counted_as, thousands};
 use crate::options::record;
 use crate::reading::classes::Classes;
 use crate::reading::input_notes;
 use crate::reading::inputs::notes;
+use crate::reading::losses::Losses;
 use crate::reading::purified;
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
@@ -47,7 +47,7 @@ pub fn report(
     algorithms: Vec<AlgorithmReport>,
     removal: Option<RemovalReport>,
     removals: &Removals,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
 ) -> RunReport {
     let options = reader.options;
     let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
@@ -65,7 +65,8 @@ pub fn report(
         recipe: recipe(reader),
         options: record(options),
         inputs: inputs(reader, removals),
-        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
         documents: documents(reader, taken, copies),
         ids: IdsReport {
@@ -88,7 +89,7 @@ pub fn report(
         let own = |stage: &&StageReport| stage.stage.split_once(' ').is_some_and(|(_, label)| label == one.label);
         one.pair_cpu_seconds = report.stages.iter().filter(own).map(|stage| stage.cpu_seconds).sum();
     }
-    report.warnings = notes(reader, bad);
+    report.warnings = notes(reader, losses.bad);
     report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
     report.warnings.extend(warnings(&report));
     report

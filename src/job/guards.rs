@@ -9,17 +9,26 @@ use std::path::{Path, PathBuf};
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
-use crate::io::{BadInput, Stage, held_path};
-use crate::reading::RejectionsReport;
+use crate::io::{Stage, held_path};
+use crate::reading::losses::{Losses, read_counts};
 use crate::reading::reader::Reader;
 use crate::reading::source_values::SourceReport;
+use crate::reading::{OtherInputReport, RejectionsReport};
 use crate::spelling::opt;
-use crate::stage::guard::{Fired, PairCounts, ReadCounts, TextCounts, holds, pairs, reading, removal, shrunk};
+use crate::stage::guard::{Fired, PairCounts, TextCounts, holds, pairs, reading, removal, shrunk};
 
 /// A record of a job whose guards decide where its result goes.
 pub trait Guarded {
     /// The guards that fired.
     fn guards(&self) -> &[GuardReport];
+
+    /// The inputs besides the corpus whose rows were read.
+    fn other_inputs(&self) -> &[OtherInputReport];
+
+    /// Whether rows or files of an input besides the corpus could not be read.
+    fn lost_of_others(&self) -> bool {
+        self.other_inputs().iter().any(OtherInputReport::is_lossy)
+    }
 
     /// Whether a guard fired that holds results back where they would replace another one.
     fn would_hold(&self) -> bool {
@@ -36,6 +45,10 @@ impl Guarded for RunReport {
     fn guards(&self) -> &[GuardReport] {
         &self.guards
     }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
 }
 
 /// Where the result of a job with that `--out` stands: there, or beside it if it is held back.
@@ -47,11 +60,11 @@ pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
 pub(crate) fn of_run(
     reader: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     report: &RunReport,
 ) -> Result<Vec<GuardReport>> {
     let documents = &report.documents;
-    let mut fired = over_reading(reader, bad, documents.used, &documents.rejections);
+    let mut fired = over_reading(reader, losses, documents.used, &documents.rejections);
     let (share, least) = (reader.options.max_removed_share, reader.options.guard_rows);
     // A night of a daily crawl repeats most of the one before: what was seen says nothing of a source that went wrong.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
@@ -109,28 +122,18 @@ fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -
 pub(crate) fn of_reading(
     reader: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     used: u64,
     rejections: &RejectionsReport,
 ) -> Result<Vec<GuardReport>> {
-    decided(reader, stage, over_reading(reader, bad, used, rejections))
+    decided(reader, stage, over_reading(reader, losses, used, rejections))
 }
 
-fn over_reading(reader: &Reader<'_>, bad: &[BadInput], used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
-    let (files, bad_bytes) = (&reader.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
-    // The bytes of a file that takes part hold those that were lost of it.
-    let gone = bad.iter().filter(|file| !file.takes_part);
-    let read = ReadCounts {
-        rows: reader.rows(),
-        used,
-        broken: rejections.broken,
-        bad_files: bad.len() as u64,
-        bad_bytes,
-        bytes: files.iter().map(|file| file.bytes).chain(gone.clone().map(|file| file.bytes)).sum(),
-        unknown_files: bad.iter().filter(|file| file.bytes == 0).count() as u64,
-        files: files.len() as u64 + gone.count() as u64,
-    };
-    reading(&read, reader.options.max_rejected_share)
+fn over_reading(reader: &Reader<'_>, losses: &Losses<'_>, used: u64, rejections: &RejectionsReport) -> Vec<Fired> {
+    let read = read_counts(reader, losses.bad, used, rejections.broken);
+    let mut fired = reading(&read, reader.options.max_rejected_share);
+    fired.extend(losses.fired());
+    fired
 }
 
 /// Guards over what is known later than the tables.

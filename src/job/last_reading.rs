@@ -12,6 +12,7 @@ use crate::io::{RowFilter, Want};
 use crate::reading::document::View;
 use crate::reading::ids::{Ids, TakingIds};
 use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejected;
 use crate::shuffle::AtomicBits;
 
 /// Reads the ids of the documents in `shown`, and the texts where `contents` are taken.
@@ -67,4 +68,19 @@ pub fn read<'s>(
 /// Reads the ids of the documents in `shown` alone.
 pub fn ids<'s>(engine: &Engine<'s>, reader: &Reader<'s>, seen: &IdsSeen, shown: &Arc<AtomicBits>) -> Result<Ids<'s>> {
     read(engine, reader, &View::first(engine, reader), seen, shown, None).map(|(ids, _)| ids)
+}
+
+/// Reads the ids of the rejected rows alone.
+pub fn ids_of_rejected<'s>(
+    engine: &Engine<'s>,
+    reader: &Reader<'s>,
+    seen: &IdsSeen,
+    rejected: &Rejected,
+) -> Result<Ids<'s>> {
+    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
+    rejected.each(engine, |doc, _, _| {
+        shown.set(doc as usize);
+        Ok(())
+    })?;
+    ids(engine, reader, seen, &shown)
 }

@@ -21,9 +21,10 @@ use crate::algorithm::Stats;
 use crate::corpus::CorpusStats;
 use crate::engine::threads::Engine;
 use crate::error::Result;
-use crate::io::{BadInput, Stage};
+use crate::io::Stage;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
+use crate::reading::losses::Losses;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
 
@@ -42,8 +43,8 @@ pub struct Corpus<'c> {
     pub tables: Option<Stats>,
     /// By algorithm: what it has learnt, or nothing.
     pub models: &'c [Vec<u64>],
-    /// Files that could not be used.
-    pub bad: &'c [BadInput],
+    /// What could not be read.
+    pub losses: &'c Losses<'c>,
 }
 
 /// Decides what is removed, writes all tables, and makes the record. `contents` is what is known already of what documents say.
@@ -56,7 +57,7 @@ pub fn write(
     contents: Contents,
     corpus: Corpus<'_>,
 ) -> Result<(RunReport, Option<Decided>)> {
-    let Corpus { taken, copies, view, stats, tables, models, bad } = corpus;
+    let Corpus { taken, copies, view, stats, tables, models, losses } = corpus;
     let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
     let alike = Alike::new(engine, reader, copies)?;
     let mut members = each(members, |bound, relation, report| {
@@ -86,7 +87,7 @@ pub fn write(
         decided: decided.as_ref(),
         compared: compared.as_ref(),
         rejected: &taken.rejected,
-        bad,
+        losses,
         ids: &ids,
         stats,
         needs: tables.unwrap_or_default(),
@@ -99,12 +100,13 @@ pub fn write(
     let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
-    let mut report = describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, bad);
+    let mut report =
+        describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, losses);
     let inputs = report.inputs.iter_mut().zip(&rejected[reader.guest_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
     report.sources = removals::by_source(engine, reader, taken.sources.as_ref(), decided.as_ref(), copies)?;
-    report.guards = guards::of_run(reader, stage, bad, &report)?;
+    report.guards = guards::of_run(reader, stage, losses, &report)?;
     Ok((report, decided))
 }
 

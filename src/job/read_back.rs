@@ -14,7 +14,7 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::hash::hash64;
-use crate::index::statistics_in;
+use crate::index::{Index, State, statistics_in};
 use crate::io::{SUCCESS, TableReader};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
@@ -167,8 +167,11 @@ impl Frozen {
     /// # Errors
     /// [`Error::Usage`] where it is no output of a run, or lacks what the algorithms of this run need.
     pub fn read(engine: &Engine<'_>, reader: &Reader<'_>, dir: &Path) -> Result<Frozen> {
-        // An index keeps the output that made it.
+        // An index keeps the output that made it, with a checksum of each file. All its generations have the same statistics.
         let in_index = statistics_in(dir)?;
+        if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
+            index.check_statistics()?;
+        }
         let dir = in_index.as_deref().unwrap_or(dir);
         let report = record(dir)?;
         let (run, recipe) = (Of { dir, report: &report }, &reader.options.recipe);

@@ -22,6 +22,7 @@ use crate::number::thousands;
 use crate::options::RunOptions;
 use crate::reading::document::View;
 use crate::reading::inputs::Inputs;
+use crate::reading::losses::Losses;
 use crate::reading::reader::Reader;
 use serde::Serialize;
 
@@ -51,9 +52,9 @@ pub fn run(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     let attempt =
-        |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
+        |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
             corpus_files::check(engine, reader)?;
-            let report = attempt(engine, reader, stage, bad, products, |_| Ok(()))?;
+            let report = attempt(engine, reader, stage, losses, products, |_| Ok(()))?;
             finish(engine, reader, stage, report)
         };
     carry_out(options, inputs, progress, cancel, attempt)
@@ -68,7 +69,7 @@ pub(crate) fn carry_out<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
 ) -> Result<R> {
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
@@ -82,12 +83,12 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
-    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &[BadInput], &Products<'_>) -> Result<R>,
+    attempt: impl Fn(&Engine<'_>, &Reader<'_>, &Stage, &Losses<'_>, &Products<'_>) -> Result<R>,
     before: &dyn Fn(&Stage) -> Result<()>,
 ) -> Result<R> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let Inputs { mut source, mut bad, work } = inputs;
+    let Inputs { mut source, mut bad, work, others } = inputs;
     // What came by standard input comes once, so no run can go on from what this one would put down.
     let goes_on = work.is_none();
     let stage = begin(options, work)?;
@@ -110,7 +111,8 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
         products.begin()?;
         let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
         let reader = Reader::new(options, &source, &pipeline);
-        match reader.check_pages(&engine).and_then(|()| attempt(&engine, &reader, &stage, &bad, &products)) {
+        let losses = Losses::new(&bad, &others);
+        match reader.check_pages(&engine).and_then(|()| attempt(&engine, &reader, &stage, &losses, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -183,7 +185,7 @@ pub(crate) fn attempt(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     products: &Products<'_>,
     look: impl FnOnce(&[Member<'_, Relation>]) -> Result<()>,
 ) -> Result<RunReport> {
@@ -221,7 +223,7 @@ pub(crate) fn attempt(
     look(&members)?;
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map_or_else(|| plan.counts.map(|counts| counts.needs), |frozen| Some(frozen.tables));
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, bad };
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
     let (mut report, _) = output::write(engine, reader, stage, &stock, members, contents, known)?;
     report.taken_up = products.taken_up();
     report.frozen = frozen.map(|frozen| frozen.report);

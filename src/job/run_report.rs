@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::StageReport;
 pub use crate::index::IndexReport;
+pub use crate::reading::{BadInputReport, OtherInputReport};
 use crate::reading::{PurifyReport, RejectionsReport, SourceReport};
+use crate::stage::guard::{Fired, OVER_READING};
 use crate::stage::parts::PartsReport;
 
 /// Version of the records run.json.
@@ -48,6 +50,9 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read, such as those of `--reference`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
@@ -115,6 +120,14 @@ pub struct GuardReport {
     pub sentence: String,
     /// Whether the result was held back for it.
     pub held: bool,
+}
+
+impl GuardReport {
+    /// Returns the guard as it fired, if it is one over what was read.
+    pub fn over_reading(&self) -> Option<Fired> {
+        let name = OVER_READING.into_iter().find(|name| *name == self.name)?;
+        Some(Fired { name, measured: self.measured, limit: self.limit, sentence: self.sentence.clone() })
+    }
 }
 
 /// The acceptance of a result that was held back.
@@ -194,15 +207,6 @@ pub struct FolderReport {
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-}
-
-/// An input file that was set aside as a whole.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct BadInputReport {
-    /// The file as ids name it.
-    pub file: String,
-    /// What was expected and what came.
-    pub why: String,
 }
 
 /// Documents by fate. `rows = used + rejected`.

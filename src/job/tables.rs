@@ -1,5 +1,6 @@
 //! All tables of the output, each written by one thread, several at a time; `rejected/` and `stats/` are made here.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{self, ClusterCounts};
@@ -11,14 +12,15 @@ use super::pairs::{self, DocumentPairs, Shown};
 use super::removals::{self, Decided, Removals};
 use crate::algorithm::Stats;
 use crate::batch::{
-    RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_schema, term_schema,
+    RejectReason, RejectedBuilder, TermBuilder, model_batch, model_schema, rejected_of, rejected_schema, term_schema,
 };
 use crate::corpus::{CorpusStats, TermTable};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Stage, TableWriter};
+use crate::io::{BadInput, Stage, TableReader, TableWriter};
 use crate::reading::classes::Classes;
 use crate::reading::ids::Ids;
+use crate::reading::losses::{CORPUS, Losses};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejected;
 use crate::shuffle::AtomicCells;
@@ -47,8 +49,8 @@ pub struct Tables<'t> {
     pub compared: Option<&'t Compared>,
     /// Rows that could not be used.
     pub rejected: &'t Rejected,
-    /// Files that could not be used.
-    pub bad: &'t [BadInput],
+    /// What could not be read.
+    pub losses: &'t Losses<'t>,
     /// The ids of all documents that stand in a table.
     pub ids: &'t Ids<'t>,
     /// The counts of the first pass.
@@ -118,7 +120,7 @@ impl Tables<'_> {
                         note(removals.removed, bytes, &|written| written.removals = removals.clone());
                     }
                 } else if table == 2 * count + 1 {
-                    let (rows, bytes) = write_rejected(engine, reader, stage, self.rejected, self.bad, self.ids)?;
+                    let (rows, bytes) = write_rejected(engine, reader, stage, self.rejected, self.losses, self.ids)?;
                     note(rows, bytes, &|_| ());
                 } else {
                     write_stats(stage, self.stats, self.needs)?;
@@ -134,17 +136,43 @@ impl Tables<'_> {
     }
 }
 
-/// Files and rows that could not be used.
+/// Returns the path of the table `rejected/` in an output folder.
+pub fn rejected_table(out: &Path) -> PathBuf {
+    out.join("rejected/part-00000.parquet")
+}
+
+/// Writes the table `rejected/` of a job: the files and rows of the corpus that could not be used, then those of every other input.
 pub fn write_rejected(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     stage: &Stage,
     rejected: &Rejected,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     ids: &Ids<'_>,
 ) -> Result<(u64, u64)> {
-    let mut writer = TableWriter::create(&stage.path().join("rejected/part-00000.parquet"), rejected_schema())?;
-    let mut builder = RejectedBuilder::new();
+    let path = rejected_table(stage.path());
+    let mut writer = list_rejected(engine, reader, &path, losses.bad, rejected, ids)?;
+    let schema = rejected_schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    for other in &losses.others {
+        for batch in TableReader::open(&other.rejected, &columns)? {
+            writer.write(&rejected_of(&batch?, &other.report.input)?)?;
+        }
+    }
+    writer.close()
+}
+
+/// Begins a table like `rejected/` with the files and rows of what a reader has read.
+pub fn list_rejected(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    path: &Path,
+    bad: &[BadInput],
+    rejected: &Rejected,
+    ids: &Ids<'_>,
+) -> Result<TableWriter> {
+    let mut writer = TableWriter::create(path, rejected_schema())?;
+    let mut builder = RejectedBuilder::new(CORPUS);
     for file in bad {
         builder.push(&file.label, None, None, RejectReason::UnusableFile, &file.why);
     }
@@ -159,7 +187,7 @@ pub fn write_rejected(
     if !builder.is_empty() {
         writer.write(&builder.finish()?)?;
     }
-    writer.close()
+    Ok(writer)
 }
 
 /// The counts of the first pass: words and features by hash, and what they sum up to.

@@ -1,6 +1,7 @@
 //! What a night adds to the index: its new texts with ids and fates, and the keys that later nights meet them by.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::builder::{FixedSizeBinaryBuilder, Int64Builder, StringBuilder};
@@ -16,8 +17,8 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::hash::hash128;
 use crate::index::{
-    BATCHES, Batch, FORMAT, Generations, Index, Manifest, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema, seal,
-    seal_below, stop_at,
+    BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
+    seal, seal_below, stop_at, sums_of,
 };
 use crate::io::{RowFilter, SUCCESS, Split, Stage, Want};
 use crate::job::removals::{self, Decided};
@@ -255,8 +256,16 @@ fn write_parts(
     engine.none_bad()?;
     let mut written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
     written.sort_unstable();
-    let files = seal(dir)?;
-    Ok(written.into_iter().zip(files).map(|((_, first_doc, rows), file)| Part { file, first_doc, rows }).collect())
+    let mut files: BTreeMap<String, Named> = seal(dir)?.into_iter().map(|file| (file.name.clone(), file)).collect();
+    let mut take = |path: PathBuf| {
+        let name = path.to_string_lossy();
+        files.remove(&*name).ok_or_else(|| Error::Internal(format!("{name} of the index was not written")))
+    };
+    let part = |(name, first_doc, rows): (String, u64, u64)| {
+        let (file, sums) = (take(PathBuf::from(&name))?, take(sums_of(Path::new(&name)))?);
+        Ok(Part { file, sums, first_doc, rows })
+    };
+    written.into_iter().map(part).collect()
 }
 
 /// By document of the corpus: the number in the index of the one that it goes for, plus one; 0 where its text stays. A text is known by

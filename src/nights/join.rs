@@ -108,7 +108,7 @@ impl<'i> Joining<'i> {
             || Ok(()),
             |(), at| {
                 let rows = wanted[at].rows(&numbers);
-                let bytes = read_rows(&wanted[at].path, &rows, Some(&[KEPT_DOC]), &mut |batch| {
+                let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
                     kept_docs(&batch).for_each(|kept| {
                         _ = kept.filter(|&kept| !manifest.is_forgotten(kept as u64)).map(|kept| met.set(kept as usize))
                     });
@@ -162,7 +162,7 @@ impl<'i> Joining<'i> {
                     }
                     _ => {}
                 }
-                let bytes = read_rows(&one.path, &one.rows(&numbers), None, &mut |batch| {
+                let bytes = read_rows(&one.path, Some(&one.rows(&numbers)), None, &mut |batch| {
                     note(&batch, guest, &fates, &hashes);
                     guest += batch.num_rows();
                     let batch = self.as_input(&batch)?;

@@ -61,6 +61,7 @@ pub fn run(
         (None, Some(reference)) => {
             recipe::check(options, &inputs)?;
             let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
+            let inputs = inputs.beside(reference.read());
             // What the reference was made with goes for the corpus too.
             let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
             matched(&options, inputs, progress, cancel, finish, (reference.dir(), false))

@@ -19,7 +19,7 @@ use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::{Index, Manifest, NightMet, STATISTICS, stop_at};
-use crate::io::{BadInput, Stage};
+use crate::io::Stage;
 use crate::job::intake::Taken;
 use crate::job::member::{Member, Step};
 use crate::job::passes::{self, Before, First, Waiting};
@@ -35,6 +35,7 @@ use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::guests::Guests;
 use crate::reading::inputs::Inputs;
+use crate::reading::losses::Losses;
 use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
@@ -85,9 +86,9 @@ pub fn matched(
     let report = {
         let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
         let attempt =
-            |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, bad: &[BadInput], products: &Products<'_>| {
+            |engine: &Engine<'_>, reader: &Reader<'_>, stage: &Stage, losses: &Losses<'_>, products: &Products<'_>| {
                 corpus_files::check(engine, reader)?;
-                let (report, manifest) = attempt(engine, reader, stage, bad, products, &job)?;
+                let (report, manifest) = attempt(engine, reader, stage, losses, products, &job)?;
                 next.replace(Some(manifest).filter(|_| appends));
                 Ok(report)
             };
@@ -111,7 +112,7 @@ fn attempt(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     products: &Products<'_>,
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
@@ -133,7 +134,7 @@ fn attempt(
         let source = reader.source.shifted(base);
         let night = reader.shifted(&source, base);
         let mut joining = Joining::new(job.index, job.options, numbered);
-        match once(engine, &night, stage, bad, products, job, &mut joining) {
+        match once(engine, &night, stage, losses, products, job, &mut joining) {
             Err(_) if joining.beyond.load(Relaxed) > 0 => base = joining.beyond.load(Relaxed),
             other => return other,
         }
@@ -144,7 +145,7 @@ fn once(
     engine: &Engine<'_>,
     night: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     products: &Products<'_>,
     job: &Job<'_>,
     joining: &mut Joining<'_>,
@@ -191,7 +192,7 @@ fn once(
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| job.index.manifest.is_none());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
-    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, bad };
+    let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
     let (mut report, decided) = output::write(engine, &reader, stage, &stock, members, contents, known)?;
     joining.scanned.fetch_add(earlier.scanned.load(Relaxed), Relaxed);
     let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);

@@ -1,6 +1,7 @@
 //! `--reference`: documents that a corpus is matched against, and that never go: an index, an earlier output, or plain files, such as
 //! those of a benchmark. Of what is no index one is made for the time of the run.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -8,20 +9,27 @@ use super::night::matched;
 use super::published::state;
 use super::recipe::PLANNED;
 use crate::engine::progress::Progress;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::index::Index;
-use crate::io::{MadeFolders, Unfinished, WORK};
-use crate::job::run_report::RunReport;
+use crate::io::{MadeFolders, Stage, Unfinished, WORK};
+use crate::job::run_report::{GuardReport, OtherInputReport, RunReport};
+use crate::job::tables::rejected_table;
 use crate::options::{CorpusFiles, RunOptions};
+use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, look};
+use crate::reading::losses::OtherInput;
+use crate::reading::reader::Reader;
 use crate::spelling::opt;
 
 /// A reference as an index.
 pub struct Reference {
     dir: PathBuf,
-    /// What is removed after the run.
+    /// The index that was made for the run, which is removed with it.
     made: Option<Unfinished>,
+    /// What was read to make it. A reference that is an index was read when it was made.
+    read: Option<OtherInput>,
     /// The folders above it that were not there. Dropped last: they are removed if nothing stands in them.
     _above: Option<MadeFolders>,
 }
@@ -39,7 +47,7 @@ impl Reference {
         cancel: &AtomicBool,
     ) -> Result<Reference> {
         if Index::look(reference, state)?.is_some() {
-            return Ok(Reference { dir: reference.to_path_buf(), made: None, _above: None });
+            return Ok(Reference { dir: reference.to_path_buf(), made: None, read: None, _above: None });
         }
         let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = options.work.as_deref().unwrap_or(beside);
@@ -61,8 +69,29 @@ impl Reference {
             ..options.clone()
         };
         let inputs = look(&of_files, cancel)?;
-        matched(&of_files, inputs, progress, cancel, &|_, _, _, report| Ok(report), (&dir, true))?;
-        Ok(Reference { dir, made: Some(made), _above: Some(above) })
+        let warnings = RefCell::new(Vec::new());
+        let finish = |_: &Engine<'_>, reader: &Reader<'_>, _: &Stage, report: RunReport| {
+            warnings.replace(input_notes::of_reading(reader, &report.documents.rejections));
+            Ok(report)
+        };
+        let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, true))?;
+        let fired = report.guards.iter().filter_map(GuardReport::over_reading).collect();
+        let documents = report.documents;
+        let read = OtherInputReport {
+            input: "reference".to_owned(),
+            bad_inputs: report.bad_inputs,
+            rows: documents.rows,
+            used: documents.used,
+            rejections: documents.rejections,
+            warnings: warnings.into_inner(),
+        };
+        let read = OtherInput::new(read, fired, rejected_table(&of_files.out));
+        Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
+    }
+
+    /// Returns what was read of the reference, with what could not be read. `None` if it is an index, which was read when it was made.
+    pub fn read(&self) -> Option<OtherInput> {
+        self.read.clone()
     }
 
     /// The statistics that are asked for, where those of the reference are not these already.

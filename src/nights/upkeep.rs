@@ -16,8 +16,8 @@ use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 pub use crate::index::Restored;
-use crate::index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, seal};
-use crate::io::{TableReader, Unfinished, WORK};
+use crate::index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
+use crate::io::{Unfinished, WORK};
 use crate::shuffle::run::Run;
 use crate::spelling::opt;
 
@@ -213,10 +213,9 @@ pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u
         for part in &night.parts {
             let path = index.folder(BATCHES, &night.folder).join(&part.file.name);
             let mut doc = part.first_doc;
-            for batch in TableReader::open(&path, &["id", COPY_HASH])? {
-                let batch = batch?;
+            read_rows(&path, None, Some(&["id", COPY_HASH]), &mut |batch| {
                 let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
-                let Some(column) = batch.column_by_name("id") else { continue };
+                let Some(column) = batch.column_by_name("id") else { return Ok(()) };
                 let spelled = read_as::spelled(column).map_err(Error::columns("read the ids of an index"))?;
                 for row in 0..batch.num_rows() {
                     let is_there = hashes.is_some_and(|hashes| hashes.is_valid(row));
@@ -225,7 +224,8 @@ pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u
                     }
                     doc += 1;
                 }
-            }
+                Ok(())
+            })?;
         }
     }
     Ok(())

@@ -9,7 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{
-    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, RejectReason, categories_found, category_schema,
+    CATEGORY_COLUMNS, CategoryBuilder, CategoryRow, Cell, Documents, IdsSeen, RejectReason, categories_found,
+    category_schema,
 };
 use crate::engine::StageReport;
 use crate::engine::heard::heard;
@@ -18,18 +19,22 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::hash::{combine, hash64};
-use crate::io::{Asked, BadInput, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
+use crate::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
 use crate::job::check::check;
 use crate::job::guards;
+use crate::job::last_reading;
 use crate::job::run::carry_out;
-use crate::job::run_report::{BadInputReport, GuardReport, SCHEMA_VERSION};
+use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
+use crate::job::tables::write_rejected;
 use crate::options::RunOptions;
 use crate::purify::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 use crate::reading::RejectionsReport;
 use crate::reading::inputs::{look_into, notes};
+use crate::reading::losses::Losses;
 use crate::reading::purified::{Seen, each_page};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::reader::Reader;
+use crate::reading::rejected::Rejecter;
 use crate::spelling::opt;
 
 /// Where the table stands in the output.
@@ -54,6 +59,9 @@ pub struct TrainingReport {
     pub purified: PurifyReport,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
@@ -99,6 +107,10 @@ impl Guarded for TrainingReport {
     fn guards(&self) -> &[GuardReport] {
         &self.guards
     }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
 }
 
 /// Learns the categories of the pages from the column of labels.
@@ -117,8 +129,8 @@ pub fn train(
     let labels = Asked { option: opt("train"), column: label_column.to_owned(), plain: false };
     let run = options.clone();
     let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
-    carry_out(&options, inputs, progress, cancel, |engine, reader, stage, bad, _| {
-        attempt(engine, reader, label_column, stage, bad)
+    carry_out(&options, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(engine, reader, label_column, stage, losses)
     })
 }
 
@@ -127,17 +139,22 @@ fn attempt(
     reader: &Reader<'_>,
     label_column: &str,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
 ) -> Result<TrainingReport> {
     let running = engine.clock.stage("train");
-    let (trainer, counts) = read_pages(engine, reader, label_column)?;
+    let rejecter = Rejecter::new(engine, reader)?;
+    let (trainer, counts) = read_pages(engine, reader, label_column, &rejecter)?;
     let pages = trainer.documents();
     let (model, left_out) = trainer.finish()?;
     let (rows, bytes) = write(stage, &model)?;
     running.end(reader.documents(), rows, bytes);
-    let Counts { purified, unlabelled, rejections } = counts;
+    let Counts { purified, unlabelled, ids_seen } = counts;
+    let rejected = rejecter.finish()?;
+    let ids = last_reading::ids_of_rejected(engine, reader, &ids_seen, &rejected)?;
+    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
+    let rejections = rejected.report();
     let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
-    let guards = guards::of_reading(reader, stage, bad, reader.documents() - rejections.rows, &rejections)?;
+    let guards = guards::of_reading(reader, stage, losses, reader.documents() - rejections.rows, &rejections)?;
     let LeftOut { rare, beyond, halvings, occurrences, kept } = left_out;
     let documents = model.rows().take_while(|row| row.word.is_none());
     Ok(TrainingReport {
@@ -146,7 +163,8 @@ fn attempt(
         label_column: label_column.to_owned(),
         text: reader.pipeline.identity(),
         purified,
-        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
         rows: reader.documents(),
         pages,
@@ -161,7 +179,7 @@ fn attempt(
         model: digest(&model),
         guards,
         stages: engine.clock.stages(),
-        warnings: notes(reader, bad),
+        warnings: notes(reader, losses.bad),
         seconds,
         cpu_seconds,
         peak_memory_bytes,
@@ -172,17 +190,23 @@ fn attempt(
 struct Counts {
     purified: PurifyReport,
     unlabelled: u64,
-    rejections: RejectionsReport,
+    ids_seen: IdsSeen,
 }
 
 /// Reads the pages, and hands those with a label to a trainer.
-fn read_pages(engine: &Engine<'_>, reader: &Reader<'_>, label_column: &str) -> Result<(Trainer, Counts)> {
+fn read_pages(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    label_column: &str,
+    rejecter: &Rejecter,
+) -> Result<(Trainer, Counts)> {
     // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
     let max_held = (engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
         others: vec![label_column.to_owned()],
         spelled: true,
+        id: true,
         batch_bytes: engine.budget.batch,
         ..Want::default()
     };
@@ -193,18 +217,22 @@ fn read_pages(engine: &Engine<'_>, reader: &Reader<'_>, label_column: &str) -> R
     let room = engine.room();
     let counts = engine.work(
         splits.len(),
-        || Ok((PurifyReport::default(), 0u64, RejectionsReport::default())),
-        |(purified, unlabelled, rejections), piece| {
+        || Ok((PurifyReport::default(), 0u64, IdsSeen::default(), rejecter.writer())),
+        |(purified, unlabelled, ids_seen, rejected), piece| {
             let mut each = |batch: &Documents| {
                 let labels = batch.spelled_column(label_column)?;
                 each_page(engine, reader, &purifier, batch, purified, |row, seen| {
                     let page = match seen {
                         Seen::Page(page) => page,
-                        Seen::Null => return Ok(rejections.add(RejectReason::NullText, 1)),
-                        Seen::Bad(why) => return Ok(rejections.add(why.reason, 1)),
+                        Seen::Null => {
+                            return rejecter.push(reader, rejected, batch, row, &RejectReason::NullText.into());
+                        }
+                        Seen::Bad(why) => return rejecter.push(reader, rejected, batch, row, why),
                     };
-                    let Some(Cell::Text(label)) = labels.as_ref().map(|labels| labels.get(row)) else {
-                        return Ok(*unlabelled += 1);
+                    let label = match labels.as_ref().map_or(Cell::Null, |labels| labels.get(row)) {
+                        Cell::Text(label) => label,
+                        Cell::Null => return Ok(*unlabelled += 1),
+                        Cell::Bad(why) => return rejecter.push(reader, rejected, batch, row, &why),
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
                     let document = reader.pipeline.analyse(&text);
@@ -212,23 +240,24 @@ fn read_pages(engine: &Engine<'_>, reader: &Reader<'_>, label_column: &str) -> R
                     document.counted();
                     trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
                 })?;
+                ids_seen.merge(batch.ids_seen());
                 bar.add(batch.len() as u64);
                 Ok(())
             };
             reader.read_piece(engine, &room, &splits[piece], &want, &mut each)
         },
-        Ok,
+        |(purified, unlabelled, ids_seen, mut rejected)| rejected.flush().map(|()| (purified, unlabelled, ids_seen)),
     )?;
     engine.none_bad()?;
     let trainer = trainer.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut purified = of_corpus(PurifyReport::default(), reader);
-    let (mut unlabelled, mut rejections) = (0, RejectionsReport::default());
-    for (thread, without, rejected) in counts {
+    let (mut unlabelled, mut ids_seen) = (0, IdsSeen::default());
+    for (thread, without, ids) in counts {
         purified.merge(&thread);
         unlabelled += without;
-        rejections.merge(&rejected);
+        ids_seen.merge(&ids);
     }
-    Ok((trainer, Counts { purified, unlabelled, rejections }))
+    Ok((trainer, Counts { purified, unlabelled, ids_seen }))
 }
 
 fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {

@@ -8,10 +8,11 @@ use serde::Serialize;
 use super::elements::Elements;
 use crate::engine::StageReport;
 use crate::engine::threads::Engine;
-use crate::io::{BadInput, OwnColumns};
-use crate::job::run_report::{BadInputReport, GuardReport, SCHEMA_VERSION};
+use crate::io::OwnColumns;
+use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
 use crate::reading::RejectionsReport;
 use crate::reading::inputs::notes;
+use crate::reading::losses::Losses;
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::reader::Reader;
 
@@ -34,6 +35,9 @@ pub struct PagesReport {
     pub inputs: Vec<String>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     pub unread: BTreeMap<String, u64>,
     /// Rows of all usable files, or those within `--limit`.
@@ -65,6 +69,10 @@ impl Guarded for PagesReport {
     fn guards(&self) -> &[GuardReport] {
         &self.guards
     }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
 }
 
 pub(super) fn report(
@@ -73,7 +81,7 @@ pub(super) fn report(
     prefix: &str,
     own: &OwnColumns,
     elements: &Elements,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     purified: PurifyReport,
     elements_seconds: f64,
     written: u64,
@@ -89,7 +97,7 @@ pub(super) fn report(
     if !own.nested.is_empty() {
         warnings.push(format!("nested columns are left out: {}", own.nested.join(", ")));
     }
-    warnings.extend(notes(reader, bad));
+    warnings.extend(notes(reader, losses.bad));
     PagesReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
@@ -98,7 +106,8 @@ pub(super) fn report(
         statistics: elements.snapshot().map(|snapshot| format!("{snapshot:016x}")),
         model: elements.model().map(str::to_owned),
         inputs: reader.source.files.iter().map(|file| file.label.clone()).collect(),
-        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        bad_inputs: losses.bad_inputs(),
+        other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
         rows: reader.documents(),
         written,

@@ -22,9 +22,7 @@ use crate::engine::heard::heard;
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{
-    Asked, BadInput, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns,
-};
+use crate::io::{Asked, FoundFile, OwnColumn, OwnColumns, Split, Stage, TableWriter, Want, find_all, own_columns};
 use crate::job::check::check;
 use crate::job::guards;
 use crate::job::last_reading;
@@ -32,11 +30,12 @@ use crate::job::run::carry_out;
 use crate::job::tables::write_rejected;
 use crate::purify::Purifier;
 use crate::reading::inputs::{check_named, look_into};
+use crate::reading::losses::Losses;
 use crate::reading::purified::{Seen, each_page};
 use crate::reading::purify_report::PurifyReport;
 use crate::reading::reader::Reader;
 use crate::reading::rejected::Rejecter;
-use crate::shuffle::{AtomicBits, Writer};
+use crate::shuffle::Writer;
 use crate::spelling::opt;
 
 /// Bytes of pages in one table, about.
@@ -67,8 +66,8 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let run = options.run.clone();
     let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, bad, _| {
-        attempt(engine, reader, &options, &own, stage, bad)
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(engine, reader, &options, &own, stage, losses)
     })
 }
 
@@ -174,7 +173,7 @@ fn attempt(
     options: &PagesOptions,
     own: &OwnColumns,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
 ) -> Result<PagesReport> {
     // An earlier attempt, before a file turned out to be damaged, may have left its tables.
     let pages = stage.path().join("pages");
@@ -189,26 +188,21 @@ fn attempt(
         write_tables(engine, reader, (options, own, &elements), stage, &long_rows, &rejecter)?;
     running.end(reader.documents(), rows, bytes);
     let rejected = rejecter.finish()?;
-    let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
-    rejected.each(engine, |doc, _, _| {
-        shown.set(doc as usize);
-        Ok(())
-    })?;
-    let ids = last_reading::ids(engine, reader, &seen, &shown)?;
-    write_rejected(engine, reader, stage, &rejected, bad, &ids)?;
+    let ids = last_reading::ids_of_rejected(engine, reader, &seen, &rejected)?;
+    write_rejected(engine, reader, stage, &rejected, losses, &ids)?;
     let mut report = report(
         engine,
         reader,
         &options.prefix,
         own,
         &elements,
-        bad,
+        losses,
         of_corpus(purified, reader),
         elements_seconds,
         rows,
         rejected.report(),
     );
-    report.guards = guards::of_reading(reader, stage, bad, rows, &report.rejections)?;
+    report.guards = guards::of_reading(reader, stage, losses, rows, &report.rejections)?;
     Ok(report)
 }
 

@@ -28,6 +28,11 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     notes
 }
 
+/// Returns what a reader should know of an input whose rows were read.
+pub(crate) fn of_reading(reader: &Reader<'_>, rejections: &RejectionsReport) -> Vec<String> {
+    notes(reader.source).into_iter().chain(other_encoding(reader, rejections)).collect()
+}
+
 /// The option that helps where rows of lines and of text files are not UTF-8.
 pub(crate) fn other_encoding(reader: &Reader<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;

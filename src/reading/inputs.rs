@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 use bytesize::ByteSize;
 
 use super::input_notes;
+use super::losses::OtherInput;
 use super::reader::Reader;
 use crate::engine::heard::heard;
 use crate::error::{Error, Result};
@@ -29,6 +30,16 @@ pub struct Inputs {
     pub(crate) bad: Vec<BadInput>,
     /// The work folder of the output, where standard input was written down in it.
     pub(crate) work: Option<WorkFolder>,
+    /// Inputs besides these that were read before, such as a reference.
+    pub(crate) others: Vec<OtherInput>,
+}
+
+impl Inputs {
+    /// Returns the same inputs beside a further one that was read, whose losses become those of the job.
+    pub fn beside(mut self, other: Option<OtherInput>) -> Inputs {
+        self.others.extend(other);
+        self
+    }
 }
 
 /// Finds and opens the input files; reads no documents.
@@ -123,7 +134,7 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
         bad.iter().for_each(|file| tracing::warn!("{}: {}{}", file.path.display(), file.why, aside(file)));
     }
     input_notes::notes(&source).iter().for_each(|note| tracing::warn!("{note}"));
-    Ok(Inputs { source, bad, work: None })
+    Ok(Inputs { source, bad, work: None, others: Vec::new() })
 }
 
 /// Checks that each column that the options name is in some file, by the first lines of files that have to be read for it; and

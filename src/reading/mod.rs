@@ -14,6 +14,7 @@ pub(crate) mod input_notes;
 pub(crate) mod inputs;
 pub(crate) mod keep_column;
 pub(crate) mod kept_texts;
+pub(crate) mod losses;
 pub(crate) mod meeting;
 pub(crate) mod parts;
 pub(crate) mod purified;
@@ -26,6 +27,7 @@ pub(crate) mod scopes;
 pub(crate) mod source_values;
 
 pub use inputs::{Inputs, Writes, input_endings, look, look_and_write, take_in};
+pub use losses::{BadInputReport, OtherInput, OtherInputReport};
 pub use purify_report::PurifyReport;
 pub use reader::Reader;
 pub use rejected::RejectionsReport;

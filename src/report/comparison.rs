@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::losses::{guard, held};
 use super::summary::left_out;
-use super::{counted, rejections, table_of_numbers, thousands};
+use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
 use crate::job::{RunReport, stands_in};
 use crate::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
@@ -234,6 +234,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     if run.documents.rejections.rows > 0 {
         notes.push(rejections(&run.documents.rejections));
     }
+    notes.extend(other_inputs(run));
     notes.extend(run.guards.iter().map(guard));
     notes
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use crate::study::{EvaluatedReport, EvaluationReport, TruthReport};
 
@@ -56,11 +57,12 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
             named.join(", ")
         ));
     }
-    for (count, what) in [
-        (truth.null_rows, "with a null left out"),
-        (truth.self_pairs, "of a document with itself left out"),
-        (truth.repeated_rows, "that repeat another one"),
-    ] {
+    if truth.rejections.rows > 0 {
+        remarks.push(format!("truth: {}; see evaluation/rejected.parquet", rejected(&truth.rejections)));
+    }
+    for (count, what) in
+        [(truth.self_pairs, "of a document with itself left out"), (truth.repeated_rows, "that repeat another one")]
+    {
         if count > 0 {
             remarks.push(format!("truth: {} {what}", counted(count, "row")));
         }

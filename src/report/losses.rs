@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{counted, thousands};
 use crate::job::{GuardReport, Guarded, stands_in};
-use crate::reading::RejectionsReport;
+use crate::reading::{OtherInputReport, RejectionsReport};
 
 /// A guard that fired, as a remark.
 pub(super) fn guard(guard: &GuardReport) -> String {
@@ -43,6 +43,31 @@ pub fn rejections(report: &RejectionsReport) -> String {
         told if report.rows == 0 => told,
         told => told + "; see rejected/",
     }
+}
+
+/// Returns what could not be used of the rows of a job's corpus, as [`rejections`] does. If no row of the corpus was rejected but
+/// rows of another input were, the text names the corpus.
+pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
+    if report.rows == 0 && job.lost_of_others() {
+        "no rows of the corpus rejected".to_owned()
+    } else {
+        rejections(report)
+    }
+}
+
+/// Returns what could not be used of the inputs besides the corpus, and what else a reader should know of them, a line each:
+/// `reference: 1 of 2 rows used; 1 row rejected: 1 not JSON; see rejected/`.
+pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
+    let of = |other: &OtherInputReport| {
+        let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
+        let used = format!("{} of {} used", thousands(*used), counted(*rows, "row"));
+        let lines = (lost.rows > 0).then(|| format!("{used}; {}", rejections(lost)));
+        let lines =
+            lines.into_iter().chain(bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+        let lines = lines.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
+        lines.map(|line| format!("{input}: {line}")).collect::<Vec<_>>()
+    };
+    job.other_inputs().iter().flat_map(of).collect()
 }
 
 /// The same without where to look.

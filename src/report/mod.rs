@@ -21,7 +21,7 @@ pub use columns::{LEAST_WIDTH, Screen};
 pub use comparison::comparison;
 pub use evaluation::evaluation;
 pub use explanation::explanation;
-pub use losses::{guarded, once_accepted, rejections};
+pub use losses::{guarded, once_accepted, other_inputs, rejections, rejections_of};
 pub use page::{accepted_page, page};
 pub use pages::{pages, training};
 pub use plan::plan;

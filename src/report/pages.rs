@@ -6,7 +6,7 @@ use std::path::Path;
 use bytesize::ByteSize;
 
 use super::losses::rejected;
-use super::{counted, guarded, once_accepted, rejections, thousands};
+use super::{counted, guarded, once_accepted, other_inputs, rejections, thousands};
 use crate::job::stands_in;
 use crate::pages::{PagesReport, TrainingReport};
 use crate::reading::PurifyReport;
@@ -24,6 +24,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
         ByteSize(report.peak_memory_bytes).display().iec()
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);
     text += &format!("\noutput: {}\n", stands_in(report, out).display());
@@ -56,6 +57,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
         }
     );
     report.bad_inputs.iter().for_each(|file| text += &format!("cannot be used: {}: {}\n", file.file, file.why));
+    other_inputs(report).iter().for_each(|line| text += &format!("{line}\n"));
     report.warnings.iter().for_each(|warning| text += &format!("note: {warning}\n"));
     text += &guarded(report, out);
     text += &format!("\noutput: {}\n", stands_in(report, out).display());

@@ -10,7 +10,7 @@ use bytesize::ByteSize;
 
 use super::losses::{guard, held};
 use super::pages::purified;
-use super::{counted, rejections, table_of_numbers, thousands};
+use super::{counted, other_inputs, rejections_of, table_of_numbers, thousands};
 use crate::job::{AlgorithmReport, RemovalReport, RunReport, stands_in};
 use crate::number::counted_as;
 
@@ -49,7 +49,7 @@ fn headline(report: &RunReport) -> String {
     };
     let removed = report.removal.as_ref().map(removed).unwrap_or_default();
     let mut text = format!("{} in {files}{removed}\n", counted(documents.used, "document"));
-    let rejected = rejections(&documents.rejections);
+    let rejected = rejections_of(&documents.rejections, report);
     text += &format!(
         "{} beyond the first of each text; {rejected}\n",
         counted_as(documents.surplus_copies, "exact copy|exact copies")
@@ -132,6 +132,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks.extend(report.ids.note.iter().map(|note| format!("ids: {note}")));
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
     remarks.extend(report.bad_inputs.iter().map(|bad| format!("set aside: {}: {}", bad.file, bad.why)));
+    remarks.extend(other_inputs(report));
     match report.accepted {
         Some(_) => remarks.extend(report.guards.iter().map(|fired| format!("guard: {}", fired.sentence))),
         None => remarks.extend(report.guards.iter().map(guard)),

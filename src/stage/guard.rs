@@ -14,6 +14,11 @@ const FEW_ROWS: u64 = 100;
 const REJECTED_SHARE: f64 = 0.05;
 const REJECTED_SHARE_OF_FEW: f64 = 0.5;
 
+/// The names of the guards over what was read.
+pub const OVER_READING: [&str; 2] = [NOTHING_READ, MAX_REJECTED_SHARE];
+const NOTHING_READ: &str = "nothing-read";
+const MAX_REJECTED_SHARE: &str = "max-rejected-share";
+
 /// A guard of earlier versions, which only wrote a note.
 const NOTE_ONLY: &str = "removed-share";
 
@@ -55,7 +60,7 @@ pub struct ReadCounts {
 /// for so many rows.
 pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     let &ReadCounts { rows, used, broken, bad_files, bad_bytes, bytes, unknown_files, files } = read;
-    let name = "max-rejected-share";
+    let name = MAX_REJECTED_SHARE;
     let limit = share.unwrap_or(if rows < FEW_ROWS { REJECTED_SHARE_OF_FEW } else { REJECTED_SHARE });
     let mut fired = Vec::new();
     if used == 0 {
@@ -67,7 +72,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
             (1, _) => "nothing was read: the one row has no text that can be used".to_owned(),
             (rows, _) => format!("nothing was read: none of the {} rows has a text that can be used", thousands(rows)),
         };
-        fired.push(Fired { name: "nothing-read", measured: 0.0, limit: 1.0, sentence });
+        fired.push(Fired { name: NOTHING_READ, measured: 0.0, limit: 1.0, sentence });
     }
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;

@@ -1,7 +1,7 @@
 //! The filter of the verb `stream` as a file: what one run leaves for the next.
 //!
-//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian, of
-//! which the line holds a hash. They are read and written piece by piece: a filter stands in memory once.
+//! A line that names the format, a line of JSON that says what the keys are, then the numbers of the filter, little-endian. The line
+//! holds a hash of them and of all that it says itself. They are read and written piece by piece: a filter stands in memory once.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -14,12 +14,15 @@ use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
 use crate::files;
-use crate::hash::combine;
+use crate::hash::{combine, hash64};
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
 
 /// The first line of the file.
-const FORMAT: &str = "dupsift counting bloom filter 2";
+const FORMAT: &str = "dupsift counting bloom filter 3";
+
+/// What stands before the hash in the line of facts.
+const HASH: &str = "\"hash\":\"";
 
 /// What a filter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,8 +37,14 @@ pub struct FilterFacts {
     pub rate: f64,
     /// Numbers that follow.
     pub numbers: u64,
-    /// A hash of these, in hexadecimal.
+    /// A hash of these and of all that stands above, in hexadecimal.
     pub hash: String,
+}
+
+/// Returns the hash of a filter whose line of facts is that, and whose numbers have that hash. The line is taken without its own hash.
+fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
+    let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
+    format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
 }
 
 /// Numbers of a file, one by one; what goes wrong is kept.
@@ -111,8 +120,13 @@ pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) 
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
-/// Opens a filter: what its head says, and the file at its first number.
-fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Result<(BufReader<File>, FilterFacts)> {
+/// Opens a filter: the file at its first number, what its head says, and the line that says it.
+fn open(
+    path: &Path,
+    recipe: &str,
+    identities: &[&str],
+    most_bytes: usize,
+) -> Result<(BufReader<File>, FilterFacts, String)> {
     let usage = |why: String| wrong(path, why);
     let unreadable = |error: std::io::Error| usage(format!("cannot be read: {error}"));
     let strange = || strange(path);
@@ -127,7 +141,8 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
     if next_line(&mut file)? != FORMAT.as_bytes() {
         return Err(strange());
     }
-    let held: FilterFacts = serde_json::from_slice(&next_line(&mut file)?).map_err(|_| strange())?;
+    let line = String::from_utf8(next_line(&mut file)?).map_err(|_| strange())?;
+    let held: FilterFacts = serde_json::from_str(&line).map_err(|_| strange())?;
     if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
             "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
@@ -153,7 +168,7 @@ fn open(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) -> Re
             memory = opt("memory")
         )));
     }
-    Ok((file, held))
+    Ok((file, held, line))
 }
 
 fn wrong(path: &Path, why: String) -> Error {
@@ -171,14 +186,14 @@ fn strange(path: &Path) -> Error {
 /// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
-    let (file, held) = open(path, recipe, &[identity], most_bytes)?;
+    let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;
     let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
     let filter = CountingBloom::of_numbers(&mut numbers);
     if let Some(error) = numbers.failed {
         return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
     }
-    if format!("{:016x}", numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
-        return Err(usage("it is damaged: its numbers are not those that were written".into()));
+    if hash_of(&line, &held.hash, numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
+        return Err(usage("it is damaged: its hash is not the one that was written".into()));
     }
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
@@ -189,8 +204,10 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
 /// [`Error::Io`].
 pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<()> {
     let hash = filter.numbers().fold(0, combine);
-    let held = FilterFacts { numbers: filter.count_of_numbers(), hash: format!("{hash:016x}"), ..held.clone() };
-    let json = serde_json::to_string(&held).map_err(Error::table("write the filter"))?;
+    let held = FilterFacts { numbers: filter.count_of_numbers(), hash: String::new(), ..held.clone() };
+    let json = |held: &FilterFacts| serde_json::to_string(held).map_err(Error::table("write the filter"));
+    let hash = hash_of(&json(&held)?, "", hash);
+    let json = json(&FilterFacts { hash, ..held })?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
         let mut out = BufWriter::new(files::create(path)?);
@@ -243,6 +260,21 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
+        // A bit of what the head says: another number of keys, another rate.
+        let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
+        let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
+        for at in head..end {
+            let mut other = bytes.clone();
+            other[at] ^= 1;
+            std::fs::write(&path, &other).unwrap();
+            let message = refused("ab", 1 << 20);
+            assert!(
+                ["damaged", "cut off", "filter.bloom", "made with other words", "raise memory="]
+                    .iter()
+                    .any(|said| message.contains(said)),
+                "{at}: {message}"
+            );
+        }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
         assert!(refused("ab", 1 << 20).contains("cut off"));
         // It says that it has a terabyte of counters, which nothing is made for.

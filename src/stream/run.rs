@@ -24,24 +24,26 @@ use crate::engine::StageReport;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{BadInput, Stage, TableWriter, Want};
+use crate::io::{REJECTED, Stage, TableWriter, Want};
 use crate::job::guards;
 use crate::job::last_reading;
 use crate::job::run::carry_out;
-use crate::job::run_report::{BadInputReport, GuardReport, SCHEMA_VERSION};
-use crate::job::tables::write_rejected;
+use crate::job::run_report::{BadInputReport, GuardReport, OtherInputReport, SCHEMA_VERSION};
+use crate::job::tables::{list_rejected, write_rejected};
 use crate::options::RunOptions;
 use crate::reading::RejectionsReport;
 use crate::reading::document::View;
 use crate::reading::ids::Ids;
 use crate::reading::input_notes;
 use crate::reading::inputs::{Inputs, notes};
+use crate::reading::losses::{Losses, OtherInput, read_counts};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
 use crate::row::Signatures;
 use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::spelling::opt;
 use crate::stage::bound::Bound;
+use crate::stage::guard;
 
 /// `run.json` of a stream.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -56,6 +58,9 @@ pub struct StreamReport {
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
+    /// The inputs besides the corpus whose rows were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     pub unread: BTreeMap<String, u64>,
     /// Rows of all usable files.
@@ -97,6 +102,10 @@ impl Guarded for StreamReport {
     fn guards(&self) -> &[GuardReport] {
         &self.guards
     }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.other_inputs
+    }
 }
 
 /// Streams the documents of `inputs` through the filter; those of `forget` are taken out of it first.
@@ -113,8 +122,8 @@ pub fn stream(
     let none = CorpusStats::none();
     check_key(options)?;
     let bound = key(&options.run.recipe, &none)?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, bad, _| {
-        attempt(options, engine, reader, stage, bad, &bound, forget)
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, _| {
+        attempt(options, engine, reader, stage, losses, &bound, forget)
     })
 }
 
@@ -149,7 +158,7 @@ fn take_out(
     forget: &Inputs,
     filter: &CountingBloom,
     report: &mut StreamReport,
-) -> Result<()> {
+) -> Result<OtherInput> {
     // --limit is about the documents that come in.
     let whole = RunOptions { limit: None, ..reader.options.clone() };
     if let (true, Some(first)) = (whole.strict, forget.bad.first()) {
@@ -165,16 +174,10 @@ fn take_out(
         }
         other => other,
     })?;
-    report.warnings.extend(
-        forget
-            .bad
-            .iter()
-            .map(|file| format!("{forget} {}: cannot be used: {}", file.label, file.why, forget = opt("forget"))),
-    );
-    let without = old.documents() - read.signed;
+    let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} of {forget} without a text or a key; nothing was taken out for {}",
+            "{} of {forget} without a key; nothing was taken out for {}",
             counted(without, "row"),
             if without == 1 { "it" } else { "them" },
             forget = opt("forget")
@@ -187,7 +190,30 @@ fn take_out(
         }
         *if remove(filter, &own) { &mut report.forgotten } else { &mut report.unknown } += 1;
     }
-    Ok(())
+    lost_of_forget(engine, &old, forget, &read)
+}
+
+/// Lists what could not be read of the documents that were to be forgotten.
+fn lost_of_forget(engine: &Engine<'_>, old: &Reader<'_>, forget: &Inputs, read: &Read) -> Result<OtherInput> {
+    let ids = last_reading::ids_of_rejected(engine, old, &read.ids_seen, &read.rejected)?;
+    let table = engine.dir.join(format!("forget{REJECTED}"));
+    // An earlier attempt, before a file of the corpus turned out to be damaged, may have left it.
+    if table.exists() {
+        std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
+    }
+    list_rejected(engine, old, &table, &forget.bad, &read.rejected, &ids)?.close()?;
+    let rejections = read.rejected.report();
+    let used = old.documents() - rejections.rows;
+    let counts = read_counts(old, &forget.bad, used, rejections.broken);
+    let report = OtherInputReport {
+        input: "forget".to_owned(),
+        bad_inputs: forget.bad.iter().map(BadInputReport::from).collect(),
+        rows: old.documents(),
+        used,
+        warnings: input_notes::of_reading(old, &rejections),
+        rejections,
+    };
+    Ok(OtherInput::new(report, guard::reading(&counts, old.options.max_rejected_share), table))
 }
 
 /// What a reader should doubt.
@@ -215,7 +241,7 @@ fn attempt(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     stage: &Stage,
-    bad: &[BadInput],
+    losses: &Losses<'_>,
     bound: &Bound<'_>,
     forget: Option<&Inputs>,
 ) -> Result<StreamReport> {
@@ -227,26 +253,27 @@ fn attempt(
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
         recipe,
         identity,
-        bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
+        bad_inputs: losses.bad_inputs(),
         unread: reader.source.unread.by_ending().clone(),
         rows: reader.documents(),
         ..StreamReport::default()
     };
-    if let Some(forget) = forget {
-        take_out(engine, reader, bound, forget, &filter, &mut report)?;
-        held.keys = held.keys.saturating_sub(report.forgotten);
-    }
+    let mut take_out = |forget| take_out(engine, reader, bound, forget, &filter, &mut report);
+    let forgotten = forget.map(&mut take_out).transpose()?;
+    held.keys = held.keys.saturating_sub(report.forgotten);
+    let losses = &losses.clone().with(forgotten.as_ref());
     let (keys, read) = read(engine, reader, bound, "stream")?;
     let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
     (0..reader.documents()).for_each(|doc| _ = shown.set(doc as usize));
     let ids = last_reading::ids(engine, reader, &read.ids_seen, &shown)?;
     report.duplicates = flag(engine, reader, stage, &filter, &keys, &ids)?;
-    write_rejected(engine, reader, stage, &read.rejected, bad, &ids)?;
+    write_rejected(engine, reader, stage, &read.rejected, losses, &ids)?;
     held.keys += read.signed;
     let running = engine.clock.stage("write filter");
     filter::write(&stage.file("filter.bloom")?, &filter, &held)?;
     running.end(held.keys, 1, filter.bytes());
 
+    report.other_inputs = losses.other_inputs();
     (report.signed, report.rejections) = (read.signed, read.rejected.report());
     report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
@@ -256,8 +283,9 @@ fn attempt(
         report.warnings.extend(filter::cut(wanted_keys(options, reader), sizing, &filter));
     }
     report.warnings.extend(doubts(&report, held.rate));
-    report.warnings.extend(notes(reader, bad));
-    report.guards = guards::of_reading(reader, stage, bad, report.rows - report.rejections.rows, &report.rejections)?;
+    report.warnings.extend(notes(reader, losses.bad));
+    report.guards =
+        guards::of_reading(reader, stage, losses, report.rows - report.rejections.rows, &report.rejections)?;
     report.stages = engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = engine.clock.totals();
     Ok(report)

@@ -31,7 +31,7 @@ use crate::io::{Stage, TableWriter};
 use crate::job::group::Relation;
 use crate::job::member::Member;
 use crate::job::run::{attempt, carry_out};
-use crate::job::run_report::RunReport;
+use crate::job::run_report::{OtherInputReport, RunReport};
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use crate::reading::reader::Reader;
@@ -73,6 +73,10 @@ impl Guarded for Compared {
     fn guards(&self) -> &[GuardReport] {
         &self.run.guards
     }
+
+    fn other_inputs(&self) -> &[OtherInputReport] {
+        &self.run.other_inputs
+    }
 }
 
 /// Checks what can be known before an input is opened, beside what [`crate::job::check()`] checks of every run.
@@ -102,12 +106,12 @@ pub fn compare(
     page: &Page<'_>,
 ) -> Result<Compared> {
     check(options)?;
-    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, bad, products| {
+    carry_out(&options.run, inputs, progress, cancel, |engine, reader, stage, losses, products| {
         let mut oracle = match options.oracle_sample {
             0 => None,
             most => Some(Sample { documents: oracle::choose(engine, reader, most, options.seed)?, within: Vec::new() }),
         };
-        let mut run = attempt(engine, reader, stage, bad, products, |members| match &mut oracle {
+        let mut run = attempt(engine, reader, stage, losses, products, |members| match &mut oracle {
             None => Ok(()),
             Some(sample) => sample.note(engine, reader, members),
         })?;

@@ -57,7 +57,8 @@ pub fn evaluate(
     let inputs = finished.corpus(options, cancel)?;
     let stage = Stage::begin(&finished.dir().join("evaluation"), true, None)?;
     let report = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
-        let truth = Truth::new(engine, reader, resolve(engine, reader, finished, &files)?)?;
+        let resolved = resolve(engine, reader, finished, &files, &stage.file("rejected.parquet")?)?;
+        let truth = Truth::new(engine, reader, resolved)?;
         let algorithms = measure_all(engine, reader, finished, &truth)?;
         Ok(record(finished, truth, algorithms))
     })?;

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Retrieval;
+use crate::reading::RejectionsReport;
 
 /// The whole record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -35,8 +36,11 @@ pub struct TruthReport {
     pub files: Vec<String>,
     /// Rows of them.
     pub rows: u64,
-    /// Rows with a null in one of the two columns; they are left out.
+    /// Rows with a null in one of the two columns; they are among those rejected.
     pub null_rows: u64,
+    /// Rows that cannot be used, see `evaluation/rejected.parquet`.
+    #[serde(flatten)]
+    pub rejections: RejectionsReport,
     /// Different ids.
     pub ids: u64,
     /// Ids that no document of the run has: their rows are left out.
@@ -57,6 +61,13 @@ pub struct TruthReport {
     pub clusters: u64,
     /// Documents in them: the true duplicate pages.
     pub pages: u64,
+}
+
+impl TruthReport {
+    /// Returns whether some of the labels could not be used: a row cannot be read, or names a document that the run does not have.
+    pub fn is_lossy(&self) -> bool {
+        self.rejections.rows > 0 || self.unknown_ids > 0
+    }
 }
 
 /// What one algorithm is worth.

@@ -57,7 +57,7 @@ impl Truth {
             sizes: array("true-sizes")?,
             report: resolved.report,
         };
-        if truth.report.rows == truth.report.null_rows {
+        if truth.report.rows == truth.report.rejections.rows {
             return Err(Error::usage(format!(
                 "the truth has no rows with two values ({} in all); expected labelled pairs or clusters",
                 counted(truth.report.rows, "row")
@@ -120,7 +120,7 @@ impl Truth {
         report.pairs = different;
         report.self_pairs = selfs;
         report.repeated_rows = complete - selfs - different;
-        report.unknown_rows = report.rows - report.null_rows - complete;
+        report.unknown_rows = report.rows - report.rejections.rows - complete;
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Truth {
             )));
         }
         self.report.repeated_rows = repeated;
-        self.report.unknown_rows = self.report.rows - self.report.null_rows - rows.rows();
+        self.report.unknown_rows = self.report.rows - self.report.rejections.rows - rows.rows();
         Ok(())
     }
 

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::evaluation_report::TruthReport;
 use super::finished::Finished;
-use crate::batch::{REJECTED_COLUMNS, rejected_rows};
+use crate::batch::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, rejected_rows, rejected_schema};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::hash::hash128;
-use crate::io::{FoundFile, TableReader, Want, column_names, find, read_ids};
+use crate::io::{FoundFile, TableReader, TableWriter, Want, column_names, find, read_ids};
 use crate::number::counted;
 use crate::reading::classes::number;
+use crate::reading::losses::CORPUS;
 use crate::reading::reader::Reader;
 use crate::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 use crate::spelling::opt;
@@ -43,6 +44,9 @@ pub struct Resolved {
     /// What is known so far.
     pub report: TruthReport,
 }
+
+/// The two ids of a row, or why it cannot be used.
+type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
 /// The files of a truth, all of one form.
 pub struct TruthFiles {
@@ -93,13 +97,19 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` with the number and the values of every row, until it says `false`.
-    fn read(&self, mut each: impl FnMut(u64, [Option<&str>; 2]) -> Result<bool>) -> Result<()> {
+    /// Calls `each` with the number of every row, its file and its number there, and its two ids or why it cannot be used; until `each`
+    /// says `false`.
+    fn read(&self, mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>) -> Result<()> {
         let (mut row, mut more) = (0, true);
         for file in &self.files {
+            let first = row;
             if more {
                 read_ids(file, self.columns, &mut |values| {
-                    more = each(row, values)?;
+                    let values = values.and_then(|[a, b]| match (a, b) {
+                        (Some(a), Some(b)) => Ok([a, b]),
+                        _ => Err(RejectReason::NullId.into()),
+                    });
+                    more = each(row, (file, row - first), values)?;
                     row += 1;
                     Ok(more)
                 })?;
@@ -162,8 +172,14 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids of the corpus.
-pub fn resolve(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished, truth: &TruthFiles) -> Result<Resolved> {
+/// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`.
+pub fn resolve(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    finished: &Finished,
+    truth: &TruthFiles,
+    rejected: &Path,
+) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
     let ids = engine.shuffle("ids", width, HASH, reader.documents())?;
@@ -175,12 +191,22 @@ pub fn resolve(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished, tr
     push_corpus(engine, reader, finished, &ids, width)?;
     let mut writer = ids.writer();
     let mut record = vec![0; width];
-    truth.read(|row, values| {
+    let mut table = TableWriter::create(rejected, rejected_schema())?;
+    let mut listed = RejectedBuilder::new("truth");
+    truth.read(|row, (file, in_file), values| {
         engine.go_on()?;
         report.rows += 1;
-        let [Some(first), Some(second)] = values else {
-            report.null_rows += 1;
-            return Ok(true);
+        let [first, second] = match values {
+            Ok(values) => values,
+            Err(Rejection { reason, detail }) => {
+                report.null_rows += u64::from(reason == RejectReason::NullId);
+                report.rejections.add(reason, 1);
+                listed.push(&file.label, Some(in_file), None, reason, &detail);
+                if listed.is_full() {
+                    table.write(&listed.finish()?)?;
+                }
+                return Ok(true);
+            }
         };
         record[HASH] = 1;
         record[AFTER_TAG + 8] = 0;
@@ -196,6 +222,10 @@ pub fn resolve(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished, tr
         writer.push(&record)?;
         Ok(true)
     })?;
+    if !listed.is_empty() {
+        table.write(&listed.finish()?)?;
+    }
+    table.close()?;
     writer.flush()?;
     drop(writer);
     let (rows, met) = join(engine, &ids.finish()?, pairs, report.rows)?;
@@ -273,7 +303,7 @@ fn rejected(engine: &Engine<'_>, reader: &Reader<'_>, finished: &Finished) -> Re
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
         let wrong =
             |why: &str| Error::BadFile { path: path.clone(), why: format!("{why}; expected the table of this run") };
-        for (file, row) in rejected_rows(&batch?).ok_or_else(|| wrong("a column is of another type"))? {
+        for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column is of another type"))? {
             // A file that was set aside as a whole has no documents.
             let Some(row) = row else { continue };
             let doc = files.get(file.as_str()).and_then(|first| first.checked_add(row));
@@ -335,10 +365,10 @@ fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>
     if places.is_empty() {
         return Ok(names);
     }
-    truth.read(|row, values| {
+    truth.read(|row, _, values| {
         let here = |place: &&[u8; PLACE_BYTES]| number(&place[..8]) == row;
         for place in places.iter().skip(names.len()).take_while(here) {
-            names.push(values[usize::from(place[8])].unwrap_or_default().to_string());
+            names.push(values.as_ref().map_or("", |values| values[usize::from(place[8])]).to_string());
         }
         Ok(names.len() < places.len())
     })?;

@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::kit::{
-    ALL, Doc, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, record, run,
-    sample_docs, samples, write_docs,
+    ALL, Doc, Ran, Table, assert_same_bytes, doc_pairs, done, ended, json_lines, made_docs, names_in, program, record,
+    run, sample_docs, samples, write_docs,
 };
 use crate::signals::listening;
 
@@ -97,6 +97,110 @@ fn damage_that_shows_late_sets_the_whole_file_aside() {
     let docs = corpus(folder.path());
     damage_last_texts(&docs.join("a.parquet"));
     check_set_aside(&docs, "a.parquet", "");
+}
+
+/// A number as headers of pages have it: the sign in the lowest bit, then 7 bits a byte.
+fn integer(number: u32) -> Vec<u8> {
+    let (mut left, mut bytes) = (u64::from(number) << 1, Vec::new());
+    while left >= 0x80 {
+        bytes.push(left as u8 | 0x80);
+        left >>= 7;
+    }
+    bytes.push(left as u8);
+    bytes
+}
+
+/// Lets the first page of a column chunk say that it has two gigabytes unpacked, or two billion values. What the header has more is
+/// taken from the end of the page, so that nothing else of the file changes.
+fn inflate(path: &Path, group: usize, column: usize, values: bool) {
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let start = reader.metadata().row_group(group).column(column).byte_range().0 as usize;
+    let mut bytes = std::fs::read(path).unwrap();
+    // Three fields of one type in their order: kind, bytes unpacked, bytes packed; then the struct of its kind, whose first field is the
+    // number of values.
+    let mut at = start;
+    let mut next = |bytes: &[u8]| {
+        let begin = at;
+        at += 1 + bytes[at + 1..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        let number = bytes[begin + 1..at].iter().rev().fold(0u64, |number, byte| number << 7 | u64::from(byte & 0x7f));
+        (begin..at, (number >> 1) as u32)
+    };
+    let fields = [next(&bytes), next(&bytes), next(&bytes)];
+    let packed = fields[2].1;
+    let end_of_sizes = fields[2].0.end;
+    at = end_of_sizes + 1;
+    let mut next = |bytes: &[u8]| {
+        let begin = at;
+        at += 1 + bytes[at + 1..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        begin..at
+    };
+    let counted = next(&bytes);
+    let many = integer(i32::MAX as u32);
+    let old = bytes.clone();
+    let build = |packed: u32| {
+        let mut header = old[start..fields[1].0.start + 1].to_vec();
+        header.extend(if values { old[fields[1].0.start + 1..fields[1].0.end].to_vec() } else { many.clone() });
+        header.push(old[fields[2].0.start]);
+        header.extend(integer(packed));
+        header.extend(&old[end_of_sizes..counted.start + 1]);
+        header.extend(if values { many.clone() } else { old[counted.start + 1..counted.end].to_vec() });
+        header
+    };
+    // The header goes on behind the number of values, up to the payload.
+    let more = build(packed).len() - (counted.end - start);
+    let tail_begin = counted.end;
+    let header = build(packed - more as u32);
+    assert_eq!(header.len(), counted.end - start + more, "the number of packed bytes takes as many bytes as before");
+    // All that stood behind moves back by `more` bytes; the last ones of the page are overwritten by what followed the page.
+    let header_end = tail_begin + rest_of_header(&bytes[tail_begin..]);
+    let page_end = header_end + packed as usize;
+    let moved = bytes[tail_begin..page_end - more].to_vec();
+    bytes[start..start + header.len()].copy_from_slice(&header);
+    bytes[start + header.len()..page_end].copy_from_slice(&moved);
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The bytes up to the end of the header: fields of one type, the stop of the struct, and the stop of the header.
+fn rest_of_header(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while bytes[at] != 0 {
+        // Booleans have their value in the type.
+        let is_flag = matches!(bytes[at] & 15, 1 | 2);
+        at += 1;
+        if !is_flag {
+            at += bytes[at..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
+        }
+    }
+    at + 2
+}
+
+/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is set aside, a result is refused.
+#[test]
+fn no_memory_is_allocated_for_a_length_that_cannot_be() {
+    for (values, column, why) in [(false, 1, "unpacked, and all pages"), (true, 0, "values"), (true, 1, "values")] {
+        let folder = tempfile::tempdir().unwrap();
+        let docs = corpus(folder.path());
+        inflate(&docs.join("a.parquet"), 3, column, values);
+        let done = ended(&docs, &["--algorithms", "exact"], 3);
+        let bad = &record(&done.out())["bad_inputs"];
+        assert_eq!((&bad[0]["file"], bad[1].is_null()), (&"a.parquet".into(), true));
+        assert!(bad[0]["why"].as_str().unwrap().contains(why), "{bad}");
+        assert_eq!(record(&done.out())["documents"]["used"], 1_000);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &made_docs(300), 100);
+    for (verb, table) in
+        [("report", "clusters/algorithm=exact"), ("report", "pairs/algorithm=exact"), ("report", "removed")]
+    {
+        let done = done(&docs, &["--algorithms", "exact,minhash"]);
+        let path = done.out().join(table).join("part-00000.parquet");
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let columns = reader.metadata().file_metadata().schema_descr().num_columns();
+        (0..columns).for_each(|column| inflate(&path, 0, column, false));
+        let ran = program().arg(verb).arg(done.out()).arg("--no-progress").output().unwrap();
+        Ran::of(ran).ends_with(1).says(&["part-00000.parquet", "unpacked, and all pages"]);
+    }
 }
 
 #[test]

@@ -72,6 +72,92 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
+/// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.
+#[test]
+fn what_cannot_be_read_of_a_reference_is_rejected() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let docs = made_docs(6);
+    write_docs(&place.at("new/docs.parquet"), &docs, 200);
+    let line = |doc: &Doc| format!("{{\"id\":{:?},\"text\":{:?}}}\n", doc.id, doc.text);
+    let torn = line(&docs[1]).replace("\"}\n", "\n");
+    std::fs::create_dir(place.at("ref")).unwrap();
+    std::fs::write(place.at("ref/a.jsonl"), line(&docs[0]) + &torn + "\r\n" + "{\"id\":\"n\"}\r\n").unwrap();
+    std::fs::write(place.at("ref/b.parquet"), b"PAR1 is torn PAR1").unwrap();
+    let cp1251 = b"{\"id\":\"q\",\"text\":\"\xc3\xee\xf0\xee\xe4\"}\n";
+    std::fs::write(place.at("ref/c.jsonl"), [line(&docs[2]).as_bytes(), cp1251].concat()).unwrap();
+    let out = place.at("out");
+    let go = |out: &Path, reference: &Path, more: &[&str]| {
+        let more = [&["--algorithms", "exact", "--no-report", "--reference", text(reference)], more].concat();
+        run(&[&place.at("new")], out, &more)
+    };
+    let ran = go(&out, &place.at("ref"), &["--max-rejected-share", "1"]).ends_with(3);
+    assert_eq!(removed_ids(&out), [docs[0].id.clone(), docs[2].id.clone()]);
+    let rejected = Table::read(&out.join("rejected"));
+    assert_eq!(rejected.texts("input"), ["reference"; 4]);
+    assert_eq!(rejected.texts("file"), ["b.parquet", "a.jsonl", "a.jsonl", "c.jsonl"]);
+    assert_eq!(rejected.texts("row"), ["null", "1", "2", "1"]);
+    assert_eq!(rejected.texts("reason"), ["unusable file", "not JSON", "null text", "not UTF-8"]);
+    assert_eq!(rejected.texts("id")[2], "n");
+    let record = record(&out);
+    let other = &record["other_inputs"][0];
+    assert_eq!(
+        (&other["input"], &other["rows"], &other["used"], &other["rejected"]),
+        (&"reference".into(), &5.into(), &2.into(), &3.into())
+    );
+    assert_eq!(other["rejected_reasons"], serde_json::json!({ "not JSON": 1, "null text": 1, "not UTF-8": 1 }));
+    assert_eq!(other["bad_inputs"][0]["file"], "b.parquet");
+    assert_eq!(record["documents"]["rejected"], 0, "the corpus lost nothing");
+    for said in [
+        "no rows of the corpus rejected",
+        "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
+        "reference: set aside: b.parquet: ",
+        "reference: warning: 1 row is not UTF-8; --encoding auto",
+    ] {
+        assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
+    }
+    // Half of few rows may be broken; then an earlier output stays.
+    go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4).says(&["reference: 3 of 5 rows are broken, 60.0 %"]);
+    assert_eq!(removed_ids(&out).len(), 2, "the earlier output stays");
+    go(&place.at("strict"), &place.at("ref"), &["--strict"]).ends_with(1).says(&["b.parquet"]);
+    // The corpus of an earlier output is read again.
+    let before = place.at("before");
+    run(&[&place.at("ref")], &before, &["--algorithms", "exact", "--max-rejected-share", "1"]).ends_with(3);
+    go(&place.at("by-output"), &before, &["--max-rejected-share", "1"]).ends_with(3);
+    assert_eq!(Table::read(&place.at("by-output/rejected")).texts("input"), ["reference"; 3]);
+    // With rows of the corpus, these come first, and `evaluate` takes the others for none of it.
+    std::fs::write(place.at("new/z.jsonl"), line(&docs[3]) + "torn\n").unwrap();
+    let both = place.at("both");
+    go(&both, &place.at("ref"), &["--max-rejected-share", "1"]).ends_with(3);
+    assert_eq!(Table::read(&both.join("rejected")).texts("input")[..2], ["corpus", "reference"]);
+}
+
+/// A reference of which nothing can be used is told: an empty file by its guard, as an empty corpus is; else by an error that names it.
+#[test]
+fn a_reference_of_which_nothing_can_be_used_is_told() {
+    let place = Place(tempfile::tempdir().unwrap());
+    write_docs(&place.at("new/docs.parquet"), &made_docs(6), 200);
+    std::fs::write(place.at("empty.jsonl"), "").unwrap();
+    std::fs::write(place.at("torn.parquet"), "PAR1").unwrap();
+    std::fs::write(place.at("column.jsonl"), "{\"id\":1,\"tekst\":\"x\"}\n").unwrap();
+    std::fs::create_dir(place.at("folder")).unwrap();
+    std::fs::write(place.at("folder/image.png"), "x").unwrap();
+    let go = |reference: &str| {
+        let out = place.at(&format!("out-{}", reference.replace(['*', '/'], "_")));
+        run(
+            &[&place.at("new")],
+            &out,
+            &["--algorithms", "exact", "--no-report", "--reference", text(&place.at(reference))],
+        )
+    };
+    go("empty.jsonl").ends_with(3).says(&["reference: nothing was read: the input has no rows"]);
+    let guards = &record(&place.at("out-empty.jsonl"))["guards"];
+    assert_eq!((&guards[0]["name"], guards[1].is_null()), (&"nothing-read".into(), true));
+    go("torn.parquet").ends_with(1).says(&["torn.parquet", "it is the only input file"]);
+    go("column.jsonl").ends_with(2).says(&["column.jsonl", "no column \"text\""]);
+    go("none*.jsonl").ends_with(2).says(&["none*.jsonl"]);
+    go("folder").ends_with(2).says(&["folder"]);
+}
+
 #[test]
 fn a_reference_that_is_none_is_told() {
     let (place, ..) = Place::new();

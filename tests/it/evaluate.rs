@@ -255,10 +255,11 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
         "{\"id_a\": 95, \"id_b\": 99}",
     ];
     std::fs::write(&truth, lines.join("\n")).unwrap();
-    let ran = evaluate(&done.out(), &[&truth], &[]).ends_with(0);
+    let ran = evaluate(&done.out(), &[&truth], &[]).ends_with(3);
     let told = evaluation(&done.out());
     let expected = serde_json::json!({
-        "form": "pairs", "files": [truth.display().to_string()], "rows": 10, "null_rows": 1, "ids": 13, "unknown_ids": 7,
+        "form": "pairs", "files": [truth.display().to_string()], "rows": 10, "null_rows": 1, "rejected": 1,
+        "rejected_broken": 1, "rejected_by_kind": 0, "rejected_reasons": { "null id": 1 }, "ids": 13, "unknown_ids": 7,
         "unknown": ["99", "98", "Ж", "7", "97"], "ambiguous_ids": 1, "unknown_rows": 5, "repeated_rows": 1,
         "self_pairs": 1, "pairs": 2, "clusters": 2, "pages": 4,
     });
@@ -270,7 +271,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
     for said in [
         "truth: 7 of 13 ids not in the corpus, so 5 rows left out: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
-        "truth: 1 row with a null left out",
+        "truth: 1 row rejected: 1 null id; see evaluation/rejected.parquet",
         "truth: 1 row of a document with itself left out",
         "truth: 1 row that repeat another one",
         "ids of the truth that several documents have: 1; the first document of each is taken",
@@ -279,6 +280,55 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     }
     std::fs::write(&truth, "{\"id_a\": \"x\", \"id_b\": \"y\"}").unwrap();
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids of the truth", "\"x\", \"y\""]);
+}
+
+/// Labels that cannot be read cost a row each, in every format: they are counted, listed and told, and the others are measured.
+#[test]
+fn labels_that_cannot_be_read_are_rejected_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = folder.path().join("docs.parquet");
+    write_docs(&docs, &numbered(["one text", "one text", "another text"]), 10);
+    let done = done(&docs, &["--algorithms", "exact"]);
+    let good = ["{\"id_a\": \"d0\", \"id_b\": \"d1\"}", "{\"id_a\": \"d1\", \"id_b\": \"d2\"}"];
+    let plain = folder.path().join("plain.jsonl");
+    std::fs::write(&plain, good.join("\n")).unwrap();
+    evaluate(&done.out(), &[&plain], &[]).ends_with(0);
+    let (expected, table) = (evaluation(&done.out()), done.out().join("evaluation/rejected.parquet"));
+    assert_eq!(Table::read(&table).len(), 0);
+    let lines = [
+        b"{\"id_a\": \"d0\", \"id_b".to_vec(),
+        good[0].into(),
+        b"{\"id_a\": \"\xe9\", \"id_b\": \"d1\"}".to_vec(),
+        b"{\"id_a\": 1.5, \"id_b\": \"d1\"}".to_vec(),
+        b"[1]".to_vec(),
+        b"".to_vec(),
+        good[1].into(),
+    ];
+    let json = folder.path().join("truth.jsonl");
+    std::fs::write(&json, lines.join(&b"\r\n"[..])).unwrap();
+    let csv = folder.path().join("truth.csv");
+    std::fs::write(&csv, b"id_a,id_b\nd0,d1\nd0\n\xe9,d1\nd1,d2\n").unwrap();
+    for (file, rows, reasons) in [
+        (&json, vec![0, 2, 3, 4], vec!["not JSON", "not UTF-8", "wrong type", "not JSON"]),
+        (&csv, vec![1, 2], vec!["broken record", "broken record"]),
+    ] {
+        let told = evaluate(&done.out(), &[file], &[]).ends_with(3).stdout;
+        assert!(told.contains(&format!("truth: {} rows rejected", rows.len())), "{told}");
+        let rejected = Table::read(&table);
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert!(rejected.texts("input").iter().all(|input| input == "truth"));
+        assert!(rejected.texts("file").iter().all(|file| file == name), "{:?}", rejected.texts("file"));
+        assert_eq!(
+            (rejected.numbers("row"), rejected.texts("reason")),
+            (rows.clone(), reasons.iter().map(ToString::to_string).collect())
+        );
+        let found = evaluation(&done.out());
+        assert_eq!(found["algorithms"], expected["algorithms"]);
+        assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));
+    }
+    // A file of which nothing can be read is an error.
+    std::fs::write(&json, "torn\n").unwrap();
+    evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is no JSON object"]);
 }
 
 #[test]
@@ -372,7 +422,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let done = done(&docs, &["--algorithms", "exact"]);
     let (lines, table) = (folder.path().join("truth.jsonl"), folder.path().join("truth.parquet"));
     std::fs::write(&lines, "{\"id_b\": \"d2\"}\n{}\n{\"id_a\": \"d0\", \"id_b\": \"d1\"}\n").unwrap();
-    evaluate(&done.out(), &[&lines], &[]).ends_with(0);
+    evaluate(&done.out(), &[&lines], &[]).ends_with(3);
     let told = evaluation(&done.out());
     let truth = &told["truth"];
     assert_eq!((&truth["rows"], &truth["null_rows"], &truth["pairs"]), (&3.into(), &2.into(), &1.into()));

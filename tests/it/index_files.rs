@@ -1,6 +1,10 @@
 //! The files of an index: nights that come again, are killed, held back, merged, forgotten or damaged, and recipes that differ.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::index_place::{Nights, dealt, law, looked_after, same};
 use crate::kit::{
@@ -156,6 +160,77 @@ fn damage_is_found_and_named() {
     place.again(1, &[]).ends_with(1).says(&[".parquet", "it is not there"]);
     std::fs::write(&words, &whole).unwrap();
     place.again(1, &[]).ends_with(0);
+}
+
+/// Where the column chunks of a Parquet file lie, by their names, and what lies behind them.
+fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
+    let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let groups = reader.metadata().row_groups().iter();
+    let mut chunks: Vec<_> = groups
+        .flat_map(|group| group.columns())
+        .map(|chunk| {
+            let (start, length) = chunk.byte_range();
+            (chunk.column_path().string(), start as usize..(start + length) as usize)
+        })
+        .collect();
+    let end = chunks.iter().map(|(_, range)| range.end).max().unwrap();
+    chunks.push(("footer".into(), end..path.metadata().unwrap().len() as usize));
+    chunks
+}
+
+/// A flipped bit anywhere in an index: a run that is matched against it writes the same bytes, or ends with an error that names the
+/// file; never with another result, and never by a signal.
+#[test]
+fn a_flipped_bit_in_an_index_changes_no_result() {
+    let nights = dealt(made_docs(200), 2, 12);
+    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5");
+    place.more = vec!["--chain".into(), "remove".into(), "--remove-if".into(), "pair".into()];
+    place.same_night(&nights[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    let (index, out) = (place.at("index"), place.at("out/matched"));
+    let go = || {
+        let _ = std::fs::remove_dir_all(&out);
+        place.with(&[place.at("in/1.parquet")], &out, &["--reference", index.to_str().unwrap()])
+    };
+    go().ends_with(0);
+    let whole_result = result_bytes(&out);
+    assert!(record(&out)["index"]["guests"].as_u64() > Some(20), "old documents take part");
+    let mut stretches = Vec::new();
+    for path in ["batches", "rows", "statistics"].iter().flat_map(|kind| files_below(&index.join(kind))) {
+        let length = path.metadata().unwrap().len() as usize;
+        let name = path.strip_prefix(&index).unwrap().display().to_string();
+        if path.extension().is_some_and(|ending| ending == "parquet") && name.starts_with("batches") {
+            let parts = chunks(&path).into_iter();
+            stretches.extend(parts.map(|(column, range)| (path.clone(), format!("{name} {column}"), range, 16)));
+        } else {
+            // A run begins with a table of buckets, most of which are empty here.
+            stretches.push((path, name, 0..length, 12));
+        }
+    }
+    let (mut flips, mut found) = (0, BTreeMap::new());
+    for (path, name, range, count) in stretches.into_iter().filter(|(_, _, range, _)| !range.is_empty()) {
+        let whole = std::fs::read(&path).unwrap();
+        for number in 0..count {
+            let mut flipped = whole.clone();
+            let at = range.start + (range.len() - 1) * number / (count - 1);
+            flipped[at] ^= 1 << (number % 8);
+            std::fs::write(&path, &flipped).unwrap();
+            let ran = go();
+            flips += 1;
+            let (code, file) = (ran.code, path.file_name().unwrap().to_str().unwrap());
+            match code {
+                0 => assert!(result_bytes(&out) == whole_result, "{name}, byte {at}: another result"),
+                1 => assert!(ran.stderr.contains(file), "{name}, byte {at}: {}", ran.stderr),
+                _ => panic!("{name}, byte {at}: exit code {code}: {}", ran.stderr),
+            }
+            *found.entry(name.clone()).or_insert(0) += u64::from(code == 1);
+        }
+        std::fs::write(&path, &whole).unwrap();
+    }
+    // Everything that is used is checked: the columns of ids, texts, hashes and fates, footers, rows and counts.
+    assert!(flips > 150 && found.values().all(|&found| found > 0), "{flips}: {found:?}");
+    go().ends_with(0);
+    assert!(result_bytes(&out) == whole_result);
 }
 
 /// Fewer files of rows: the same bytes.

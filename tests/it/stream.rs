@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::kit::{Ran, Table, doc_pairs, done, made_docs, numbered, program, record, sample_docs, write_docs};
+use crate::kit::{
+    Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
+};
 
 /// Runs the verb over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
@@ -89,6 +91,45 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     stream(&input, &again, &more).ends_with(0);
     assert_eq!(record(&again)["forgotten"].as_u64(), Some(1_990));
     assert!(record(&again)["warnings"].to_string().contains("10 rows of --forget"));
+}
+
+/// What cannot be read of the old versions is counted, listed and told as what cannot be read of the documents that come in.
+#[test]
+fn old_versions_that_cannot_be_read_are_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    write_docs(&path("a.parquet"), &numbered(texts(0, 20)), 100);
+    stream(&path("a.parquet"), &path("first"), &[]).ends_with(0);
+    let filter = path("first").join("filter.bloom");
+    std::fs::create_dir(path("old")).unwrap();
+    let line = |n: usize| format!("{{\"id\":\"o{n}\",\"text\":\"Текст номер {n}, каких больше нет.\"}}\n");
+    let torn = "{\"id\":\"o2\",\"text\":\"Текст\n";
+    std::fs::write(path("old/a.jsonl"), [&line(0), &line(1), torn, "{\"id\":\"o3\"}\n"].concat()).unwrap();
+    std::fs::write(path("old/b.parquet"), "PAR1 but no more").unwrap();
+    let old = path("old");
+    let more = ["--filter", filter.to_str().unwrap(), "--forget", old.to_str().unwrap(), "--max-rejected-share", "1"];
+    let ran = stream(&path("a.parquet"), &path("next"), &more).ends_with(3);
+    assert_eq!(flags(&path("next")).iter().filter(|flag| **flag == Some(false)).count(), 2);
+    let rejected = Table::read(&path("next/rejected"));
+    assert_eq!(rejected.texts("input"), ["forget"; 3]);
+    assert_eq!(rejected.texts("file"), ["b.parquet", "a.jsonl", "a.jsonl"]);
+    assert_eq!(rejected.texts("reason"), ["unusable file", "not JSON", "null text"]);
+    assert_eq!(rejected.texts("id")[2], "o3");
+    let forget = &record(&path("next"))["other_inputs"][0];
+    assert_eq!((&forget["input"], &forget["rows"], &forget["used"]), (&"forget".into(), &4.into(), &2.into()));
+    assert_eq!(forget["bad_inputs"][0]["file"], "b.parquet");
+    for said in [
+        "no rows of the corpus rejected",
+        "forget: 2 of 4 rows used; 2 rows rejected: 1 not JSON, 1 null text",
+        "forget: set aside: b.parquet",
+    ] {
+        assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
+    }
+    // The guard is asked for these, too: a filter that lost more than it should is not put in the place of another one.
+    let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
+    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0 %"]);
+    let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
+    assert_eq!(left, [""; 0], "no work folder stays");
 }
 
 #[test]

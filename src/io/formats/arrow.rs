@@ -161,7 +161,7 @@ impl Format for Arrow {
                 for ((value, text), column) in values.iter_mut().zip(&mut texts).zip(&columns) {
                     *value = column.id(row).map(|id| spelled(id, text));
                 }
-                goes_on = each(values).map_err(Failed::Passed)?;
+                goes_on = each(Ok(values)).map_err(Failed::Passed)?;
             }
             Ok(())
         })

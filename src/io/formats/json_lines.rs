@@ -1,6 +1,6 @@
 //! JSON lines: an object a line.
 
-use crate::batch::Documents;
+use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
@@ -150,20 +150,26 @@ impl Format for JsonLines {
         let failed = |error: std::io::Error| format!("cannot be read: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
+        let (mut any, mut broken) = (false, None);
         for row in 1..=LOOKED_AT {
-            match lines.next().map_err(failed)? {
-                None => return Ok((row > 1).then_some(names)),
-                Some((_, Line::TooLong(bytes))) => {
-                    return Err(format!("row {row} has {bytes} bytes; expected a JSON object"));
-                }
-                Some((_, Line::Bytes(line))) => {
-                    let fields = json_paths::field_names(line);
-                    let fields = fields.ok_or_else(|| format!("row {row} is no JSON object; expected one a line"))?;
+            let fields = match lines.next().map_err(failed)? {
+                None => break,
+                Some((_, Line::TooLong(_))) => None,
+                Some((_, Line::Bytes(line))) => json_paths::field_names(line),
+            };
+            match fields {
+                Some(fields) => {
+                    any = true;
                     names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
                 }
+                // A reading says which rows these are.
+                None => broken = broken.or(Some(row)),
             }
         }
-        Ok(Some(names))
+        match broken {
+            Some(row) if !any => Err(format!("row {row} is no JSON object; expected one a line")),
+            _ => Ok(any.then_some(names)),
+        }
     }
 
     fn read_ids(
@@ -175,30 +181,37 @@ impl Format for JsonLines {
     ) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
-        let mut number = 0u64;
         while let Some((_, line)) = lines.next().map_err(failed)? {
-            number += 1;
-            let Line::Bytes(line) = line else {
-                return Err(format!("row {number} is too long; expected a JSON object with two ids").into());
+            let values = match line {
+                Line::Bytes(line) => ids_of(line, names),
+                Line::TooLong(bytes) => Err(Rejection::new(RejectReason::TooLong, format!("{bytes} bytes"))),
             };
-            let row: Value = serde_json::from_slice(line)
-                .map_err(|error| format!("row {number} is no JSON: {error}; expected an object a line"))?;
-            if !row.is_object() {
-                return Err(format!("row {number} is no JSON object; expected one a line").into());
-            }
-            let text = |name: &str| match row.get(name) {
-                None | Some(Value::Null) => Ok(None),
-                Some(Value::String(text)) => Ok(Some(text.clone())),
-                Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
-                Some(_) => Err(format!("row {number}: the field {name:?} is neither a string nor an integer")),
-            };
-            let values = [text(names[0])?, text(names[1])?];
-            if !each([values[0].as_deref(), values[1].as_deref()]).map_err(Failed::Passed)? {
+            let values = values.as_ref().map(|[a, b]| [a.as_deref(), b.as_deref()]).map_err(Clone::clone);
+            if !each(values).map_err(Failed::Passed)? {
                 return Ok(());
             }
         }
         Ok(())
     }
+}
+
+/// Returns the two ids of a line, `None` for a null and for a field that is not there.
+fn ids_of(line: &[u8], names: [&str; 2]) -> std::result::Result<[Option<String>; 2], Rejection> {
+    if std::str::from_utf8(line).is_err() {
+        return Err(RejectReason::NotUtf8.into());
+    }
+    let row: Value =
+        serde_json::from_slice(line).map_err(|error| Rejection::new(RejectReason::NotJson, error.to_string()))?;
+    if !row.is_object() {
+        return Err(Rejection::new(RejectReason::NotJson, "no object"));
+    }
+    let text = |name: &str| match row.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(Value::Number(value)) if value.is_i64() || value.is_u64() => Ok(Some(value.to_string())),
+        Some(_) => Err(Rejection::new(RejectReason::WrongType, format!("{name:?} is neither a string nor an integer"))),
+    };
+    Ok([text(names[0])?, text(names[1])?])
 }
 
 /// The lines of a file, each of at most `limit` bytes, in UTF-8.

@@ -2,6 +2,7 @@
 
 use crate::batch::Documents;
 use crate::error::{Error, Result};
+use crate::io::bounded::{Bounded, check_pages};
 use crate::io::coding::Coding;
 use crate::io::copy_parquet;
 use crate::io::copying::{Copying, Fits};
@@ -34,6 +35,9 @@ const FOOTERS_KEPT: usize = 32;
 /// Pages kept in mind, of 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
 
+/// Bytes of a chunk, unpacked and packed, that is read in one piece.
+const SMALL_CHUNK: u64 = 4 << 20;
+
 /// See above.
 #[derive(Debug)]
 pub(super) struct Parquet;
@@ -44,8 +48,11 @@ struct Kept {
     /// The footers used last: a footer is read again rather than kept, for a corpus may have many thousands.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
     /// The pages of a column chunk, by file, row group and leaf, of those chunks that are cut or large.
-    pages: Mutex<HashMap<Chunk, Arc<[Page]>>>,
+    pages: Mutex<HashMap<Chunk, Known>>,
 }
+
+/// The pages of a chunk, none if their headers cannot be read; or what is wrong with a header whose lengths cannot be.
+type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
 /// File, row group and leaf.
 type Chunk = (PathBuf, usize, usize);
@@ -91,7 +98,7 @@ impl Format for Parquet {
         let group = usize::try_from(piece.start).unwrap_or(usize::MAX);
         let leaf = footer.place(&piece.columns.text);
         leaf.map_or_else(Starts::default, |leaf| {
-            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared)).into()
+            starts(&pages(&file, piece.path, &footer, (group, leaf), piece.shared).unwrap_or_default()).into()
         })
     }
 
@@ -107,12 +114,14 @@ impl Format for Parquet {
             let pages_of = |leaf| pages(&file, reading.path, &footer, (at, leaf), reading.shared);
             let text = footer.place(&reading.columns.text);
             let column = |(leaf, chunk)| {
-                let pages = if all <= small { Arc::default() } else { pages_of(leaf) };
-                Column::new(chunk, pages, text == Some(leaf))
+                let pages = if all <= small { Arc::default() } else { pages_of(leaf)? };
+                Ok(Column::new(chunk, pages, text == Some(leaf)))
             };
             asked.into_iter().map(column).collect()
         });
-        Ok(stretches(columns.collect(), reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
+        let columns = columns.collect::<std::result::Result<Vec<_>, Arc<str>>>();
+        let columns = columns.map_err(|why| reading.bad(&*why))?;
+        Ok(stretches(columns, reading.part.skip..reading.part.skip.saturating_add(reading.rows), small))
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
@@ -129,6 +138,11 @@ impl Format for Parquet {
             batch_bytes: reading.want.batch_bytes,
             batch_rows: MAX_BATCH_ROWS,
         };
+        for group in plan.row_groups.clone() {
+            for leaf in names.iter().filter_map(|name| footer.place(name)) {
+                check(&file, &footer, (group, leaf), reading).map_err(|why| reading.bad(&*why))?;
+            }
+        }
         let text = reading.want.text.then_some(reading.columns.text.as_str());
         let id = (reading.want.id && reading.has_id).then_some(reading.columns.id.as_str());
         let mut at = 0;
@@ -187,10 +201,13 @@ impl Format for Parquet {
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let mut reader = guarded(|| {
+            let file = Bounded::new(file)?;
+            let again = file.file().try_clone()?;
             let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
             let fields = builder.schema().fields().iter().enumerate();
             let roots = fields.filter(|(_, field)| names.contains(&field.name().as_str())).map(|(at, _)| at);
             let mask = ProjectionMask::roots(builder.parquet_schema(), roots.collect::<Vec<_>>());
+            check_pages(&again, builder.metadata(), |leaf| mask.leaf_included(leaf))?;
             builder.with_projection(mask).build()
         })?;
         let mut texts = [String::new(), String::new()];
@@ -209,7 +226,7 @@ impl Format for Parquet {
                         *value = Some(text.as_str());
                     }
                 }
-                if !each(values).map_err(Failed::Passed)? {
+                if !each(Ok(values)).map_err(Failed::Passed)? {
                     return Ok(());
                 }
             }
@@ -239,7 +256,7 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
 }
 
 /// The pages of a chunk, by their headers; none where these cannot be read, which a reading will tell better.
-fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Arc<[Page]> {
+fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (path.to_path_buf(), group, leaf);
@@ -248,16 +265,37 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     }
     let read = || {
         let chunk = footer.metadata.metadata().row_groups().get(group)?.columns().get(leaf)?;
-        page_headers::pages(file.try_clone().ok()?, chunk)
+        Some(page_headers::look(file.try_clone().ok()?, chunk))
     };
-    let pages: Arc<[Page]> = read().unwrap_or_default().into();
+    let pages: Known = match read() {
+        Some(Ok(pages)) => Ok(pages.unwrap_or_default().into()),
+        Some(Err(why)) => Err(format!("column {:?}: {why}", footer.columns[leaf].0).into()),
+        None => Ok(Arc::default()),
+    };
     let mut known = lock();
     // Row groups are read in order, so those that are let go are hardly asked for again soon.
-    if known.values().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
+    if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
         known.clear();
     }
     known.insert(key, pages.clone());
     pages
+}
+
+/// Checks the headers of the pages of a chunk, so that no memory is allocated for a length that cannot be. Small chunks are read once,
+/// so their pages are not kept in mind.
+fn check(
+    file: &File,
+    footer: &Footer,
+    (group, leaf): (usize, usize),
+    reading: &Reading<'_>,
+) -> std::result::Result<(), Arc<str>> {
+    let chunk = footer.metadata.metadata().row_group(group).column(leaf);
+    if Column::bytes_of(chunk) > SMALL_CHUNK {
+        return pages(file, reading.path, footer, (group, leaf), reading.shared).map(|_| ());
+    }
+    let Ok(file) = file.try_clone() else { return Ok(()) };
+    let looked = page_headers::look(file, chunk).map(|_| ());
+    looked.map_err(|why| format!("column {:?}: {why}", footer.columns[leaf].0).into())
 }
 
 /// The names that a reading projects, in the order in which they stand in a batch.

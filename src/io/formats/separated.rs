@@ -1,6 +1,6 @@
 //! Separated values: tables as text, the first line the names of the columns.
 
-use crate::batch::Documents;
+use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
 use crate::io::coding::Coding;
 use crate::io::copy_lines;
@@ -23,8 +23,8 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
-/// Takes the number of a row and its record, none where it is no text, and says whether more are wanted.
-type EachRecord<'e> = dyn FnMut(u64, Option<&str>) -> std::result::Result<bool, Failed> + 'e;
+/// Takes a record, `None` if it is not text, and says whether more are wanted.
+type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// By commas.
 pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"], delimiter: b',' };
@@ -37,21 +37,19 @@ impl Separated {
         Names::of(file, coding, self.delimiter)
     }
 
-    /// Calls `each` with the fields of each record behind the names, and the number of the row; until it says no.
+    /// Calls `each` with the record of each row after the names, until it says no.
     fn each_record(&self, file: File, coding: Coding, each: &mut EachRecord<'_>) -> std::result::Result<(), Failed> {
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
         let coding = coding.resolved(&file).map_err(failed)?;
         let text = coding.text(file).map_err(failed)?;
         let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, self.delimiter).taking_turns();
-        let mut number = 0;
         lines.step().map_err(failed)?;
         while let Some((_, line)) = lines.next().map_err(failed)? {
-            number += 1;
             let record = match line {
                 Line::Bytes(line) => std::str::from_utf8(line).ok(),
                 Line::TooLong(_) => None,
             };
-            if !each(number, record)? {
+            if !each(record)? {
                 break;
             }
         }
@@ -117,7 +115,7 @@ impl Format for Separated {
         let all = self.names(&file, coding)?.all;
         rewound(&file)?;
         let mut longest = 0;
-        let read = self.each_record(file, coding, &mut |_, record| {
+        let read = self.each_record(file, coding, &mut |record| {
             let record = record.unwrap_or_default();
             if record.len() as u64 > small.max(longest) {
                 let (mut at, mut bytes) = (0, 0);
@@ -157,19 +155,20 @@ impl Format for Separated {
         let all = self.names(&file, coding)?.all;
         rewound(&file)?;
         let places = names.map(|name| all.iter().position(|known| known == name));
-        self.each_record(file, coding, &mut |number, record| {
-            let wrong = || format!("row {number} is no record of {} fields in UTF-8", all.len());
+        self.each_record(file, coding, &mut |record| {
+            let wrong =
+                || Rejection::new(RejectReason::BrokenRecord, format!("expected {} fields in UTF-8", all.len()));
+            let Some(record) = record else { return each(Err(wrong())).map_err(Failed::Passed) };
             let (mut values, mut at) = ([None, None], 0);
-            let is_whole = fields(record.ok_or_else(wrong)?, self.delimiter, &mut |field| {
+            let is_whole = fields(record, self.delimiter, &mut |field| {
                 for (value, _) in values.iter_mut().zip(places).filter(|(_, place)| *place == Some(at)) {
                     *value = field.text();
                 }
                 at += 1;
             });
-            if !is_whole || at != all.len() {
-                return Err(wrong().into());
-            }
-            each([values[0].as_deref(), values[1].as_deref()]).map_err(Failed::Passed)
+            let row =
+                if is_whole && at == all.len() { Ok(values.each_ref().map(Option::as_deref)) } else { Err(wrong()) };
+            each(row).map_err(Failed::Passed)
         })
     }
 }

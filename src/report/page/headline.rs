@@ -50,9 +50,12 @@ pub fn facts(report: &RunReport) -> Markup {
     let documents = &report.documents;
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
     let files = counted(report.inputs.len() as u64, "file");
-    let rejected = match documents.rejections.rows {
-        0 => "rows that could not be used".to_string(),
-        _ => rejections(&documents.rejections),
+    let others: u64 = report.other_inputs.iter().map(|other| other.rejections.rows).sum();
+    let rejected = match (documents.rejections.rows, others) {
+        (0, 0) => "rows that could not be used".to_string(),
+        (0, _) => format!("and {} of other inputs; see rejected/", counted(others, "row")),
+        (_, 0) => rejections(&documents.rejections),
+        _ => format!("{}, and {} of other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
         "{rate:.1} MB/s, {} of CPU, {} of memory at the peak",

@@ -1,0 +1,81 @@
+//! A Parquet file of which no more is asked than it has: a decoder allocates memory for what a header says before it reads.
+
+use ::parquet::errors::{ParquetError, Result};
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use ::parquet::file::reader::{ChunkReader, Length};
+use bytes::Bytes;
+use std::fs::File;
+use std::io::BufReader;
+
+use super::page_headers;
+
+/// A file, and the bytes that it has.
+#[derive(Debug)]
+pub(super) struct Bounded {
+    file: File,
+    bytes: u64,
+}
+
+impl Bounded {
+    /// Returns the file with its length.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new(file: File) -> Result<Bounded> {
+        let bytes = file.metadata()?.len();
+        Ok(Bounded { file, bytes })
+    }
+
+    /// Returns the file itself.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+}
+
+impl Length for Bounded {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl ChunkReader for Bounded {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Result<BufReader<File>> {
+        self.file.get_read(start)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
+        match start.checked_add(length as u64) {
+            Some(end) if end <= self.bytes => self.file.get_bytes(start, length),
+            _ => Err(ParquetError::EOF(format!(
+                "a header asks for {length} bytes from byte {start} on, and the file has {}",
+                self.bytes
+            ))),
+        }
+    }
+}
+
+/// Checks the headers of all pages of the leaves that are read, so that no memory is allocated for a length that cannot be.
+///
+/// # Errors
+/// What is wrong with the first header that cannot be believed.
+pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl Fn(usize) -> bool) -> Result<()> {
+    for group in metadata.row_groups() {
+        for (_, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| is_read(*leaf)) {
+            check_chunk(file, chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks the headers of the pages of one column chunk, as [`check_pages`] does.
+///
+/// # Errors
+/// As [`check_pages`].
+pub(super) fn check_chunk(file: &File, chunk: &ColumnChunkMetaData) -> Result<()> {
+    match page_headers::look(file.try_clone()?, chunk) {
+        Ok(_) => Ok(()),
+        Err(why) => Err(ParquetError::General(format!("column {}: {why}", chunk.column_path().string()))),
+    }
+}
