@@ -34,6 +34,7 @@ mod index_files;
 mod index_place;
 mod inputs;
 mod invariants;
+mod kept_law;
 mod kit;
 mod later_nights;
 mod links;
