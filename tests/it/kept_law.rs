@@ -272,8 +272,7 @@ impl Law {
     fn run(&mut self, batch: Batch, more: &[(&'static str, String)]) {
         let options = self.options(&batch.name, more);
         let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        dupsift::run(&[self.file(&batch.name).to_str().unwrap()], &options)
-            .unwrap_or_else(|error| panic!("{error}\n{}", self.said.join("\n")));
+        dupsift::run(&[self.file(&batch.name).to_str().unwrap()], &options).unwrap_or_else(|error| panic!("{error}"));
         self.published(batch);
     }
 
@@ -303,7 +302,7 @@ impl Law {
 
     fn forget(&mut self, what: &Forget) {
         if let Err(error) = upkeep::forget(&self.index(), what) {
-            panic!("{error}\n{}", self.said.join("\n"));
+            panic!("{error}");
         }
     }
 
@@ -398,7 +397,7 @@ impl Law {
         }
         // A step that is passed by leaves the run to its end.
         let code = Ran::of(command.output().unwrap()).code;
-        assert!([-1, 0, 3].contains(&code), "{code}\n{}", self.said.join("\n"));
+        assert!([-1, 0, 3].contains(&code), "{code}");
         let again = self.numbers.below(2) == 0;
         self.says(format!("{} was killed at {stop} ({code}), again: {again}", batch.name));
         if again {
@@ -413,7 +412,7 @@ impl Law {
     }
 
     fn fail(&self, why: &str) -> ! {
-        panic!("{why}\n{}", self.said.join("\n"))
+        panic!("{why}")
     }
 
     /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in their order.
@@ -554,6 +553,15 @@ impl Law {
         let removed = of(&|batch, row| !batch.kept[row]);
         let forgotten = of(&|batch, row| batch.kept[row] && batch.forgotten[row]);
         self.orphaned += removed.intersection(&forgotten).count();
+    }
+}
+
+/// Says what was done before it failed.
+impl Drop for Law {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.said.join("\n"));
+        }
     }
 }
 
