@@ -156,7 +156,11 @@ impl Earlier for Kept<'_> {
         }
         writer.flush()?;
         drop(writer);
-        self.add(Noted { name: LINES.to_owned(), rows: rows.finish()?, docs: vec![headings::GROUP..width] });
+        self.add(Noted {
+            name: LINES.to_owned(),
+            rows: rows.finish()?,
+            docs: std::iter::once(headings::GROUP..width).collect(),
+        });
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use arrow_array::{ArrayRef, Int64Array, StringArray};
 use dupsift::index::{Index, Manifest};
@@ -94,6 +94,8 @@ struct Law {
     mixed: bool,
     report: bool,
     batches: Vec<Batch>,
+    /// Texts that change from document to document, over all batches: the steps of a chain.
+    walks: Vec<String>,
     /// Batches that were written, published or not.
     written: usize,
     said: Vec<String>,
@@ -114,6 +116,7 @@ impl Law {
             mixed: seed % 5 == 4,
             report: seed % 8 == 5,
             batches: Vec::new(),
+            walks: Vec::new(),
             written: 0,
             said: vec![format!("sequence {seed}")],
             chained: 0,
@@ -181,10 +184,11 @@ impl Law {
         for _ in 0..14 + self.numbers.below(8) + if first { 12 } else { 0 } {
             let own = !texts.is_empty() && self.numbers.below(3) == 0;
             let from = if own { Some(texts[self.numbers.below(texts.len())].clone()) } else { self.any_text() };
-            let text = match (self.numbers.below(8), from) {
-                (0..2, Some(from)) => from,
-                (2..7, Some(from)) => self.edited(&from),
-                _ => self.words(60 + 30),
+            let text = match (self.numbers.below(12), from) {
+                (0..3, Some(from)) => from,
+                (3..6, Some(from)) => self.edited(&from),
+                (6..10, _) => self.walked(),
+                _ => self.words(90),
             };
             texts.push(text);
         }
@@ -215,6 +219,21 @@ impl Law {
         let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
         let rows = &self.batches[self.batches.len() - 1 - back].rows;
         rows[self.numbers.below(rows.len())].text.clone()
+    }
+
+    /// The next step of one of three chains.
+    fn walked(&mut self) -> String {
+        let at = self.numbers.below(3);
+        if at >= self.walks.len() {
+            let text = self.words(90);
+            self.walks.push(text.clone());
+            return text;
+        }
+        let more = self.words(6);
+        let words: Vec<&str> = self.walks[at].split(' ').skip(6).collect();
+        let text = words.join(" ") + " " + &more;
+        self.walks[at].clone_from(&text);
+        text
     }
 
     /// The text without a few words at one end, and with others at the other one; sometimes with an addition alone.
@@ -582,20 +601,33 @@ fn seeds() -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
+/// Runs a sequence; returns how many documents a chain removed, and how many texts only forgotten documents had kept.
+fn sequence(seed: u64) -> [usize; 2] {
+    let mut law = Law::new(seed);
+    law.step(Step::Run);
+    for _ in 0..STEPS {
+        let step = DRAWN[law.numbers.below(DRAWN.len())];
+        law.step(step);
+    }
+    law.step(Step::Run);
+    [law.chained, law.orphaned]
+}
+
 #[test]
 fn every_removed_document_has_a_kept_one_whatever_comes() {
-    let (mut chained, mut orphaned) = (0, 0);
-    for seed in seeds() {
-        let mut law = Law::new(seed);
-        law.step(Step::Run);
-        for _ in 0..STEPS {
-            let step = DRAWN[law.numbers.below(DRAWN.len())];
-            law.step(step);
-        }
-        law.step(Step::Run);
-        (chained, orphaned) = (chained + law.chained, orphaned + law.orphaned);
-    }
-    assert!(chained > 20 && orphaned > 20, "{chained} removed by chains, {orphaned} texts of forgotten documents");
+    let (seeds, next) = (seeds(), AtomicU64::new(0));
+    let run = || {
+        let seeds =
+            std::iter::from_fn(|| Some(seeds.start + next.fetch_add(1, Relaxed)).filter(|it| seeds.contains(it)));
+        seeds.map(sequence).fold([0, 0], |sums, counts| [sums[0] + counts[0], sums[1] + counts[1]])
+    };
+    let [one, other] = std::thread::scope(|scope| {
+        let threads = [scope.spawn(run), scope.spawn(run)];
+        threads.map(|thread| thread.join().unwrap())
+    });
+    let (chained, orphaned) = (one[0] + other[0], one[1] + other[1]);
+    let shows = seeds != ALWAYS || chained > 20 && orphaned > 20;
+    assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
 }
 
 /// Words that no other range of numbers has.
@@ -692,7 +724,7 @@ fn the_end_of_a_chain_is_told_by_its_own_id() {
             place.again(0, &[]).ends_with(0);
         }
         let first = if has_ids { "s0".to_owned() } else { removed(&place.out(0))[0][1].clone() };
-        assert!(has_ids || first.ends_with("in/0.parquet#0"), "{first}");
+        assert!(has_ids || first == "0.parquet#0", "{first}");
         assert!(removed(&place.out(0)).iter().all(|row| row[1] == first) && removed(&place.out(0)).len() == 5);
         let second = batch(&mut place, vec![step(6), copy(&step(4), "again")]);
         let expected = [["s6", &first, "chain"], ["again", &first, "seen"]];
@@ -723,7 +755,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
         let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
         assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
         // A version of it finds it under this name, too.
-        let finds = algorithms != "exact";
+        let finds = algorithms.contains("minhash") || algorithms.contains("cosine");
         assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
         assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
         let index = place.at("index");
