@@ -11,7 +11,7 @@
 //!   rows/r-.../LABEL.run             by what documents meet: a key, a document
 //! ```
 //!
-//! Each text is there once, by the document that brought it first. Files never change: a night adds a folder of documents and one of
+//! Each text is there once, by the document that is kept of those with it, or else by the first of them. Files never change: a night adds a folder of documents and one of
 //! rows, and a generation that names them.
 
 mod folder;

@@ -13,6 +13,7 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::measure::Contained;
 use crate::options::Decide;
+use crate::reading::classes::Classes;
 use crate::reading::components::Components;
 use crate::reading::guests::Guests;
 use crate::reading::reader::Reader;
@@ -29,6 +30,7 @@ pub fn decide(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     relations: &[&Relation],
+    copies: &Classes,
     keep: &KeepOrder,
     shown: &AtomicBits,
     contents: Option<&Contents>,
@@ -36,7 +38,8 @@ pub fn decide(
     let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
     let deciding = Deciding::new(&reader.options.decide, &labels);
     let linked = || deciding.chosen.iter().map(|&at| Linked::new(engine, reader, relations[at])).collect();
-    decide_by(engine, reader, &deciding, linked, keep, shown, |doc, kept| {
+    let settled = settled(reader, copies);
+    decide_by(engine, reader, &deciding, linked, (keep, settled), shown, |doc, kept| {
         Ok(contents.and_then(|contents| contents.of(doc, kept)))
     })
 }
@@ -66,14 +69,14 @@ impl Deciding {
     }
 }
 
-/// The same by any relations of the algorithms that decide. `look`: how much of a document stands in a kept one, and the other
-/// way round; none for copies.
+/// Like [`decide`] by any relations of the algorithms that decide. `settled` knows what earlier runs decided; `look` says how much of a
+/// document is contained in a kept one, and the other way round, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
     deciding: &Deciding,
     linked: impl FnOnce() -> Result<Vec<R>>,
-    keep: &KeepOrder,
+    (keep, settled): (&KeepOrder, impl Fn(u64) -> Option<Settled> + Sync),
     shown: &AtomicBits,
     look: impl Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 ) -> Result<Decided> {
@@ -96,14 +99,14 @@ pub fn decide_by<R: survive::Relation + Sync>(
         let mut looking = Looking::new(engine, shown)?;
         let chooser = Chooser::new(bounds, |a, b| keep.better(a, b));
         let better = |a, b| keep.better(a, b);
-        let asking = Asking { engine, relations: &linked, needed, settled: settled(reader), better, look };
+        let asking = Asking { engine, relations: &linked, needed, settled, better, look };
         let staying =
             if_contained(&asking, &in_order, count, (&mut finder, &mut memory), chooser, &mut looking, &mut push)?;
         held = Some((staying, looking.end()?));
     } else {
         let better = |a, b| keep.better(a, b);
         let choose = |doc, partners: &mut [_], _| engine.go_on().map(|()| best(doc, partners, better));
-        finder.survive(order, settled(reader), &mut memory.lists(), choose, &mut push)?;
+        finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
     }
     let clusters = || components(engine, reader, &linked, needed, order);
     let components = reader.options.corpus.annotate.then(clusters).transpose()?;
@@ -173,11 +176,15 @@ fn chains<R: survive::Relation>(
     Ok(())
 }
 
-/// Of a document of an index what became of it; a document of the corpus is decided about.
-fn settled(reader: &Reader<'_>) -> impl Fn(u64) -> Option<Settled> {
+/// Says what became of an indexed document, and of an indexed text that a new document has.
+fn settled(reader: &Reader<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
-        let guests = reader.guests.as_ref().filter(|_| doc < reader.base)?;
-        Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept })
+        let guests = reader.guests.as_ref()?;
+        if doc < reader.base {
+            return Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept });
+        }
+        let first = Some(copies.representative(doc)).filter(|&first| first < reader.base)?;
+        guests.removed_for(first).and_then(|kept| guests.place(kept)).map(Settled::Copy)
     }
 }
 
@@ -216,11 +223,15 @@ where
         let mut answers = asking.ahead(docs, &lists)?;
         let choose = |doc, partners: &mut [_], beyond| {
             asking.engine.go_on()?;
-            let chosen = chooser.choose(doc, partners, beyond, |kept| {
+            let look = |kept| {
                 let both = answers.of(doc, kept).map_or_else(|| (asking.look)(doc, kept), Ok)?;
                 both.into_iter().for_each(|both| looking.push(kept, both));
                 Ok::<_, Error>(both)
-            })?;
+            };
+            let chosen = match (asking.settled)(doc) {
+                Some(Settled::Copy(_)) => chooser.choose_for_removed(doc, partners, look)?,
+                _ => chooser.choose(doc, partners, beyond, look)?,
+            };
             looking.next(doc)?;
             Ok(chosen)
         };

@@ -44,8 +44,9 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    // Where each row gets its cluster, the documents read here are all.
-                    let is_in_pairs = |doc| !reader.options.corpus.annotate || contents.wants(doc);
+                    // Ids are also read of documents that are in no pair, if each row gets its cluster or indexed documents take part.
+                    let annotates = reader.options.corpus.annotate;
+                    let is_in_pairs = |doc| !annotates && doc >= reader.base || contents.wants(doc);
                     reader.kept_texts.offer_batch(engine.dir, batch, is_in_pairs)?;
                     *segmented += contents.take_batch(engine, view, batch, numbers)?;
                 }

@@ -35,7 +35,7 @@ pub struct Asking<'a, R, S, B, L> {
     pub relations: &'a [R],
     /// How many of them must agree.
     pub needed: usize,
-    /// What became of documents before.
+    /// What was decided about documents and texts before.
     pub settled: S,
     /// Whether one document is preferred to another.
     pub better: B,
@@ -62,7 +62,7 @@ where
             |(finder, answers), piece| {
                 for place in piece * PIECE..block.len().min((piece + 1) * PIECE) {
                     let doc = block.get(place);
-                    if (self.settled)(doc).is_none() {
+                    if !(self.settled)(doc).is_some_and(Settled::is_final) {
                         self.engine.go_on()?;
                         answers.push(Answer { place, doc, of_kept: self.about(finder, lists, doc) });
                     }

@@ -74,7 +74,7 @@ pub fn write(
         last_reading::read(engine, reader, view, &taken.ids_seen, &named(engine, reader, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(stock)).transpose()?;
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
-    let decide = || decide::decide(engine, reader, &relations, &taken.keep, &shown, contents.as_ref());
+    let decide = || decide::decide(engine, reader, &relations, copies, &taken.keep, &shown, contents.as_ref());
     let mut decided = reader.options.removes.then(decide).transpose()?;
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
@@ -110,13 +110,17 @@ pub fn write(
     Ok((report, decided))
 }
 
-/// The documents whose ids are read: those that stand in a table.
+/// Returns the documents whose ids are read: those that a table names. A table may name any indexed document that takes part, also one
+/// that is in no pair: a removed document names the kept one that its chain leads to, and a cluster has all documents of a class.
 fn named(engine: &Engine<'_>, reader: &Reader<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
-    if !reader.options.corpus.annotate {
+    let (indexed, annotates) = (reader.guests.as_ref(), reader.options.corpus.annotate);
+    if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
         return Ok(shown.clone());
     }
     let all = AtomicBits::new(engine.dir, "named", reader.documents() as usize)?;
-    (reader.base as usize..all.len()).chain(shown.iter()).for_each(|doc| _ = all.set(doc));
+    let first = indexed.map_or(reader.base, |indexed| indexed.first_from(0));
+    let end = if annotates { reader.documents() } else { reader.base };
+    (first as usize..end as usize).chain(shown.iter()).for_each(|doc| _ = all.set(doc));
     Ok(Arc::new(all))
 }
 

@@ -10,6 +10,7 @@ use arrow_schema::SchemaRef;
 
 use super::batch::absolute;
 use super::job::{COPIES, Job};
+use super::known_by::{KnownBy, Noted};
 use super::rows::{write_rows, write_run, write_sketches};
 use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
@@ -28,7 +29,7 @@ use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::meeting::{Keys, Numbered};
 use crate::reading::reader::Reader;
-use crate::shuffle::{AtomicBits, AtomicCells, Sorted};
+use crate::shuffle::{AtomicBits, AtomicCells};
 use crate::spelling::opt;
 use crate::stage::copies;
 use crate::text::Field;
@@ -42,8 +43,8 @@ pub struct Night<'n> {
     pub keys: Vec<(String, Keys)>,
     /// The hashes of its texts, likewise.
     pub copy_keys: Option<Keys>,
-    /// By name: what was noted of its pairs and first lines.
-    pub noted: Vec<(String, Sorted)>,
+    /// What was noted of its pairs and first lines.
+    pub noted: Vec<Noted>,
     /// The exact copies.
     pub copies: &'n Arc<Classes>,
     /// What is removed.
@@ -84,12 +85,14 @@ pub fn append(
     }
     let stored = AtomicBits::new(engine.dir, "stored", reader.documents() as usize)?;
     let (folder, rows_folder) = (name("b"), name("r"));
-    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, &stored)?;
+    let fates = fates(engine, reader, &night)?;
+    let parts = write_parts(engine, reader, &job.index.begin(BATCHES, &folder)?, &night, (&fates, &stored))?;
     stop_at("documents");
     let dir = job.index.begin(ROWS, &rows_folder)?;
-    let mut written = write_keys(engine, &dir, &night, numbered, &stored)?;
-    for (name, rows) in night.noted {
-        written += write_run(engine, &dir, &name, rows, false)?;
+    let mut written = write_keys(engine, &dir, &night, (numbered, &fates.known), &stored)?;
+    for noted in night.noted {
+        let name = noted.name.clone();
+        written += write_run(engine, &dir, &name, fates.known.rename(engine, noted, numbered)?, false)?;
     }
     stop_at("rows");
     let first_doc = next.next_doc;
@@ -146,15 +149,15 @@ fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
     night: &Night<'_>,
-    numbered: Numbered,
+    names: (Numbered, &KnownBy<'_>),
     stored: &AtomicBits,
 ) -> Result<u64> {
     let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
     let mut written = 0;
     for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
-        written += write_rows(engine, dir, label, &keys.rows, numbered, stored)?;
+        written += write_rows(engine, dir, label, &keys.rows, names, stored)?;
         if let Some(sketches) = &keys.sketches {
-            write_sketches(engine, dir, label, sketches, numbered, stored)?;
+            write_sketches(engine, dir, label, sketches, names, stored)?;
         }
     }
     Ok(written)
@@ -227,13 +230,12 @@ fn write_parts(
     reader: &Reader<'_>,
     dir: &Path,
     night: &Night<'_>,
-    stored: &AtomicBits,
+    (fates, stored): (&Fates<'_>, &AtomicBits),
 ) -> Result<Vec<Part>> {
-    let fates = fates(engine, reader, night)?;
     let id = night.ids.id_type().0;
     let view = View::first(engine, reader);
-    let surplus = (night.copies.clone(), reader.base);
-    let rows = RowFilter::Where(Arc::new(move |doc| doc >= surplus.1 && !surplus.0.is_surplus(doc)));
+    let chosen = fates.chosen.clone();
+    let rows = RowFilter::Where(Arc::new(move |doc| chosen.get(doc as usize)));
     let want = reader.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
     let pieces = reader.pieces(engine).into_iter().filter(|piece| piece.first_doc >= reader.base).collect::<Vec<_>>();
     let written = Mutex::new(Vec::new());
@@ -244,7 +246,7 @@ fn write_parts(
         |(), at| {
             let name = format!("part-{at:06}.parquet");
             let mut part = Rewriting::new(reader, &dir.join(&name), id, &pieces[at])?;
-            let mut each = |batch: &Documents| part.batch(engine, reader, &view, batch, &fates, stored);
+            let mut each = |batch: &Documents| part.batch(engine, reader, &view, batch, &fates.kept, stored);
             reader.read_piece(engine, &room, &pieces[at], &want, &mut each)?;
             let rows = part.end(reader)?;
             let first_doc = reader.number(pieces[at].first_doc);
@@ -268,19 +270,32 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// By document of the corpus: the number in the index of the one that it goes for, plus one; 0 where its text stays. A text is known by
-/// its first document, which others go for.
-fn fates(engine: &Engine<'_>, reader: &Reader<'_>, night: &Night<'_>) -> Result<AtomicCells<u64>> {
-    let fates = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
-    let Some(decided) = night.decided else { return Ok(fates) };
-    removals::each(decided, engine.budget.a_thread, |doc, kept| {
-        let kept = night.copies.representative(kept);
-        if let Some(own) = doc.checked_sub(reader.base).filter(|_| kept != doc) {
-            fates.store(own as usize, reader.number(kept) + 1);
-        }
-        Ok(())
-    })?;
-    Ok(fates)
+/// What became of the documents of a batch.
+struct Fates<'f> {
+    /// For each document of the batch the number in the index of the kept one that it is removed in favor of, plus one; 0 if it is kept.
+    kept: AtomicCells<u64>,
+    /// The documents by which the index knows texts.
+    known: KnownBy<'f>,
+    /// The same as bits.
+    chosen: Arc<AtomicBits>,
+}
+
+fn fates<'f>(engine: &Engine<'_>, reader: &Reader<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
+    let kept_for = AtomicCells::new(engine.dir, "fates", reader.rows() as usize)?;
+    let removed = AtomicBits::new(engine.dir, "removed", reader.documents() as usize)?;
+    if let Some(decided) = night.decided {
+        removals::each(decided, engine.budget.a_thread, |doc, kept| {
+            removed.set(doc as usize);
+            if let Some(own) = doc.checked_sub(reader.base) {
+                kept_for.store(own as usize, reader.number(kept) + 1);
+            }
+            Ok(())
+        })?;
+    }
+    let known = KnownBy::new(engine, reader, night.copies, &removed)?;
+    let chosen = AtomicBits::new(engine.dir, "chosen", reader.documents() as usize)?;
+    (reader.base..reader.documents()).filter(|&doc| known.has(doc)).for_each(|doc| _ = chosen.set(doc as usize));
+    Ok(Fates { kept: kept_for, known, chosen: Arc::new(chosen) })
 }
 
 /// A file of documents while it is written.

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use super::known_by::Noted;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::{Groups, Index, ROWS, meet};
@@ -32,7 +33,7 @@ const LINES: &str = "+lines";
 pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
-    noted: Mutex<Vec<(String, Sorted)>>,
+    noted: Mutex<Vec<Noted>>,
     /// Bytes of the index's rows that were read.
     pub scanned: AtomicU64,
 }
@@ -43,13 +44,13 @@ impl<'e> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
 
-    /// What the night adds, by name.
-    pub fn noted(&self) -> Vec<(String, Sorted)> {
+    /// Returns what the batch adds.
+    pub fn noted(&self) -> Vec<Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn add(&self, name: String, rows: Sorted) {
-        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push((name, rows));
+    fn add(&self, noted: Noted) {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner).push(noted);
     }
 
     fn runs(&self, name: &str, width: usize) -> Result<Vec<Run>> {
@@ -105,7 +106,7 @@ impl Earlier for Kept<'_> {
             },
             |mut writer| writer.flush(),
         )?;
-        self.add(pairs_of(label), rows.finish()?);
+        self.add(Noted { name: pairs_of(label), rows: rows.finish()?, docs: vec![0..DOC, DOC..2 * DOC] });
         Ok(())
     }
 
@@ -155,7 +156,11 @@ impl Earlier for Kept<'_> {
         }
         writer.flush()?;
         drop(writer);
-        self.add(LINES.to_owned(), rows.finish()?);
+        self.add(Noted {
+            name: LINES.to_owned(),
+            rows: rows.finish()?,
+            docs: std::iter::once(headings::GROUP..width).collect(),
+        });
         Ok(())
     }
 

@@ -99,19 +99,32 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Adds the documents that removed ones were removed for.
-    fn add_kept(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
-        let numbers = numbers(engine, met)?;
+    /// Hands on these documents, each with the kept one that it was removed in favor of.
+    fn each_kept(
+        &self,
+        engine: &Engine<'_>,
+        manifest: &Manifest,
+        docs: &AtomicBits,
+        each: impl Fn(u64, Option<u64>) + Sync,
+    ) -> Result<()> {
+        let numbers = numbers(engine, docs)?;
         let wanted = self.wanted(manifest, &numbers);
         engine.work(
             wanted.len(),
             || Ok(()),
             |(), at| {
+                let mut docs = numbers[wanted[at].guests.clone()].iter();
                 let rows = wanted[at].rows(&numbers);
                 let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
-                    kept_docs(&batch).for_each(|kept| {
-                        _ = kept.filter(|&kept| !manifest.is_forgotten(kept as u64)).map(|kept| met.set(kept as usize))
-                    });
+                    for (kept, &doc) in kept_docs(&batch).zip(&mut docs) {
+                        let kept = kept.map(|kept| kept as u64);
+                        if let Some(kept) = kept.filter(|&kept| kept >= self.numbered.next_doc) {
+                            let why =
+                                format!("document {doc} was removed in favor of document {kept}, which is not there");
+                            return Err(Error::Damaged { path: wanted[at].path.clone(), why });
+                        }
+                        each(doc, kept);
+                    }
                     Ok(())
                 })?;
                 self.looked_up.fetch_add(bytes, Relaxed);
@@ -120,6 +133,41 @@ impl<'i> Joining<'i> {
             Ok,
         )?;
         Ok(())
+    }
+
+    /// Returns the documents that take part of those that have a key of the batch, and of those that have a text of it.
+    ///
+    /// A document that was removed in favor of a forgotten one takes no part: no kept document has its text, so a new document like it
+    /// has to be kept. The kept document of a removed one takes part as well: a copy of the removed one is removed in favor of it, and
+    /// with `--chain remove` every document that the removed one connects.
+    fn taking_part(
+        &self,
+        engine: &Engine<'_>,
+        manifest: &Manifest,
+        met: AtomicBits,
+        copied: &AtomicBits,
+    ) -> Result<AtomicBits> {
+        copied.iter().for_each(|doc| _ = met.set(doc));
+        if manifest.forgotten.is_empty() {
+            let removed = if self.options.remove_chains { &met } else { copied };
+            let taking = AtomicBits::new(engine.dir, "kept-in-index", met.len())?;
+            self.each_kept(engine, manifest, removed, |_, kept| {
+                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+            })?;
+            taking.iter().for_each(|doc| _ = met.set(doc));
+            return Ok(met);
+        }
+        let taking = AtomicBits::new(engine.dir, "taking-part", met.len())?;
+        self.each_kept(engine, manifest, &met, |doc, kept| {
+            if kept.is_some_and(|kept| manifest.is_forgotten(kept)) {
+                return;
+            }
+            taking.set(doc as usize);
+            if self.options.remove_chains || copied.get(doc as usize) {
+                kept.into_iter().for_each(|kept| _ = taking.set(kept as usize));
+            }
+        })?;
+        Ok(taking)
     }
 
     /// The parts that hold these documents.
@@ -256,12 +304,11 @@ impl Meeting for Joining<'_> {
                 None => scan.rows(&bound.label, &keys.rows, || All(&met))?,
             }
         }
+        let copied = AtomicBits::new(engine.dir, "copied-in-index", met.len())?;
         if let Some(copies) = copies {
-            scan.rows(COPIES, &copies.rows, || All(&met))?;
+            scan.rows(COPIES, &copies.rows, || All(&copied))?;
         }
-        if self.options.remove_chains {
-            self.add_kept(engine, manifest, &met)?;
-        }
+        let met = self.taking_part(engine, manifest, met, &copied)?;
         running.end(met.count(), met.count(), 0);
         if met.count() == 0 {
             return Ok(None);

@@ -6,7 +6,7 @@
 //!                 says that they are no pair
 //! guests          their texts are copied out of the index and read as documents that stand before the night
 //! all else        as in any run, but that two guests are no pair, and what became of a guest is known
-//! append          texts, keys and fates of the night, each text once
+//! append          texts, keys and fates of the night, each text once, by the document that is kept
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
@@ -19,6 +19,7 @@ mod drift;
 mod earlier;
 mod job;
 mod join;
+mod known_by;
 mod night;
 mod place;
 mod published;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::known_by::KnownBy;
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use crate::error::Result;
@@ -21,7 +22,7 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// The rows of stored documents, as a run.
+/// The rows of stored documents, as a run. They have the first document of each text, and are written with the one that the index knows.
 ///
 /// # Errors
 /// A full disk.
@@ -30,25 +31,33 @@ pub fn write_rows(
     dir: &Path,
     label: &str,
     keys: &Sorted,
-    numbered: Numbered,
+    (numbered, known): (Numbered, &KnownBy<'_>),
     stored: &AtomicBits,
 ) -> Result<u64> {
     let (width, group_width) = keys.widths();
     let kept = engine.shuffle(&format!("{label}-kept"), width, group_width, keys.rows())?;
     engine.work(
         keys.partitions(),
-        || Ok(kept.writer()),
-        |writer, partition| {
+        || Ok((kept.writer(), Vec::new())),
+        |(writer, row), partition| {
             engine.go_on()?;
             let records = keys.load(partition, engine.budget.a_thread)?;
             for record in (0..records.len()).map(|at| records.record(at)) {
-                if stored.get(numbered.doc(number(&record[group_width..])) as usize) {
-                    writer.push(record)?;
+                let doc = numbered.doc(number(&record[group_width..]));
+                match known.of(doc).filter(|&known| stored.get(known as usize)) {
+                    Some(same) if same == doc => writer.push(record)?,
+                    Some(_) => {
+                        row.clear();
+                        row.extend_from_slice(record);
+                        known.rename_in(&mut row[group_width..], numbered);
+                        writer.push(row)?;
+                    }
+                    None => {}
                 }
             }
             keys.remove(partition)
         },
-        |mut writer| writer.flush(),
+        |(mut writer, _)| writer.flush(),
     )?;
     write_run(engine, dir, label, kept.finish()?, true)
 }
@@ -85,7 +94,7 @@ pub fn write_sketches(
     dir: &Path,
     label: &str,
     sketches: &SketchFile,
-    numbered: Numbered,
+    (numbered, known): (Numbered, &KnownBy<'_>),
     stored: &AtomicBits,
 ) -> Result<()> {
     let (name, words) = (sketches_of(label), sketches.words());
@@ -98,12 +107,11 @@ pub fn write_sketches(
             engine.go_on()?;
             let first = stretch as u64 * STRETCH;
             for own in first..documents.min(first + STRETCH) {
-                if !stored.get((numbered.base + own) as usize) {
-                    continue;
-                }
+                let known = known.of(numbered.base + own).filter(|&known| stored.get(known as usize));
+                let Some(known) = known else { continue };
                 sketches.copy(own, sketch);
                 row.clear();
-                row.extend_from_slice(&(numbered.next_doc + own).to_be_bytes());
+                row.extend_from_slice(&numbered.number(known).to_be_bytes());
                 sketch.iter().for_each(|word| row.extend_from_slice(&word.to_be_bytes()));
                 writer.push(row)?;
             }

@@ -162,7 +162,8 @@ pub enum Forget {
     Batch(String),
 }
 
-/// Forgets documents: no later night meets them. Gives how many texts that are.
+/// Forgets documents: no later batch is matched against them, nor against documents that were removed in favor of them. Returns how many
+/// documents are forgotten.
 ///
 /// # Errors
 /// [`Error::Usage`] for a night or an id that is not there.
@@ -204,7 +205,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     crate::index::restore(dir, generation, state)
 }
 
-/// Hands on each document that brought a text, with its id.
+/// Hands on each document by which the index knows a text, with its id.
 ///
 /// # Errors
 /// A damaged file; what `each` returns.
@@ -244,7 +245,7 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
     match left.first() {
         None => Ok(found),
         Some(missing) => Err(Error::usage(format!(
-            "{} has no document with the id {missing:?}{}; a text is known by the id of the document that brought it first",
+            "{} has no document with the id {missing:?}{}; the index knows a text by the id of the document that was kept",
             index.dir().display(),
             if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
         ))),

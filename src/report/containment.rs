@@ -41,5 +41,6 @@ pub fn fate(document: &ExplainedDocument) -> String {
     let Some(removed) = &document.removed else { return "; kept".into() };
     let similarity = removed.similarity.map_or(String::new(), |similarity| format!(" {similarity:.3}"));
     let (id, doc) = (safe(&removed.kept_id), removed.kept_doc);
-    format!("; removed for {id} (document {doc}; {}{similarity} by {})", removed.reason, removed.algorithm)
+    let by = if removed.algorithm.is_empty() { String::new() } else { format!(" by {}", removed.algorithm) };
+    format!("; removed for {id} (document {doc}; {}{similarity}{by})", removed.reason)
 }

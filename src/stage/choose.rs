@@ -54,13 +54,41 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         doc: u64,
         partners: &mut [Partner],
         beyond: u64,
-        mut look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
+        look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
     ) -> Result<Option<Removal>, E> {
+        let (chosen, stays, far) = self.look_at(doc, partners, look)?;
+        if let (None, Some(stays)) = (&chosen, stays) {
+            *self.stays.entry(stays).or_default() += 1;
+            self.not_looked_at += far + beyond;
+        }
+        Ok(chosen)
+    }
+
+    /// Like [`Chooser::choose`] for a document that is removed in any case: none is counted as kept beside its partners.
+    ///
+    /// # Errors
+    /// Those of `look`.
+    pub fn choose_for_removed<E>(
+        &self,
+        doc: u64,
+        partners: &mut [Partner],
+        look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
+    ) -> Result<Option<Removal>, E> {
+        self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
+    }
+
+    /// Returns the choice; if there is none, why the document is kept beside its partners, and how many of these were not looked at.
+    fn look_at<E>(
+        &self,
+        doc: u64,
+        partners: &mut [Partner],
+        mut look: impl FnMut(u64) -> Result<Option<[Contained; 2]>, E>,
+    ) -> Result<(Option<Removal>, Option<Stays>, u64), E> {
         let (near, far) = nearest(partners, &self.better);
         let (mut chosen, mut stays): (Option<Removal>, Option<Stays>) = (None, None);
         for partner in near {
             let removal = Removal { doc, kept: partner.kept, found: Some(partner.found), contained: None };
-            let Some(both) = look(partner.kept)? else { return Ok(Some(removal)) };
+            let Some(both) = look(partner.kept)? else { return Ok((Some(removal), None, 0)) };
             match self.bounds.stays(both) {
                 Some(why) => stays = stays.max(Some(why)),
                 None => {
@@ -71,11 +99,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
                 }
             }
         }
-        if let (None, Some(stays)) = (chosen, stays) {
-            *self.stays.entry(stays).or_default() += 1;
-            self.not_looked_at += far.len() as u64 + beyond;
-        }
-        Ok(chosen)
+        Ok((chosen, stays, far.len() as u64))
     }
 }
 

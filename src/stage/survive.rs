@@ -29,13 +29,23 @@ pub trait Relation {
     fn equal(&self) -> f32;
 }
 
-/// What became of a document before: nothing is decided about it.
+/// What an earlier run decided about a document, or about its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It was kept.
     Kept,
     /// It was removed.
     Removed,
+    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor of
+    /// the partner that the rule chooses, or else of this document.
+    Copy(u64),
+}
+
+impl Settled {
+    /// Whether the document itself was decided about, so that the rule does not ask for it.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Settled::Copy(_))
+    }
 }
 
 /// A document that goes.
@@ -43,9 +53,9 @@ pub enum Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The best kept document that it forms a pair with, or that its chain leads to.
+    /// The best kept document that it forms a pair with, that its chain leads to, or in favor of which its text was removed before.
     pub kept: u64,
-    /// Which algorithm's similarity it is: the highest among those that found the pair. None for a chain.
+    /// Which algorithm's similarity it is: the highest among those that found the pair. `None` if the two are no pair.
     pub found: Option<(usize, f32)>,
     /// How much of it stands in the kept one, where that was looked at.
     pub contained: Option<Contained>,
@@ -214,7 +224,7 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     /// The survivor rule. `order`: every document that may be in a pair, best first. `choose` gets a document, its kept
     /// partners, at least one, and how many more there may be that were not gathered; it says for which of them the document
-    /// goes. Those of which it never hears count as left out. `settled` knows the documents that were decided about before.
+    /// goes. Those of which it never hears count as left out. `settled` knows what was decided about documents and texts before.
     /// The order may come in parts, one after the other.
     pub fn survive<E>(
         &mut self,
@@ -225,8 +235,9 @@ impl<'f, R: Relation> Finder<'f, R> {
         mut removed: impl FnMut(Removal) -> Result<(), E>,
     ) -> Result<(), E> {
         for doc in order.iter() {
-            match settled(doc) {
-                None => {}
+            let before = settled(doc);
+            match before {
+                None | Some(Settled::Copy(_)) => {}
                 Some(Settled::Kept) => {
                     self.list(lists, doc, true);
                     continue;
@@ -235,6 +246,12 @@ impl<'f, R: Relation> Finder<'f, R> {
             }
             let beyond = self.gather(lists, doc);
             let chosen = if self.partners.is_empty() { None } else { choose(doc, &mut self.partners, beyond)? };
+            let chosen = match (chosen, before) {
+                (None, Some(Settled::Copy(kept))) => {
+                    Some(Removal { doc, kept, found: self.pair(doc, kept), contained: None })
+                }
+                (chosen, _) => chosen,
+            };
             match chosen {
                 Some(removal) => removed(removal)?,
                 None => self.list(lists, doc, true),

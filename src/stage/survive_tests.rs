@@ -203,6 +203,20 @@ fn gone(
     got
 }
 
+#[test]
+fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
+    // 1 and 3 were removed in favor of 0, with which they form no pair here. 2 is a copy of 1; 4 is one of 3, and these form a pair with 5.
+    let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
+    let settled = |doc| match doc {
+        0 | 5 => Some(Settled::Kept),
+        1 | 3 => Some(Settled::Removed),
+        2 | 4 => Some(Settled::Copy(0)),
+        _ => None,
+    };
+    let order: Vec<u64> = vec![0, 5, 1, 3, 2, 4, 6];
+    assert_eq!(gone(&relations, 1, &order, &order, settled), [(2, 0), (4, 5)]);
+}
+
 proptest::proptest! {
     /// What becomes of a document is known from its component alone, and from rounds that end after any of them: each removes who has
     /// a kept better partner, then keeps who has only removed ones.

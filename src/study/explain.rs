@@ -249,8 +249,9 @@ fn put_together(
     let mut ids: BTreeMap<u64, String> =
         ids_of(engine, reader, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    let named =
-        |doc: u64| reader.document(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
+    // The files of indexed documents are copies for the time of this look, with names of their own.
+    let own = |doc: u64| reader.document(doc).filter(|&doc| doc >= reader.base);
+    let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| reader.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
     for document in &mut documents {
         let removal = removals.iter().find(|removal| removal.doc == document.doc);
@@ -278,10 +279,15 @@ fn put_together(
     let remove_if = reader.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
-    // A chain removes what is no pair.
+    // A chain removes what is no pair, and a copy of an indexed document is removed as that one was.
+    let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
+        one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
+    };
     if removes
         && !same
         && !reader.options.remove_chains
+        && !is_removed_for(&documents[0], &documents[1])
+        && !is_removed_for(&documents[1], &documents[0])
         && let Some(why) = fate::stay(&reader.options.decide, &algorithms)
     {
         contained.iter_mut().for_each(|of| of.stays = Some(why));

@@ -91,7 +91,8 @@ pub fn rethreshold(
         }
         let keep = order(engine, reader, &shown)?;
         let look = |doc, kept| look(&known, doc, kept);
-        let decided = decide_by(engine, reader, &deciding, || Ok(known.iter().collect()), &keep, &shown, look)?;
+        let decided =
+            decide_by(engine, reader, &deciding, || Ok(known.iter().collect()), (&keep, |_| None), &shown, look)?;
         let mut survivors = Survivors { rows: reader.documents(), removed: Vec::new() };
         removals::each(&decided, engine.budget.a_thread, |doc, kept| Ok(survivors.removed.push((doc, kept))))?;
         Ok(survivors)

@@ -1,0 +1,784 @@
+//! Every removed document has a kept one, whatever is run, forgotten, compacted, made again, held back, accepted or killed: random
+//! sequences of all of these with an index, each checked from outside after every step, by the tables of all outputs.
+//!
+//! `DUPSIFT_LAW=1000..1200` runs other sequences than the ones that are always run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use arrow_array::{ArrayRef, Int64Array, StringArray};
+use dupsift::index::{Index, Manifest};
+use dupsift::nights::upkeep::{self, Forget};
+
+use crate::index_place::{Nights, looked_after};
+use crate::kit::{Doc, Numbers, Ran, Table, files_below, program, record, write_columns};
+
+/// Sequences that are always run: each algorithm with each rule and each order once.
+const ALWAYS: Range<u64> = 0..(ALGORITHMS.len() * RULES.len() * ORDERS.len()) as u64;
+/// Steps of a sequence.
+const STEPS: usize = 9;
+/// Whether documents stay forgotten if the last batch is made again.
+const REMADE_STAYS_FORGOTTEN: bool = true;
+
+const ALGORITHMS: [Option<&str>; 3] = [Some("exact"), Some("exact,minhash"), None];
+/// `--remove-if` and `--chain`.
+const RULES: [[&str; 2]; 4] =
+    [["pair", "keep"], ["pair", "remove"], ["contained:0.8:0.9", "keep"], ["contained:1", "keep"]];
+const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"];
+const STOPS: [&str; 9] =
+    ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
+
+/// What a sequence does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// A new batch.
+    Run,
+    /// The last batch once more, with `--overwrite`.
+    Remake,
+    ForgetBatch,
+    ForgetIds,
+    Compact,
+    /// A batch that a guard holds back; it is accepted, or the index changes first and it is run again.
+    Hold,
+    /// A new batch whose process is killed, and what follows.
+    Kill,
+    /// The same for the last batch, made again.
+    KillRemake,
+}
+
+/// Steps, each as often as it is to be drawn.
+const DRAWN: [Step; 16] = [
+    Step::Run,
+    Step::Run,
+    Step::Run,
+    Step::Run,
+    Step::Run,
+    Step::ForgetBatch,
+    Step::ForgetBatch,
+    Step::ForgetIds,
+    Step::ForgetIds,
+    Step::ForgetIds,
+    Step::Remake,
+    Step::Remake,
+    Step::Compact,
+    Step::Hold,
+    Step::Kill,
+    Step::KillRemake,
+];
+
+struct Row {
+    id: Option<String>,
+    /// A row without one is rejected.
+    text: Option<String>,
+    score: i64,
+}
+
+struct Batch {
+    name: String,
+    rows: Vec<Row>,
+    first_doc: i64,
+    kept: Vec<bool>,
+    forgotten: Vec<bool>,
+}
+
+struct Law {
+    folder: tempfile::TempDir,
+    numbers: Numbers,
+    algorithms: Option<&'static str>,
+    rule: usize,
+    order: &'static str,
+    /// Whether each run takes a rule of its own.
+    mixed: bool,
+    report: bool,
+    batches: Vec<Batch>,
+    /// Texts that change from document to document, over all batches: the steps of a chain.
+    walks: Vec<String>,
+    /// Batches that were written, published or not.
+    written: usize,
+    said: Vec<String>,
+    chained: usize,
+    orphaned: usize,
+}
+
+impl Law {
+    fn new(seed: u64) -> Law {
+        let at = seed as usize;
+        let [algorithms, rules, orders] = [ALGORITHMS.len(), RULES.len(), ORDERS.len()];
+        Law {
+            folder: tempfile::tempdir().unwrap(),
+            numbers: Numbers(seed << 32),
+            algorithms: ALGORITHMS[at % algorithms],
+            rule: at / algorithms % rules,
+            order: ORDERS[at / (algorithms * rules) % orders],
+            mixed: seed % 5 == 4,
+            report: seed % 8 == 5,
+            batches: Vec::new(),
+            walks: Vec::new(),
+            written: 0,
+            said: vec![format!("sequence {seed}")],
+            chained: 0,
+            orphaned: 0,
+        }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn out(&self, name: &str) -> PathBuf {
+        self.at(&format!("out/{name}"))
+    }
+
+    fn index(&self) -> PathBuf {
+        self.at("index")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.at(&format!("in/{name}.parquet"))
+    }
+
+    fn says(&mut self, what: String) {
+        self.said.push(what);
+    }
+
+    fn manifest(&self) -> Option<Manifest> {
+        let index = if self.index().is_dir() {
+            Index::look(&self.index(), |_| Ok(dupsift::index::State::Lost)).unwrap()
+        } else {
+            None
+        };
+        index.and_then(|mut index| index.manifest.take())
+    }
+
+    /// Takes any step.
+    fn step(&mut self, step: Step) {
+        let before = self.said.len();
+        match step {
+            Step::Run => {
+                let batch = self.write();
+                self.run(batch, &[]);
+            }
+            Step::Remake => self.remake(),
+            Step::ForgetBatch => self.forget_batch(),
+            Step::ForgetIds => self.forget_ids(),
+            Step::Compact => {
+                self.says("compact".into());
+                upkeep::compact(&self.index(), 256 << 20, 2, &AtomicBool::new(false)).unwrap();
+            }
+            Step::Hold => self.hold(),
+            Step::Kill => {
+                let batch = self.write();
+                self.kill(batch, false);
+            }
+            Step::KillRemake => self.kill_last(),
+        }
+        assert!(self.said.len() > before || self.batches.is_empty());
+        self.no_text_is_kept_twice();
+    }
+
+    /// Writes a batch: families of texts that grow out of each other, copies of texts of any batch, kept or removed.
+    fn write(&mut self) -> Batch {
+        let name = format!("n{}", self.written);
+        self.written += 1;
+        let (first, has_ids) = (self.batches.len() == 0, self.numbers.below(4) > 0);
+        let mut texts: Vec<String> = Vec::new();
+        for _ in 0..14 + self.numbers.below(8) + if first { 12 } else { 0 } {
+            let own = !texts.is_empty() && self.numbers.below(3) == 0;
+            let from = if own { Some(texts[self.numbers.below(texts.len())].clone()) } else { self.any_text() };
+            let text = match (self.numbers.below(12), from) {
+                (0..3, Some(from)) => from,
+                (3..6, Some(from)) => self.edited(&from),
+                (6..10, _) => self.walked(),
+                _ => self.words(90),
+            };
+            texts.push(text);
+        }
+        let rows = texts.into_iter().enumerate().map(|(at, text)| Row {
+            id: has_ids.then(|| format!("{name}-{at}")),
+            text: Some(text).filter(|_| self.numbers.below(20) > 0),
+            score: self.numbers.below(5) as i64,
+        });
+        let rows: Vec<Row> = rows.collect();
+        let texts: ArrayRef = Arc::new(rows.iter().map(|row| row.text.as_deref()).collect::<StringArray>());
+        let scores: ArrayRef = Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.score)));
+        let places: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows.len() as i64));
+        let mut columns = vec![("text", texts), ("score", scores), ("place", places)];
+        if has_ids {
+            let ids = rows.iter().map(|row| row.id.as_deref()).collect::<StringArray>();
+            columns.push(("id", Arc::new(ids) as ArrayRef));
+        }
+        write_columns(&self.file(&name), &columns, 9);
+        let count = rows.len();
+        Batch { name, rows, first_doc: 0, kept: vec![false; count], forgotten: vec![false; count] }
+    }
+
+    fn any_text(&mut self) -> Option<String> {
+        if self.batches.is_empty() {
+            return None;
+        }
+        // Of the last batches more often, so that chains grow.
+        let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
+        let rows = &self.batches[self.batches.len() - 1 - back].rows;
+        rows[self.numbers.below(rows.len())].text.clone()
+    }
+
+    /// The next step of one of three chains.
+    fn walked(&mut self) -> String {
+        let at = self.numbers.below(3);
+        if at >= self.walks.len() {
+            let text = self.words(90);
+            self.walks.push(text.clone());
+            return text;
+        }
+        let more = self.words(6);
+        let words: Vec<&str> = self.walks[at].split(' ').skip(6).collect();
+        let text = words.join(" ") + " " + &more;
+        self.walks[at].clone_from(&text);
+        text
+    }
+
+    /// The text without a few words at one end, and with others at the other one; sometimes with an addition alone.
+    fn edited(&mut self, text: &str) -> String {
+        let words: Vec<&str> = text.split(' ').collect();
+        let count = 1 + self.numbers.below(8);
+        let more = self.words(count);
+        match self.numbers.below(4) {
+            0 => format!("{text} {more}"),
+            1 => format!("{more} {}", words[..words.len() - words.len().min(count)].join(" ")),
+            2 => words[..words.len() - words.len().min(count)].join(" ") + " " + &more,
+            _ => words[..words.len() - count.min(words.len() / 2)].join(" "),
+        }
+    }
+
+    fn words(&mut self, count: usize) -> String {
+        let word = |numbers: &mut Numbers| match numbers.below(20) {
+            0 => numbers.below(1000).to_string(),
+            _ => format!("w{}", numbers.below(3000)),
+        };
+        (0..count).map(|_| word(&mut self.numbers)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The options of a run by name.
+    fn options(&mut self, name: &str, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
+        let rule = if self.mixed { self.numbers.below(RULES.len()) } else { self.rule };
+        let [remove_if, chain] = RULES[rule];
+        let corpus = if self.numbers.below(4) == 0 { "keep,annotate" } else { "keep" };
+        let path = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let mut options = vec![
+            ("out", path(self.out(name))),
+            ("index", path(self.index())),
+            ("remove-if", remove_if.into()),
+            ("chain", chain.into()),
+            ("keep", self.order.into()),
+            ("corpus", corpus.into()),
+            ("threads", "2".into()),
+            ("memory", "512MiB".into()),
+            ("max-rejected-share", "1".into()),
+        ];
+        if !self.report {
+            options.push(("no-report", "true".into()));
+        }
+        if let Some(algorithms) = self.algorithms {
+            options.push(("algorithms", algorithms.into()));
+        }
+        for (option, value) in more {
+            options.retain(|(known, _)| known != option);
+            options.push((option, value.clone()));
+        }
+        self.says(format!("{name}: {remove_if} {chain} {} {corpus} {more:?}", self.order));
+        options
+    }
+
+    /// Runs a batch that is new, or that was killed or held back before.
+    fn run(&mut self, batch: Batch, more: &[(&'static str, String)]) {
+        let options = self.options(&batch.name, more);
+        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        dupsift::run(&[self.file(&batch.name).to_str().unwrap()], &options).unwrap_or_else(|error| panic!("{error}"));
+        self.published(batch);
+    }
+
+    /// Takes a batch that was published into account: whatever its tables say has to be true.
+    fn published(&mut self, mut batch: Batch) {
+        if self.batches.last().is_some_and(|last| last.name == batch.name) {
+            let last = self.batches.pop().unwrap();
+            if REMADE_STAYS_FORGOTTEN {
+                batch.forgotten = last.forgotten;
+            }
+        }
+        let out = self.out(&batch.name);
+        batch.first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
+        self.batches.push(batch);
+        self.each_row_is_somewhere();
+        self.each_removed_has_a_kept_one();
+        self.ids_are_those_of_documents();
+    }
+
+    fn remake(&mut self) {
+        let Some(last) = self.batches.last() else { return };
+        let (name, rows) = (last.name.clone(), last.rows.iter().map(again).collect::<Vec<_>>());
+        let count = rows.len();
+        let batch = Batch { name, rows, first_doc: 0, kept: vec![false; count], forgotten: vec![false; count] };
+        self.run(batch, &[("overwrite", "true".into())]);
+    }
+
+    fn forget(&mut self, what: &Forget) {
+        if let Err(error) = upkeep::forget(&self.index(), what) {
+            panic!("{error}");
+        }
+    }
+
+    fn forget_batch(&mut self) {
+        if self.batches.is_empty() {
+            return;
+        }
+        let at = self.numbers.below(self.batches.len());
+        let name = self.batches[at].name.clone();
+        self.says(format!("forget {name}"));
+        self.forget(&Forget::Batch(name));
+        self.batches[at].forgotten.fill(true);
+    }
+
+    /// Forgets some documents: a kept one is always known by its id, a removed one if no kept one has its text.
+    fn forget_ids(&mut self) {
+        let (mut ids, count) = (BTreeMap::new(), 1 + self.numbers.below(3));
+        for _ in 0..40 {
+            if self.batches.is_empty() || ids.len() == count {
+                break;
+            }
+            let batch = self.numbers.below(self.batches.len());
+            let row = self.numbers.below(self.batches[batch].rows.len());
+            if self.batches[batch].kept[row] && !self.batches[batch].forgotten[row] {
+                ids.insert(self.id(batch, row), (batch, row));
+            }
+        }
+        self.says(format!("forget {ids:?}"));
+        if !ids.is_empty() {
+            self.forget(&Forget::Ids(ids.keys().cloned().collect()));
+        }
+        for (batch, row) in ids.into_values() {
+            self.batches[batch].forgotten[row] = true;
+        }
+    }
+
+    /// The id that tables have of a document.
+    fn id(&self, batch: usize, row: usize) -> String {
+        let Batch { name, rows, .. } = &self.batches[batch];
+        rows[row].id.clone().unwrap_or_else(|| format!("{name}.parquet#{row}"))
+    }
+
+    fn hold(&mut self) {
+        let Some(last) = self.batches.last() else { return };
+        let previous = self.out(&last.name).to_str().unwrap().to_owned();
+        let batch = self.write();
+        let name = batch.name.clone();
+        let more = [("previous", previous), ("guard-rows", "1".to_owned()), ("max-removed-share", "0".to_owned())];
+        let options = self.options(&name, &more);
+        let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        dupsift::run(&[self.file(&name).to_str().unwrap()], &options).unwrap();
+        let held = self.at(&format!("out/{name}.held"));
+        if !held.is_dir() {
+            return self.published(batch);
+        }
+        match self.numbers.below(3) {
+            0 => {
+                // It can be accepted no longer, because the index has changed.
+                self.forget_ids();
+                self.run(batch, &[("accept", "true".into())]);
+            }
+            1 => self.says(format!("{name} is held back and given up")),
+            _ => {
+                self.says(format!("{name} is accepted"));
+                Ran::of(program().arg("accept").arg(&held).output().unwrap()).ends_with(0);
+                self.published(batch);
+            }
+        }
+    }
+
+    fn kill_last(&mut self) {
+        let Some(last) = self.batches.last() else { return };
+        let (name, rows) = (last.name.clone(), last.rows.iter().map(again).collect::<Vec<_>>());
+        let count = rows.len();
+        let batch = Batch { name, rows, first_doc: 0, kept: vec![false; count], forgotten: vec![false; count] };
+        self.kill(batch, true);
+    }
+
+    /// A run that is killed at some step; either the same command follows, or another one that opens the index.
+    fn kill(&mut self, batch: Batch, overwrite: bool) {
+        let stop = STOPS[self.numbers.below(STOPS.len())];
+        let more = if overwrite { vec![("overwrite", "true".to_owned())] } else { Vec::new() };
+        let folder = |manifest: Option<Manifest>| Some(manifest?.batches.last()?.folder.clone());
+        let before = folder(self.manifest());
+        let mut command = program();
+        command.arg("run").arg(self.file(&batch.name)).arg("--no-progress").env("DUPSIFT_STOP_AT", stop);
+        for (option, value) in self.options(&batch.name, &more) {
+            match option {
+                "no-report" | "overwrite" => command.arg(format!("--{option}")),
+                _ => command.arg(format!("--{option}={value}")),
+            };
+        }
+        // A step that is passed by leaves the run to its end.
+        let code = Ran::of(command.output().unwrap()).code;
+        assert!([-1, 0, 3].contains(&code), "{code}");
+        let again = self.numbers.below(2) == 0;
+        self.says(format!("{} was killed at {stop} ({code}), again: {again}", batch.name));
+        if again {
+            return self.run(batch, &more);
+        }
+        self.step(Step::Compact);
+        let after = folder(self.manifest());
+        let is_there = self.manifest().is_some_and(|index| index.batches.iter().any(|one| one.name == batch.name));
+        if is_there && after != before {
+            self.published(batch);
+        }
+    }
+
+    fn fail(&self, why: &str) -> ! {
+        panic!("{why}")
+    }
+
+    /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in their order.
+    fn each_row_is_somewhere(&mut self) {
+        let batch = self.batches.last().unwrap();
+        let (out, count) = (self.out(&batch.name), batch.rows.len());
+        let numbers = |folder: &str, column: &str| {
+            let folder = out.join(folder);
+            if files_below(&folder).is_empty() { Vec::new() } else { Table::read(&folder).numbers(column) }
+        };
+        let deduped = numbers("deduped", "place");
+        if !deduped.is_sorted() {
+            self.fail("deduped/ is out of order");
+        }
+        let mut places = vec![0; count];
+        deduped.iter().for_each(|&row| places[row as usize] += 1);
+        numbers("removed", "doc").iter().for_each(|doc| places[(doc - batch.first_doc) as usize] += 1);
+        let rejected: Vec<usize> = (0..count).filter(|&row| batch.rows[row].text.is_none()).collect();
+        rejected.iter().for_each(|&row| places[row] += 1);
+        if places.iter().any(|&times| times != 1) {
+            self.fail(&format!("rows of {} are in so many places: {places:?}", batch.name));
+        }
+        if numbers("rejected", "row").into_iter().map(|row| row as usize).ne(rejected) {
+            self.fail("rejected/ has other rows");
+        }
+        let batch = self.batches.last_mut().unwrap();
+        deduped.iter().for_each(|&row| batch.kept[row as usize] = true);
+    }
+
+    /// The document with a number that tables have: its batch and its row there.
+    fn document(&self, doc: i64) -> (usize, usize) {
+        let batch = self.batches.partition_point(|batch| batch.first_doc <= doc).checked_sub(1);
+        let found = batch.map(|batch| (batch, (doc - self.batches[batch].first_doc) as usize));
+        match found.filter(|&(batch, row)| row < self.batches[batch].rows.len()) {
+            Some(found) => found,
+            None => self.fail(&format!("there is no document {doc}")),
+        }
+    }
+
+    fn each_removed_has_a_kept_one(&mut self) {
+        let own = self.batches.len() - 1;
+        let table = Table::read(&self.out(&self.batches[own].name).join("removed"));
+        let (docs, kept, reasons) = (table.numbers("doc"), table.numbers("kept_doc"), table.texts("reason"));
+        for row in 0..table.len() {
+            let (batch, at) = self.document(kept[row]);
+            let Batch { kept: is_kept, forgotten, .. } = &self.batches[batch];
+            if !is_kept[at] || batch != own && forgotten[at] {
+                let (is_kept, forgotten) = (is_kept[at], forgotten[at]);
+                self.fail(&format!(
+                    "{} is removed in favor of {}, kept: {is_kept}, forgotten: {forgotten}",
+                    docs[row], kept[row]
+                ));
+            }
+            if self.document(docs[row]).0 != own {
+                self.fail(&format!("{} of another batch is removed", docs[row]));
+            }
+            self.chained += usize::from(reasons[row] == "chain");
+        }
+    }
+
+    /// Each table has the own id of each document.
+    fn ids_are_those_of_documents(&self) {
+        let out = self.out(&self.batches.last().unwrap().name);
+        let has = |folder: &str| out.join(folder).is_dir();
+        for (folder, columns) in [
+            ("pairs", &[("id_a", "doc_a"), ("id_b", "doc_b")][..]),
+            ("clusters", &[("id", "doc")]),
+            ("removed", &[("id", "doc"), ("kept_id", "kept_doc")]),
+            ("attributes", &[("id", "doc")]),
+        ] {
+            if !has(folder) {
+                continue;
+            }
+            let tables = files_below(&out.join(folder))
+                .into_iter()
+                .filter(|file| file.extension().is_some_and(|it| it == "parquet"));
+            for table in tables.map(|file| Table::read(&file)) {
+                for (id, doc) in columns {
+                    for (id, doc) in table.texts(id).into_iter().zip(table.numbers(doc)) {
+                        let (batch, row) = self.document(doc);
+                        if self.batches[batch].rows[row].id.as_ref().is_some_and(|own| *own != id)
+                            || !id.ends_with(&self.id(batch, row))
+                        {
+                            self.fail(&format!(
+                                "{folder} calls document {doc} {id:?}, and not {:?}",
+                                self.id(batch, row)
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        // Columns without a number, the record and the page.
+        let known: BTreeSet<String> = (0..self.batches.len())
+            .flat_map(|batch| (0..self.batches[batch].rows.len()).map(move |row| (batch, row)))
+            .map(|(batch, row)| self.id(batch, row))
+            .collect();
+        for (folder, column) in [("clusters", "cluster_id"), ("attributes", "cluster_id"), ("attributes", "kept_id")] {
+            if !has(folder) {
+                continue;
+            }
+            for id in Table::read(&out.join(folder)).texts(column) {
+                let name = Path::new(&id).file_name().unwrap().to_str().unwrap();
+                if !known.contains(name) || is_of_the_work_folder(&id) {
+                    self.fail(&format!("{folder} has {id:?} as {column}"));
+                }
+            }
+        }
+        for text in ["run.json", "report.html"].iter().filter_map(|name| std::fs::read_to_string(out.join(name)).ok()) {
+            if is_of_the_work_folder(&text) {
+                self.fail("a path of the work folder is in the record or on the page");
+            }
+        }
+    }
+
+    /// No two kept documents that are not forgotten have the same text.
+    fn no_text_is_kept_twice(&mut self) {
+        let mut texts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (at, batch) in self.batches.iter().enumerate() {
+            for row in (0..batch.rows.len()).filter(|&row| batch.kept[row] && !batch.forgotten[row]) {
+                let text = batch.rows[row].text.as_deref().unwrap();
+                if let Some((other, first)) = texts.insert(text, (at, row)) {
+                    self.fail(&format!(
+                        "{} and {} have one text and are kept",
+                        self.id(other, first),
+                        self.id(at, row)
+                    ));
+                }
+            }
+        }
+        // Texts that nothing kept has any more, since it was forgotten: what the sequences are for.
+        let of = |is: &dyn Fn(&Batch, usize) -> bool| -> BTreeSet<&str> {
+            let rows = self
+                .batches
+                .iter()
+                .flat_map(|batch| (0..batch.rows.len()).filter(|&row| is(batch, row)).map(|row| &batch.rows[row]));
+            rows.filter_map(|row| row.text.as_deref()).collect()
+        };
+        let removed = of(&|batch, row| !batch.kept[row]);
+        let forgotten = of(&|batch, row| batch.kept[row] && batch.forgotten[row]);
+        self.orphaned += removed.intersection(&forgotten).count();
+    }
+}
+
+/// Says what was done before it failed.
+impl Drop for Law {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.said.join("\n"));
+        }
+    }
+}
+
+fn is_of_the_work_folder(text: &str) -> bool {
+    text.contains("dupsift-work") || text.contains("guests.parquet")
+}
+
+fn again(row: &Row) -> Row {
+    Row { id: row.id.clone(), text: row.text.clone(), score: row.score }
+}
+
+/// The sequences to run.
+fn seeds() -> Range<u64> {
+    let Ok(asked) = std::env::var("DUPSIFT_LAW") else { return ALWAYS };
+    let (from, to) = asked.split_once("..").expect("DUPSIFT_LAW has the form FROM..TO");
+    from.parse().unwrap()..to.parse().unwrap()
+}
+
+/// Runs a sequence; returns how many documents a chain removed, and how many texts only forgotten documents had kept.
+fn sequence(seed: u64) -> [usize; 2] {
+    let mut law = Law::new(seed);
+    law.step(Step::Run);
+    for _ in 0..STEPS {
+        let step = DRAWN[law.numbers.below(DRAWN.len())];
+        law.step(step);
+    }
+    law.step(Step::Run);
+    [law.chained, law.orphaned]
+}
+
+#[test]
+fn every_removed_document_has_a_kept_one_whatever_comes() {
+    let (seeds, next) = (seeds(), AtomicU64::new(0));
+    let run = || {
+        let seeds =
+            std::iter::from_fn(|| Some(seeds.start + next.fetch_add(1, Relaxed)).filter(|it| seeds.contains(it)));
+        seeds.map(sequence).fold([0, 0], |sums, counts| [sums[0] + counts[0], sums[1] + counts[1]])
+    };
+    let [one, other] = std::thread::scope(|scope| {
+        let threads = [scope.spawn(run), scope.spawn(run)];
+        threads.map(|thread| thread.join().unwrap())
+    });
+    let (chained, orphaned) = (one[0] + other[0], one[1] + other[1]);
+    let shows = seeds != ALWAYS || chained > 20 && orphaned > 20;
+    assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
+}
+
+/// Words that no other range of numbers has.
+fn words(numbers: Range<usize>) -> Vec<String> {
+    numbers.map(|number| format!("w{number}")).collect()
+}
+
+fn doc(id: &str, words: &[&[String]]) -> Doc {
+    Doc { id: id.into(), text: words.concat().join(" "), title: None }
+}
+
+/// Thirty documents that are like no others.
+fn others(batch: usize) -> Vec<Doc> {
+    (0..30)
+        .map(|at| {
+            let from = 100_000 + 10_000 * batch + 120 * at;
+            doc(&format!("other-{batch}-{at}"), &[&words(from..from + 120)])
+        })
+        .collect()
+}
+
+/// Batches of some documents and of others, with a rule for removal.
+fn place(chain: &str) -> Nights {
+    let mut place = Nights::new("exact,minhash");
+    place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
+    place
+}
+
+fn batch(place: &mut Nights, docs: Vec<Doc>) -> Vec<[String; 3]> {
+    let at = place.docs.len();
+    place.night([docs, others(at)].concat()).ends_with(0);
+    removed(&place.out(at))
+}
+
+/// The removed documents of an output, what they are removed in favor of, and why.
+fn removed(out: &Path) -> Vec<[String; 3]> {
+    let table = Table::read(&out.join("removed"));
+    let (ids, kept, reasons) = (table.texts("id"), table.texts("kept_id"), table.texts("reason"));
+    (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
+}
+
+/// A, then B, which is A with eight other words at its end, then C, which is B with eight others; each also under another id.
+fn three() -> [Doc; 3] {
+    let (a, b, c) = (words(0..120), words(120..128), words(128..136));
+    [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
+}
+
+fn copy(doc: &Doc, id: &str) -> Doc {
+    Doc { id: id.into(), ..doc.clone() }
+}
+
+#[test]
+fn what_was_removed_for_a_forgotten_document_is_new_when_it_comes_again() {
+    for chain in ["keep", "remove"] {
+        for forget in [["--batch", "n0"], ["--id", "a"]] {
+            let ([a, b, c], mut place) = (three(), place(chain));
+            assert!(batch(&mut place, vec![a]).is_empty());
+            assert_eq!(batch(&mut place, vec![b.clone()]), [["b", "a", "pair"]]);
+            looked_after(&place.at("index"), &["forget", forget[0], forget[1]]).ends_with(0);
+            let third = batch(&mut place, vec![copy(&b, "b-again"), c]);
+            assert_eq!(third, [["c", "b-again", "pair"]], "{chain} {forget:?}");
+            // The copy that is kept stands for the text from now on.
+            assert_eq!(batch(&mut place, vec![copy(&b, "b-once-more")]), [["b-once-more", "b-again", "seen"]]);
+        }
+    }
+}
+
+/// A forgotten document that was removed itself: the one that it was removed in favor of is kept as before.
+#[test]
+fn a_removed_document_may_be_forgotten() {
+    for chain in ["keep", "remove"] {
+        let ([a, b, _], mut place) = (three(), place(chain));
+        assert_eq!(batch(&mut place, vec![a.clone(), b.clone()]), [["b", "a", "pair"]]);
+        looked_after(&place.at("index"), &["forget", "--id", "b"]).ends_with(0);
+        let again = batch(&mut place, vec![copy(&b, "b-again"), copy(&a, "a-again")]);
+        assert_eq!(again, [["b-again", "a", "pair"], ["a-again", "a", "seen"]]);
+    }
+}
+
+/// A chain over batches ends at a document that is in no pair of the last batch: its own id is told, also if its file has no ids.
+#[test]
+fn the_end_of_a_chain_is_told_by_its_own_id() {
+    let step = |at: usize| doc(&format!("s{at}"), &[&words(8 * at..8 * at + 120)]);
+    for has_ids in [true, false] {
+        let mut place = place("remove");
+        let first: Vec<Doc> = (0..6).map(step).chain(others(0)).collect();
+        place.more.extend(["--keep", "doc asc"].map(str::to_owned));
+        if has_ids {
+            place.night(first).ends_with(0);
+        } else {
+            let texts = first.iter().map(|doc| Some(doc.text.as_str())).collect::<StringArray>();
+            write_columns(&place.at("in/0.parquet"), &[("text", Arc::new(texts) as ArrayRef)], 300);
+            place.docs.push(first);
+            place.again(0, &[]).ends_with(0);
+        }
+        let first = if has_ids { "s0".to_owned() } else { removed(&place.out(0))[0][1].clone() };
+        assert!(has_ids || first == "0.parquet#0", "{first}");
+        assert!(removed(&place.out(0)).iter().all(|row| row[1] == first) && removed(&place.out(0)).len() == 5);
+        let second = batch(&mut place, vec![step(6), copy(&step(4), "again")]);
+        let expected = [["s6", &first, "chain"], ["again", &first, "seen"]];
+        assert_eq!(second, expected);
+    }
+}
+
+/// Of equal texts the kept one stands for all in the index, whichever it is.
+#[test]
+fn a_text_is_known_by_the_copy_that_is_kept() {
+    for algorithms in ["exact", "exact,minhash", "exact,simhash", "exact,cosine:preset=versions"] {
+        let mut place = Nights::new(algorithms);
+        place.more = ["--keep", "score desc", "--remove-if", "pair"].map(str::to_owned).to_vec();
+        let [text, version, _] = three().map(|doc| doc.text);
+        let write = |place: &Nights, batch: usize, rows: &[(&str, &str, i64)]| {
+            let others = others(batch);
+            let all = || rows.iter().copied().chain(others.iter().map(|doc| (doc.id.as_str(), doc.text.as_str(), 0)));
+            let ids: ArrayRef = Arc::new(StringArray::from_iter_values(all().map(|row| row.0)));
+            let texts: ArrayRef = Arc::new(StringArray::from_iter_values(all().map(|row| row.1)));
+            let scores: ArrayRef = Arc::new(Int64Array::from_iter_values(all().map(|row| row.2)));
+            let file = place.at(&format!("in/{batch}.parquet"));
+            write_columns(&file, &[("id", ids), ("text", texts), ("score", scores)], 300);
+            place.again(batch, &[]).ends_with(0);
+            removed(&place.out(batch))
+        };
+        let first = write(&place, 0, &[("x1", &text, 1), ("x2", &text, 9), ("x3", &text, 5)]);
+        assert_eq!(first, [["x1", "x2", "copy"], ["x3", "x2", "copy"]], "{algorithms}");
+        let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
+        assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
+        // A version of it finds it under this name, too.
+        let finds = algorithms.contains("minhash") || algorithms.contains("cosine");
+        assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
+        assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
+        let index = place.at("index");
+        looked_after(&index, &["forget", "--id", "x1"]).ends_with(2).says(&["x1", "the index knows a text by"]);
+        looked_after(&index, &["forget", "--id", "x2"]).ends_with(0);
+        assert_eq!(write(&place, 2, &[("x5", &text, 0)]), Vec::<[String; 3]>::new(), "{algorithms}");
+    }
+}
+
+/// What was decided about a text holds for its copies, also where a later run asks for more before it removes a document.
+#[test]
+fn a_copy_of_a_removed_document_is_removed_by_whatever_rule() {
+    let ([a, b, _], mut place) = (three(), place("keep"));
+    assert_eq!(batch(&mut place, vec![a, b.clone()]), [["b", "a", "pair"]]);
+    for (at, rule) in ["contained:1", "pair"].into_iter().enumerate() {
+        place.more[3] = rule.to_owned();
+        let id = format!("b{at}");
+        assert_eq!(batch(&mut place, vec![copy(&b, &id)]), [[&*id, "a", "seen"]], "{rule}");
+        let stays = record(&place.out(at + 1))["removal"]["stays"].clone();
+        assert!(stays.as_object().is_none_or(|stays| stays.is_empty()), "{stays}");
+    }
+}
