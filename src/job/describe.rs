@@ -67,6 +67,7 @@ pub fn report(
         inputs: inputs(reader, removals),
         bad_inputs: bad.iter().map(|file| BadInputReport { file: file.label.clone(), why: file.why.clone() }).collect(),
         unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
         documents: documents(reader, taken, copies),
         ids: IdsReport {
             written_as: format!("{id_type:?}"),

@@ -51,6 +51,9 @@ pub struct RunReport {
     /// Files of the inputs that are not read, by the endings of their names.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
     /// Documents by fate.
     pub documents: DocumentsReport,
     /// What became of pages, where the corpus has pages.

@@ -47,6 +47,7 @@ mod nights;
 mod one_build;
 mod one_reading;
 mod oracle;
+mod own_outputs;
 mod pages;
 mod portions;
 mod printed;
