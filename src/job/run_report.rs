@@ -159,6 +159,12 @@ pub struct InputReport {
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
+    /// Size, times, device and inode when it was read; a file that has others may be another one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stamp: String,
+    /// A hash of what the first pass read of it, which tells then; null where no process read it from end to end.
+    #[serde(default)]
+    pub contents: Option<String>,
     /// Documents of it that are removed.
     pub removed: u64,
     /// Of these, exact copies of documents of the index.

@@ -16,8 +16,10 @@ use crate::spelling::opt;
 pub struct Named {
     /// What the user calls it.
     pub name: String,
-    /// A hash of the files.
+    /// A hash of the files: names, sizes, ends and rows.
     pub inputs: String,
+    /// A hash of what the file system says of them.
+    pub stamps: String,
 }
 
 impl Named {
@@ -35,23 +37,33 @@ impl Named {
             ));
         }
         let mut lines = format!("{:?}\n", options.limit);
+        let mut stamps = String::new();
         for file in files {
             lines.push_str(&of_file(file)?);
+            stamps.push_str(&format!("{}\n", file.seen()));
         }
-        Ok(Named { name, inputs: format!("{:032x}", hash128(lines.as_bytes())) })
+        let hash = |lines: String| format!("{:032x}", hash128(lines.as_bytes()));
+        Ok(Named { name, inputs: hash(lines), stamps: hash(stamps) })
     }
 }
 
 /// Looks whether a night of that name is in the index. If it is published as it is asked for, its record is returned; if it is to be
-/// made again, the index is as it was before.
+/// made again, the index is as it was before. `contents` reads the files and gives a hash of what they hold: only where the file
+/// system says that they may be others.
 ///
 /// # Errors
 /// [`Error::Usage`] where another night has the name, or nights came after it.
-pub fn begin(index: &mut Index, options: &RunOptions, named: &Named) -> Result<Option<RunReport>> {
+pub fn begin(
+    index: &mut Index,
+    options: &RunOptions,
+    named: &Named,
+    contents: &dyn Fn() -> Result<Option<String>>,
+) -> Result<Option<RunReport>> {
     let Some(manifest) = &index.manifest else { return Ok(None) };
     let Some(at) = manifest.batches.iter().position(|batch| batch.name == named.name) else { return Ok(None) };
     let (batch, shown) = (&manifest.batches[at], opt("batch").with(&named.name));
-    if batch.inputs != named.inputs {
+    let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
+    if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
             "{shown} is in the index already, with other files, whose result is {}; give this night another name by {}",
             batch.out.display(),

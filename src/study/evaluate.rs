@@ -55,8 +55,10 @@ pub fn evaluate(
     let files = heard(cancel, move || TruthFiles::find(&truth))?;
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
-    let stage = Stage::begin(&finished.dir().join("evaluation"), true, None)?;
+    let out = finished.dir().join("evaluation");
+    Stage::look(&out, true, false)?;
     let report = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
         let truth = Truth::new(engine, reader, resolve(engine, reader, finished, &files)?)?;
         let algorithms = measure_all(engine, reader, finished, &truth)?;
         Ok(record(finished, truth, algorithms))
@@ -64,6 +66,7 @@ pub fn evaluate(
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);
     }
+    let stage = Stage::begin(&out, true, None)?;
     let json = serde_json::to_vec_pretty(&report).map_err(Error::table("write evaluation.json"))?;
     stage.write_bytes(EVALUATION, &json)?;
     let mut writer = TableWriter::create(&stage.file("evaluation.parquet")?, evaluation_schema())?;
