@@ -270,7 +270,8 @@ impl Manifest {
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
-        let nights = nights.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.inputs, batch.contents, batch.name));
+        let nights =
+            nights.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.inputs, batch.contents, batch.name));
         format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 

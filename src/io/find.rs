@@ -314,7 +314,8 @@ impl<'w> Walk<'w> {
             return Ok(());
         }
         let entries = std::fs::read_dir(folder).map_err(Error::reading("list the folder", folder))?;
-        let entries = entries.collect::<std::io::Result<Vec<_>>>().map_err(Error::reading("list the folder", folder))?;
+        let entries =
+            entries.collect::<std::io::Result<Vec<_>>>().map_err(Error::reading("list the folder", folder))?;
         let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
         match Ours::of(folder, &names) {
             kind if self.above.is_empty() => self.found.start = kind,

@@ -62,7 +62,11 @@ impl Unread {
         }
         let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
         (number > 0).then(|| {
-            format!("{} of dupsift skipped: {}; to read {one}, name it as an input", counted(number, "output folder"), named.join(", "))
+            format!(
+                "{} of dupsift skipped: {}; to read {one}, name it as an input",
+                counted(number, "output folder"),
+                named.join(", ")
+            )
         })
     }
 
@@ -105,7 +109,11 @@ impl Unread {
         notes.extend(self.skipped());
         let results = self.named.iter().filter(|(_, kind)| **kind != Ours::Pages);
         notes.extend(results.map(|(path, kind)| {
-            format!("{} is an output folder of dupsift ({}); it is read because it was named", path.display(), kind.word())
+            format!(
+                "{} is an output folder of dupsift ({}); it is read because it was named",
+                path.display(),
+                kind.word()
+            )
         }));
         notes
     }

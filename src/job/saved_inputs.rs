@@ -51,7 +51,8 @@ pub fn check(engine: &Engine<'_>, reader: &Reader<'_>, products: &Products<'_>) 
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
     let files = reader.source.files.iter().enumerate();
     // Keys tell of files that the saved work does not know.
-    let differ = files.filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
+    let differ = files
+        .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
     let Some(first) = differ.keys().next().map(|at| &reader.source.files[*at]) else { return Ok(()) };
     let why = if known.hashed < known.used || known.columns != columns(engine, reader) {
@@ -67,7 +68,9 @@ pub fn check(engine: &Engine<'_>, reader: &Reader<'_>, products: &Products<'_>) 
     match why {
         None => {
             let (files, label) = (counted(differ.len() as u64, "input file"), &first.label);
-            tracing::info!("{files}, {label} first, changed in name, place or permissions alone: contents are the same");
+            tracing::info!(
+                "{files}, {label} first, changed in name, place or permissions alone: contents are the same"
+            );
             Ok(())
         }
         Some((file, why)) => {
@@ -97,11 +100,7 @@ fn read(
 ///
 /// # Errors
 /// A file that cannot be read; a request to stop.
-pub fn hash_files(
-    engine: &Engine<'_>,
-    reader: &Reader<'_>,
-    files: &BTreeSet<usize>,
-) -> Result<BTreeMap<usize, Sum>> {
+pub fn hash_files(engine: &Engine<'_>, reader: &Reader<'_>, files: &BTreeSet<usize>) -> Result<BTreeMap<usize, Sum>> {
     let mut of_files = Reader::new(reader.options, reader.source, reader.pipeline);
     of_files.part = Some(reader.pieces(engine).into_iter().filter(|piece| files.contains(&piece.file)).collect());
     let sums = hash(engine, &of_files, None)?;
@@ -151,6 +150,7 @@ fn hash(engine: &Engine<'_>, reader: &Reader<'_>, within: Option<Vec<(u64, u64)>
 
 /// Returns the contents of a whole corpus as one line.
 pub fn line(source: &Source, sums: &[Sum]) -> String {
-    let lines = source.files.iter().zip(sums).map(|(file, sum)| format!("{:?} {}\n", file.label, content_hashes::word(sum)));
+    let lines =
+        source.files.iter().zip(sums).map(|(file, sum)| format!("{:?} {}\n", file.label, content_hashes::word(sum)));
     format!("{:032x}", crate::hash::hash128(lines.collect::<String>().as_bytes()))
 }

@@ -92,12 +92,7 @@ pub fn matched(
 }
 
 /// Reads the files of a night and hashes what they hold; `None` if one of them cannot be read.
-fn contents(
-    options: &RunOptions,
-    inputs: &Inputs,
-    progress: &Progress,
-    cancel: &AtomicBool,
-) -> Result<Option<String>> {
+fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Option<String>> {
     let hash = |engine: &Engine<'_>, reader: &Reader<'_>| saved_inputs::hash_all(engine, reader);
     match work_again(options, &inputs.source, progress, cancel, hash) {
         Ok(sums) => Ok(Some(saved_inputs::line(&inputs.source, &sums))),

@@ -135,9 +135,10 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
         let place = batch.doc(at) - first_doc;
         let low = combine(combine(*text as u64, *id), place);
         let high = combine(combine((*text >> 64) as u64, place), *id);
-        let (low, high) = columns.iter().map(|values| values.hash(at)).fold((low, high), |(low, high), value| {
-            (combine(low, value), combine(high, !value))
-        });
+        let (low, high) = columns
+            .iter()
+            .map(|values| values.hash(at))
+            .fold((low, high), |(low, high), value| (combine(low, value), combine(high, !value)));
         add(&mut all, [mix64(low), mix64(high)]);
     }
     Ok((file, all))

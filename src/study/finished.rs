@@ -256,9 +256,8 @@ impl Finished {
     /// [`Error::Usage`] with the first file that has others; a file that cannot be read; a request to stop.
     pub fn check_contents(&self, engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
         let both = || reader.source.files.iter().zip(&self.report.inputs).enumerate();
-        let differs = |file: &InputFile, known: &InputReport| {
-            known.contents.is_some() && known.stamp != file.seen().to_string()
-        };
+        let differs =
+            |file: &InputFile, known: &InputReport| known.contents.is_some() && known.stamp != file.seen().to_string();
         let differ: BTreeSet<usize> =
             both().filter(|(_, (file, known))| differs(file, known)).map(|(at, _)| at).collect();
         if differ.is_empty() {

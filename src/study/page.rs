@@ -103,9 +103,14 @@ pub fn write_again(
     let seen = match with_texts {
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
-        Err(error) if shows_texts(&dir.join(PAGE))? => return Err(poorer(&dir, &error)),
-        // What is wrong with the tables comes up again here.
-        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path(), &go_on)? },
+        Err(error) => {
+            // What is wrong with the tables comes up again here.
+            let seen = review(finished, None, folder.path(), &go_on)?;
+            if shows_texts(&dir.join(PAGE))? {
+                return Err(poorer(&dir, &error));
+            }
+            Review { no_texts: Some(error.to_string()), ..seen }
+        }
     };
     let text = page(&finished.report, &seen)?;
     let (written, place) = (dir.join(HALF), dir.join(PAGE));

@@ -78,9 +78,9 @@ impl Place {
     /// Each verb that only looks.
     #[track_caller]
     fn all_look(&self, state: &str) {
-        for out in ["out", "guarded.held", "n1", "n2"] {
-            self.looks(state, &["explain", out, "--docs", "0", "1"], 0);
-            self.looks(state, &["explain", out, "--docs", "0", "1", "--json"], 0);
+        for (out, doc) in [("out", "0"), ("guarded.held", "0"), ("n1", "0"), ("n2", "60")] {
+            self.looks(state, &["explain", out, "--docs", doc, "1"], 0);
+            self.looks(state, &["explain", out, "--docs", doc, "1", "--json"], 0);
         }
         self.looks(state, &["explain", "out", "none", "neither"], 2);
         self.looks(state, &["evaluate", "out", "--truth", "none.jsonl"], 2);
@@ -102,7 +102,8 @@ impl Place {
         self.looks(state, &[&run[..], &["out"]].concat(), 2);
         self.looks(state, &["compare", "docs", "--no-progress", "--dry-run", "--out", "new"], 0);
         self.looks(state, &["stream", "docs", "--algorithms", "exact", "--dry-run", "--out", "new"], 0);
-        for verb in [&["manual", "--help"][..], &["algorithms"], &["completions", "bash"], &["--version"], &["nightly"]] {
+        for verb in [&["manual", "--help"][..], &["algorithms"], &["completions", "bash"], &["--version"], &["nightly"]]
+        {
             self.looks(state, verb, 0);
         }
     }

@@ -48,7 +48,8 @@ fn a_result_inside_the_corpus_is_skipped_and_named() {
     let removed = record(&first)["removal"]["removed"].clone();
     let second = corpus.join("lang=ru/r2");
     let ran = run(&[&corpus], &second, &["--corpus", "keep"]).ends_with(0);
-    let said = format!("1 output folder of dupsift skipped: {} (result); to read it, name it as an input", first.display());
+    let said =
+        format!("1 output folder of dupsift skipped: {} (result); to read it, name it as an input", first.display());
     ran.says(&[&said]);
     assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
     assert_eq!(record(&second)["removal"]["removed"], removed);
@@ -111,7 +112,9 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
     let (other, out) = (folder.path().join("other"), folder.path().join("out"));
     write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
     let reference = corpus.to_string_lossy().into_owned();
-    run(&[&other], &out, &["--algorithms", "exact", "--reference", &reference]).ends_with(0).says(&["10 output folders"]);
+    run(&[&other], &out, &["--algorithms", "exact", "--reference", &reference])
+        .ends_with(0)
+        .says(&["10 output folders"]);
     let kept = record(&out)["removal"]["kept"].as_u64();
     assert_eq!(kept, Some(0), "each text is in the reference");
 }
@@ -144,9 +147,11 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let corpus = corpus(folder.path());
     let results = folder.path().join("results");
     run(&[&corpus], &results.join("one"), &[]).ends_with(0);
-    run(&[&results], &folder.path().join("out"), &[])
-        .ends_with(2)
-        .says(&["nothing to read in", "results/one (result)", "name it as an input"]);
+    run(&[&results], &folder.path().join("out"), &[]).ends_with(2).says(&[
+        "nothing to read in",
+        "results/one (result)",
+        "name it as an input",
+    ]);
     // A folder of somebody else with such names is a corpus.
     let spark = folder.path().join("spark");
     write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);

@@ -42,7 +42,9 @@ fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) 
     let begins = |line: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
     let (mut act, mut lines) = (Some(act), Vec::new());
     for line in BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok) {
-        if begins(&line) && let Some(act) = act.take() {
+        if begins(&line)
+            && let Some(act) = act.take()
+        {
             act();
             if kills {
                 child.kill().unwrap();

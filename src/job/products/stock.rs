@@ -9,8 +9,8 @@ use crate::engine::products::{Kept, Key, Left, PortionReader, PortionWriter, Pro
 use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Source, WorkFolder};
-use crate::job::saved_inputs;
 use crate::job::read_back::Frozen;
+use crate::job::saved_inputs;
 use crate::number::counted;
 use crate::options::RunOptions;
 use crate::reading::reader::Reader;
