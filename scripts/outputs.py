@@ -129,7 +129,18 @@ def below(typed):
             fail(f"{typed} is not there; expected files, folders or globs")
         return [file for match in matches for file in (below(match) if match.is_dir() else [match])]
     hidden = lambda file: any(name.startswith((".", "_")) for name in file.relative_to(path).parts)
-    return [file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(ENDINGS) and not hidden(file)]
+    # The program skips results and indexes of its own below a folder.
+    ours = {found.parent for name in ("run.json", "manifest-*.json") for found in path.rglob(name) if is_ours(found)} - {path}
+    skipped = lambda file: hidden(file) or any(folder in ours for folder in file.parents)
+    return [file for file in path.rglob("*") if file.is_file() and file.name.lower().endswith(ENDINGS) and not skipped(file)]
+
+
+def is_ours(found):
+    """Whether a file is the record of a result or the manifest of an index."""
+    if found.name != "run.json":
+        return any((found.parent / name).is_dir() for name in ("batches", "rows", "statistics"))
+    head = found.read_bytes()[:4096]
+    return b'"schema_version"' in head and b'"dupsift"' in head
 
 
 def rows(files, columns):

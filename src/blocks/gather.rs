@@ -64,6 +64,9 @@ pub fn notes(
         )));
     }
     all.iter().try_for_each(|tally| intake.add_kinds(&tally.keep))?;
+    for (file, sum) in all.iter().flat_map(|tally| &tally.contents) {
+        reader.contents.add(*file, *sum);
+    }
     let took = all.iter().map(|tally| Took {
         ids_seen: tally.ids_seen.clone(),
         used: tally.used,

@@ -1,6 +1,6 @@
 //! A pass over the documents of one task: what the local driver does in a reading, with the rows given out as blocks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -23,6 +23,7 @@ use crate::job::intake::{Intake, Taken};
 use crate::job::member::Member;
 use crate::job::reading::{Asked, Share, read};
 use crate::job::sign::{SignedRows, Signing};
+use crate::reading::content_hashes::Sum;
 use crate::reading::document::View;
 use crate::reading::parts::put;
 use crate::reading::reader::Reader;
@@ -45,6 +46,8 @@ pub struct Tally {
     pub text_bytes: u64,
     /// They by writing and by length.
     pub parts: Parts,
+    /// Hashes of what was read of files, by their places.
+    pub contents: BTreeMap<usize, Sum>,
     /// Kinds of values of the columns of `--keep`.
     pub keep: Vec<[bool; 2]>,
     /// Documents that count in the statistics, and their words.
@@ -104,6 +107,8 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     if let Some(intake) = intake {
         tally.keep = intake.kinds();
         let (taken, ids) = intake.end(took)?;
+        let of_task = taken.contents.iter().copied().enumerate().filter(|(_, sum)| *sum != Sum::default());
+        tally.contents = of_task.collect();
         out.notes(taken, &ids, &mut tally)?;
     }
     if let Some(counting) = counting {

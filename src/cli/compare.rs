@@ -43,7 +43,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     study::check_compare(options)?;
-    job::check(&options.run)?;
+    if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, mut legs) = tell_plan(&called(options), &options.run, &inputs, format)?;
     if dry_run {

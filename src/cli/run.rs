@@ -34,7 +34,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
 fn work(options: &RunOptions, called: &str, progress: &Progress, format: LogFormat, dry_run: bool) -> Result<Exit> {
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    job::check(options)?;
+    if dry_run { job::check_dry(options) } else { job::check(options) }?;
     let inputs = reading::take_in(options, &cancel, if dry_run { Writes::Nothing } else { Writes::Texts })?;
     let (passes, legs) = tell_plan(called, options, &inputs, format)?;
     if dry_run {

@@ -35,7 +35,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
     stream::check(options, &forget, &cancel)?;
-    job::check(&options.run)?;
+    if dry_run { job::check_dry(&options.run) } else { job::check(&options.run) }?;
     let inputs = reading::take_in(&options.run, &cancel, if dry_run { Writes::Nothing } else { Writes::Input })?;
     let old = RunOptions { inputs: forget, ..options.run.clone() };
     let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };

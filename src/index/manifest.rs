@@ -68,8 +68,14 @@ pub struct Batch {
     pub rows: u64,
     /// Texts that it brought.
     pub texts: u64,
-    /// A hash of its input files.
+    /// A hash of its input files: their names, sizes, ends and rows.
     pub inputs: String,
+    /// A hash of what the file system said of them.
+    #[serde(default)]
+    pub stamps: String,
+    /// A hash of what was read of them, which tells where that differs.
+    #[serde(default)]
+    pub contents: String,
     /// The output of its run.
     pub out: PathBuf,
     /// The generation that it was matched against.
@@ -169,7 +175,8 @@ impl Manifest {
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
-        let nights = nights.map(|batch| format!("{} {} {}\n", batch.first_doc, batch.inputs, batch.name));
+        let nights =
+            nights.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.inputs, batch.contents, batch.name));
         format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 

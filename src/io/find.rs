@@ -3,18 +3,21 @@
 //! The list is sorted by the bytes of the paths and holds a file once, however often it was named: document numbers
 //! follow from it, so it must not depend on the order in which a file system lists a folder. Names that begin with `.`
 //! or `_` are skipped below a folder, as every tool of this kind does (half-written files, checkpoints, `_SUCCESS`).
-//! What else is not read is counted, see [`Unread`].
+//! Folders that dupsift wrote, results and indexes, are skipped too unless they are named, see [`Ours`]. What else is not read is
+//! counted, see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
 use super::formats;
 use super::hive;
 use super::names::refuse_standard_input;
+use super::ours::{Ours, Owners};
 use super::unread::{Unread, special};
 use crate::error::{Error, Result};
 use crate::spelling::opt;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A file to read.
@@ -98,12 +101,15 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     // links to one content remain two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
+    let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     for input in inputs {
-        let Listed { named, is_file, found, unread } = expand(input, taking)?;
+        let Listed { named, is_file, found, unread, ours, is_ours } = expand(input, taking)?;
         if found.is_empty() {
             let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
-            return Err(nothing(input, &there, taking));
+            return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), taking));
         }
+        skipped.extend(ours);
+        chosen.extend(is_ours.map(|kind| (PathBuf::from(input), kind)));
         for (path, mut label) in found {
             let Some((format, packing)) = formats::of(&path, taking.whole_files).filter(|_| named.is_none()) else {
                 return Err(not_read(&path, named));
@@ -124,7 +130,11 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
     files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
-    Ok(Found { files, unread: Unread::of(others.into_values()) })
+    // A folder that is skipped below one input may be another input.
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&PathBuf::from(input))).collect();
+    skipped.retain(|path, _| !inputs.contains(&real(path)));
+    Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
 }
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
@@ -133,9 +143,10 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     } else {
         String::new()
     };
+    let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
     let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
     Error::usage(format!(
-        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}",
+        "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}{skipped}",
         formats::endings()
     ))
 }
@@ -166,6 +177,10 @@ struct Listed {
     found: Vec<(PathBuf, String)>,
     /// Files that are not read, and what they are where they are no regular files.
     unread: Vec<(PathBuf, Option<&'static str>)>,
+    /// Folders that dupsift wrote below it.
+    ours: BTreeMap<PathBuf, Ours>,
+    /// Whether dupsift wrote the folder that it names.
+    is_ours: Option<Ours>,
 }
 
 impl Listed {
@@ -184,15 +199,16 @@ fn expand(input: &str, taking: Taking) -> Result<Listed> {
     let path = Path::new(input);
     let mut listed = Listed::default();
     if path.is_dir() {
-        walk(path, &mut |file| listed.push(path, file, taking))?;
+        let walked = Walk::of(path, &|_, _| false, &mut |file| listed.push(path, file, taking))?;
+        (listed.ours, listed.is_ours) = (walked.skipped, walked.start);
         return Ok(listed);
     }
     if path.exists() {
         let name = path.file_name().map_or_else(|| input.to_owned(), |name| name.to_string_lossy().into_owned());
         let found = vec![(path.to_path_buf(), name)];
-        return Ok(Listed { named: special(path), is_file: true, found, unread: Vec::new() });
+        return Ok(Listed { named: special(path), is_file: true, found, ..Listed::default() });
     }
-    if !input.contains(['*', '?', '[', '{']) {
+    if !input.contains(WILD) {
         return Err(Error::Missing {
             path: path.to_path_buf(),
             said: format!("{input:?} is not there; expected a file, a folder or a glob"),
@@ -203,14 +219,33 @@ fn expand(input: &str, taking: Taking) -> Result<Listed> {
     if !base.is_dir() {
         return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
     }
+    let spelled = spelled(&pattern)?;
+    let names = |folder: &Path, names: &[OsString]| {
+        let folder = below(&base, folder);
+        spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
+    };
     // A folder that matches stands for its files, as it would had the shell expanded the glob.
-    walk(&base, &mut |file| {
-        let relative = file.strip_prefix(&base).unwrap_or(file);
-        if relative.ancestors().any(|part| !part.as_os_str().is_empty() && matcher.is_match(part)) {
+    let walked = Walk::of(&base, &names, &mut |file| {
+        if below(&base, file).ancestors().any(|part| !part.as_os_str().is_empty() && matcher.is_match(part)) {
             listed.push(&base, file, taking);
         }
     })?;
+    listed.ours = walked.skipped;
     Ok(listed)
+}
+
+/// The path below a folder; of the working directory paths are such already.
+fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
+    path.strip_prefix(folder).unwrap_or(path)
+}
+
+/// Returns the beginnings of a glob that end in a part without wildcards: a folder of ours that one of them names, or whose entry
+/// one of them names, is read. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
+fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
+    let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
+    let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
+    // A part may be cut out of braces; what is no glob names nothing.
+    Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
 fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
@@ -218,9 +253,12 @@ fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
     (file, label)
 }
 
+/// What makes a path a glob.
+const WILD: [char; 4] = ['*', '?', '[', '{'];
+
 /// The folder before the first part with a wildcard, and the rest as a pattern.
 fn glob_parts(input: &str) -> (PathBuf, String) {
-    let wild = input.find(['*', '?', '[', '{']).unwrap_or(input.len());
+    let wild = input.find(WILD).unwrap_or(input.len());
     let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
     let base = if cut == 0 { "." } else { &input[..cut] };
     (PathBuf::from(base), input[cut..].to_owned())
@@ -234,34 +272,90 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// Calls `each` for every file below the folder whose name does not hide it; links are followed, loops are not.
-fn walk(folder: &Path, each: &mut dyn FnMut(&Path)) -> Result<()> {
-    let mut above = Vec::new();
-    walk_into(folder, &mut above, each)
+/// A walk through a folder: every file whose name does not hide it; links are followed, loops are not, and folders that dupsift wrote
+/// are passed by.
+struct Walk<'w> {
+    /// The folder that was named, without links.
+    named: PathBuf,
+    /// Whether a folder of ours with these names in it is asked for.
+    asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
+    each: &'w mut dyn FnMut(&Path),
+    /// The folders that are being listed, without links.
+    above: Vec<PathBuf>,
+    owners: Owners,
+    found: Walked,
 }
 
-fn walk_into(folder: &Path, above: &mut Vec<PathBuf>, each: &mut dyn FnMut(&Path)) -> Result<()> {
-    let real = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
-    if above.contains(&real) {
-        return Ok(());
+/// The folders of ours that a walk came to.
+#[derive(Default)]
+struct Walked {
+    /// What the folder holds that the walk began in, where it is ours.
+    start: Option<Ours>,
+    /// Those that were passed by.
+    skipped: BTreeMap<PathBuf, Ours>,
+}
+
+impl<'w> Walk<'w> {
+    fn of(
+        folder: &Path,
+        asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
+        each: &'w mut dyn FnMut(&Path),
+    ) -> Result<Walked> {
+        let named = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        let (above, owners, found) = (Vec::new(), Owners::default(), Walked::default());
+        let mut walk = Walk { named, asks, each, above, owners, found };
+        walk.list(folder)?;
+        Ok(walk.found)
     }
-    above.push(real);
-    for entry in std::fs::read_dir(folder).map_err(Error::reading("list the folder", folder))? {
-        let entry = entry.map_err(Error::reading("list the folder", folder))?;
-        let name = entry.file_name();
-        if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
-            continue;
+
+    fn list(&mut self, folder: &Path) -> Result<()> {
+        let real = folder.canonicalize().map_err(Error::reading("list the folder", folder))?;
+        if self.above.contains(&real) {
+            return Ok(());
         }
-        // A lone "." in front of every path would only make labels longer.
-        let path = if folder == Path::new(".") { PathBuf::from(name) } else { entry.path() };
-        if path.is_dir() {
-            walk_into(&path, above, each)?;
-        } else {
-            each(&path);
+        let entries = std::fs::read_dir(folder).map_err(Error::reading("list the folder", folder))?;
+        let entries =
+            entries.collect::<std::io::Result<Vec<_>>>().map_err(Error::reading("list the folder", folder))?;
+        let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
+        match Ours::of(folder, &names) {
+            kind if self.above.is_empty() => self.found.start = kind,
+            // An input that lies in the folder has named it.
+            Some(kind) if !self.named.starts_with(&real) && !(self.asks)(folder, &names) => {
+                self.found.skipped.insert(folder.to_path_buf(), kind);
+                return Ok(());
+            }
+            _ => {}
         }
+        self.above.push(real);
+        for (entry, name) in entries.iter().zip(names) {
+            if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
+                continue;
+            }
+            // A lone "." in front of every path would only make labels longer.
+            let path = if folder == Path::new(".") { PathBuf::from(name) } else { entry.path() };
+            let kind = entry.file_type().ok();
+            if kind.is_none_or(|kind| kind.is_symlink()) && self.leads_into_ours(&path) {
+                continue;
+            }
+            if path.is_dir() {
+                self.list(&path)?;
+            } else {
+                (self.each)(&path);
+            }
+        }
+        self.above.pop();
+        Ok(())
     }
-    above.pop();
-    Ok(())
+
+    /// Whether a link leads to what lies in a folder of ours that nobody named; the link is noted then.
+    fn leads_into_ours(&mut self, link: &Path) -> bool {
+        let Ok(real) = link.canonicalize() else { return false };
+        // A link to such a folder itself is looked at as the folder is.
+        let inside = real.parent().map(Path::to_path_buf).unwrap_or_default();
+        let Some((_, kind)) = self.owners.of(&inside, &self.named) else { return false };
+        self.found.skipped.insert(link.to_path_buf(), kind);
+        true
+    }
 }
 
 fn identity(path: &Path) -> PathBuf {

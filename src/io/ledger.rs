@@ -35,6 +35,35 @@ pub struct Ledger {
     pub set_aside: Vec<SetAside>,
     /// By their keys.
     pub products: BTreeMap<String, LedgerEntry>,
+    /// The input files that the products were made of.
+    #[serde(default)]
+    pub inputs: LedgerInputs,
+}
+
+/// The input files that products were made of, by which a run that goes on knows whether they are the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerInputs {
+    /// The columns whose values are hashed beside texts and ids.
+    pub columns: Vec<String>,
+    /// Products were made of documents before this one.
+    pub used: u64,
+    /// The hashes of contents are those of documents before this one.
+    pub hashed: u64,
+    /// The files, in the order of their documents.
+    pub files: Vec<LedgerInput>,
+}
+
+/// An input file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerInput {
+    /// How it is called in `FILE#ROW`.
+    pub label: String,
+    /// What the file system said of it.
+    pub stamp: String,
+    /// Rows of it whose contents are hashed.
+    pub rows: u64,
+    /// The hash of their contents.
+    pub contents: [u64; 2],
 }
 
 /// An input file that a run goes on without.
@@ -45,7 +74,7 @@ pub struct SetAside {
     pub path: PathBuf,
     /// What was expected and what came.
     pub why: String,
-    /// Its size and time then: another file under its name may be whole.
+    /// What the file system said of it then: another file under its name may be whole.
     #[serde(default)]
     pub seen: String,
 }
@@ -222,6 +251,17 @@ mod tests {
                 SetAside { path: odd, why: String::new(), seen: String::new() },
             ],
             products: [product("5", "rows minhash"), product("f", "notes")].into(),
+            inputs: LedgerInputs {
+                columns: vec!["score".into()],
+                used: u64::MAX,
+                hashed: 7,
+                files: vec![LedgerInput {
+                    label: "a \"b\".jsonl".into(),
+                    stamp: "7 1.2 3.4 5:6".into(),
+                    rows: 7,
+                    contents: [u64::MAX, 0],
+                }],
+            },
         }
     }
 

@@ -71,6 +71,31 @@ impl Place {
     /// # Errors
     /// [`Error::Usage`] where a folder above it is a file or may not be written to, a name is too long, or a disk begins at it.
     pub fn can_be(&self) -> Result<()> {
+        self.can_be_made(|probe, missing| match Unfinished::create(probe) {
+            Ok(made) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
+            made => made.map(drop),
+        })
+    }
+
+    /// The same as far as the system says it without a folder being made.
+    ///
+    /// # Errors
+    /// As [`Place::can_be`].
+    pub fn could_be(&self) -> Result<()> {
+        self.can_be_made(|probe, missing| {
+            let there = probe.parent().unwrap_or(Path::new("/"));
+            for name in [probe.as_path(), &there.join(missing)] {
+                match name.symlink_metadata() {
+                    Err(error) if error.kind() == ErrorKind::InvalidFilename => return Err(error),
+                    _ => {}
+                }
+            }
+            may_write(there)
+        })
+    }
+
+    /// Whether it can be made, which `probe` says of a name beside it and of the folders that are missing above it.
+    fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
         let shown = self.path.display();
         let wrong = |what: String| Err(Error::wrong_value(opt("out"), &shown, what));
         let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
@@ -84,15 +109,9 @@ impl Place {
             ));
         }
         // No name beside it is longer. It has the form of those that a dead run leaves, and is cleared away as they are.
-        let probe = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
-        let made = match Unfinished::create(there.join(probe)) {
-            Ok(made) => match self.parent.strip_prefix(there) {
-                Ok(missing) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
-                _ => Ok(()),
-            },
-            Err(error) => Err(error),
-        };
-        match made {
+        let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
+        let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
+        match probe(there.join(name), missing) {
             Err(error) if error.kind() == ErrorKind::InvalidFilename => wrong(format!(
                 "a name in it is too long, for the output is made under a longer one beside it; expected at most {MOST_LETTERS} bytes"
             )),
@@ -175,6 +194,15 @@ impl Place {
         }
         Ok(cleared)
     }
+}
+
+/// Says by its rights whether files can be made in a folder; nothing is made.
+///
+/// # Errors
+/// What the system says.
+pub fn may_write(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, access};
+    Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
 /// What became of something that a dead run left beside an output.

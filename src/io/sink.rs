@@ -29,15 +29,32 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Checks that the output can be begun, and, where it may be, held back; leaves all as it was.
+    /// Checks that the output can be begun, and, where it may be, held back: for that a folder is made beside it and removed again.
     ///
     /// # Errors
     /// [`Error::Usage`] where `out` is there and may not be replaced, or has no place to be; where a result that must not replace
     /// it has none.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
+        Stage::check_by(out, overwrite, may_be_held, Place::can_be)
+    }
+
+    /// The same for a look: nothing is made, not for a moment.
+    ///
+    /// # Errors
+    /// As [`Stage::check`].
+    pub fn look(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
+        Stage::check_by(out, overwrite, may_be_held, Place::could_be)
+    }
+
+    fn check_by(
+        out: &Path,
+        overwrite: bool,
+        may_be_held: bool,
+        can_be: impl FnOnce(&Place) -> Result<()>,
+    ) -> Result<()> {
         let place = Place::of(out)?;
         WorkFolder::check(out, &place)?;
-        place.can_be()?;
+        can_be(&place)?;
         overwrite::check(&place.path, overwrite)?;
         if may_be_held { can_hold(&place) } else { Ok(()) }
     }

@@ -10,7 +10,7 @@ use super::find::{Found, FoundFile};
 use super::format::{Archived, Format, Opened, Piece, Shared, Starts, Unusable, Within};
 use super::hive;
 use super::repacked::Repacked;
-use super::repacking::{self, Repacking, Written};
+use super::repacking::{self, Again, Repacking, Written};
 use super::rest::Lost;
 use super::several_texts::{self, has_several};
 use super::stamp::Stamp;
@@ -69,6 +69,8 @@ pub struct InputFile {
     pub(super) has_several: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
+    /// How its bytes were to become those of texts before it was looked at.
+    pub(super) given: Coding,
     /// Its text, where it cannot be cut and was packed again.
     pub(super) repacked: Option<Arc<Repacked>>,
     pub(super) unpacked: UnpackedBytes,
@@ -124,10 +126,8 @@ pub fn open(
                 if let Some(why) = &file.id_note {
                     no_ids.entry(why.clone()).or_default().push(file.label.clone());
                 }
-                bad.extend(file.lost.take().map(|lost| {
-                    let (path, label) = (file.path.clone(), file.label.clone());
-                    BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
-                }));
+                let lost = file.lost.take();
+                bad.extend(lost.map(|lost| BadInput::part(&file, lost)));
                 file.first_doc = first_doc;
                 first_doc += file.rows;
                 files.push(file);
@@ -224,6 +224,7 @@ fn look(
         has_several: several,
         longest,
         stamp,
+        given: found.coding,
         repacked: None,
         unpacked: UnpackedBytes::default(),
         pieces,
@@ -290,7 +291,7 @@ impl InputFile {
     /// An error if the file is no longer what was opened.
     pub(super) fn check_unchanged(&self, file: &File) -> Result<()> {
         match Stamp::of_file(file) {
-            Ok(stamp) if stamp == self.stamp => Ok(()),
+            Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
             Ok(stamp) => Err(self.bad(format!(
                 "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); \
                  expected a corpus that stays as it is during the run",
@@ -322,6 +323,14 @@ impl InputFile {
     }
 }
 
+impl BadInput {
+    /// A file of which a part is lost.
+    fn part(file: &InputFile, lost: Lost) -> BadInput {
+        let (path, label) = (file.path.clone(), file.label.clone());
+        BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
+    }
+}
+
 impl Source {
     /// Takes out the files of these paths, which showed damage or are gone, with the reasons. The others are as they were when
     /// they were opened, and numbered as if these had never been there.
@@ -335,12 +344,47 @@ impl Source {
                 false
             }
         });
+        self.number();
+        bad
+    }
+
+    /// Opens the files again whose status changed since they were opened, such as permissions, and whose size and time did not: what is in
+    /// them may be the same. Returns their paths, each with what is lost of it now, or why it cannot be used.
+    pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
+        let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
+        let of_folders = hive::columns(partitions.iter());
+        let mut again = BTreeMap::new();
+        for (at, partitions) in partitions.into_iter().enumerate() {
+            let file = &self.files[at];
+            let is_touched = |now: &Stamp| file.stamp.looks_like(now) && !file.stamp.stays(now);
+            if !Stamp::of(&file.path).is_ok_and(|now| is_touched(&now)) {
+                continue;
+            }
+            let (path, label, bytes) = (file.path.clone(), file.label.clone(), file.bytes);
+            let (format, coding) = (file.format, file.given);
+            let found = FoundFile { path: path.clone(), label, format, coding, is_guess: false, bytes, partitions };
+            let looked = match look(&found, &self.columns, &of_folders, None) {
+                Ok(((mut file, _), _)) => {
+                    file.take_again(Again::No);
+                    let lost = file.lost.take().map(|lost| BadInput::part(&file, lost));
+                    self.files[at] = file;
+                    Ok(lost)
+                }
+                Err(Unusable::Lacks(why) | Unusable::Other(why) | Unusable::Bad(why)) => Err(why),
+            };
+            again.insert(path, looked);
+        }
+        self.number();
+        again
+    }
+
+    /// Numbers the documents of all files, one file after the other.
+    fn number(&mut self) {
         let mut first_doc = 0;
         for file in &mut self.files {
             file.first_doc = first_doc;
             first_doc += file.rows;
         }
-        bad
     }
 
     /// How many documents there are: their numbers are below it.

@@ -1,26 +1,30 @@
-//! What tells a file from another one of its name: its size and its time.
+//! What tells a file from another one of its name: size and times, and where its contents lie.
 
 use std::fmt;
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::SystemTime;
 
-/// What tells that a file is still the one that was opened.
+/// What a file system says of a file that may be compared with what it says later.
+///
+/// Copies that keep times (`cp -p`, `rsync -t`, archives) have the size and the time of another file; the time of the last change of
+/// status cannot be set, and tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) bytes: u64,
-    modified: Option<SystemTime>,
+    /// Seconds and nanoseconds.
+    modified: (i64, i64),
+    /// The last change of status, in seconds and nanoseconds.
+    changed: (i64, i64),
+    /// Device and inode.
+    place: (u64, u64),
 }
 
 impl fmt::Display for Stamp {
-    /// Bytes and time, such as `7 1763800000.000000001`.
+    /// Bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let since = self.modified.map(|time| time.duration_since(SystemTime::UNIX_EPOCH));
-        match since {
-            Some(Ok(since)) => write!(to, "{} {}.{:09}", self.bytes, since.as_secs(), since.subsec_nanos()),
-            Some(Err(before)) => write!(to, "{} -{:?}", self.bytes, before.duration()),
-            None => write!(to, "{} at no time", self.bytes),
-        }
+        let Stamp { bytes, modified, changed, place } = self;
+        write!(to, "{bytes} {}.{:09} {}.{:09} {}:{}", modified.0, modified.1, changed.0, changed.1, place.0, place.1)
     }
 }
 
@@ -30,17 +34,54 @@ impl Stamp {
     /// # Errors
     /// What the system says.
     pub fn of(path: &Path) -> std::io::Result<Stamp> {
-        Stamp::made(std::fs::metadata(path)?)
+        Stamp::made(&std::fs::metadata(path)?)
     }
 
     pub(super) fn of_file(file: &File) -> std::io::Result<Stamp> {
-        Stamp::made(file.metadata()?)
+        Stamp::made(&file.metadata()?)
     }
 
-    fn made(metadata: std::fs::Metadata) -> std::io::Result<Stamp> {
+    fn made(metadata: &std::fs::Metadata) -> std::io::Result<Stamp> {
         if metadata.is_dir() {
             return Err(std::io::Error::other("it is a folder"));
         }
-        Ok(Stamp { bytes: metadata.len(), modified: metadata.modified().ok() })
+        Ok(Stamp {
+            bytes: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            place: (metadata.dev(), metadata.ino()),
+        })
+    }
+
+    /// Whether nothing was written to the file and no other file took its name in between. Device and inode are left out: some file
+    /// systems number a file anew while it is open, and a file that takes a name changes its status.
+    pub(super) fn stays(&self, now: &Stamp) -> bool {
+        self.looks_like(now) && self.changed == now.changed
+    }
+
+    /// Whether two files cannot be told apart by size and time; their contents may differ.
+    pub fn looks_like(&self, other: &Stamp) -> bool {
+        self.bytes == other.bytes && self.modified == other.modified
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_same_size_and_time_is_told_from_the_one_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        std::fs::write(&path, "one").expect("written");
+        let before = Stamp::of(&path).expect("there");
+        assert!(before.stays(&Stamp::of(&path).expect("there")));
+        let time = std::fs::metadata(&path).expect("there").modified().expect("a time");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::write(&path, "two").expect("written");
+        File::options().write(true).open(&path).expect("open").set_modified(time).expect("set");
+        let after = Stamp::of(&path).expect("there");
+        assert!(before.looks_like(&after) && !before.stays(&after) && before.to_string() != after.to_string());
+        assert!(Stamp::of(folder.path()).is_err());
     }
 }

@@ -2,11 +2,12 @@
 //! read.
 
 use super::formats;
+use super::ours::Ours;
 use super::packing::Packing;
-use crate::number::counted_as;
+use crate::number::{counted, counted_as};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Endings that are told apart; a folder whose names end in numbers has no end of them.
 const MOST_ENDINGS: usize = 100;
@@ -20,6 +21,10 @@ const LONGEST_ENDING: usize = 10;
 pub struct Unread {
     by_ending: BTreeMap<String, u64>,
     special: Vec<(String, String)>,
+    /// Folders that dupsift wrote and that nobody named.
+    skipped: BTreeMap<PathBuf, Ours>,
+    /// Folders that dupsift wrote and that were named as inputs.
+    named: BTreeMap<PathBuf, Ours>,
 }
 
 impl Unread {
@@ -33,6 +38,36 @@ impl Unread {
             unread.special.extend(special.map(|kind| (path, format!("is {kind} and is not read"))));
         }
         unread
+    }
+
+    /// Adds folders that dupsift wrote: those that are skipped, and those that are read because they were named.
+    pub(super) fn with_ours(mut self, skipped: BTreeMap<PathBuf, Ours>, named: BTreeMap<PathBuf, Ours>) -> Unread {
+        (self.skipped, self.named) = (skipped, named);
+        self
+    }
+
+    /// Returns the folders that were skipped because dupsift wrote them, each with what it holds.
+    pub fn skipped_folders(&self) -> BTreeMap<String, String> {
+        let word = |(path, kind): (&PathBuf, &Ours)| (path.to_string_lossy().into_owned(), kind.word().to_owned());
+        self.skipped.iter().map(word).collect()
+    }
+
+    /// Returns a sentence on the folders that were skipped, if there are any.
+    pub(super) fn skipped(&self) -> Option<String> {
+        let folders = self.skipped.iter().take(MOST_NAMED);
+        let mut named: Vec<String> =
+            folders.map(|(path, kind)| format!("{} ({})", path.display(), kind.word())).collect();
+        if self.skipped.len() > MOST_NAMED {
+            named.push(format!("and {} more", self.skipped.len() - MOST_NAMED));
+        }
+        let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
+        (number > 0).then(|| {
+            format!(
+                "{} of dupsift skipped: {}; to read {one}, name it as an input",
+                counted(number, "output folder"),
+                named.join(", ")
+            )
+        })
     }
 
     /// Adds a file whose name is that of a format and which turned out to be none of it.
@@ -61,7 +96,7 @@ impl Unread {
         formats::takes_whole(self.by_ending.keys().map(String::as_str))
     }
 
-    /// A sentence for each file that its ending says nothing of.
+    /// Returns a sentence for each file that its ending says nothing of, and on folders that dupsift wrote.
     pub fn notes(&self) -> Vec<String> {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
@@ -71,6 +106,15 @@ impl Unread {
                 counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
             ));
         }
+        notes.extend(self.skipped());
+        let results = self.named.iter().filter(|(_, kind)| **kind != Ours::Pages);
+        notes.extend(results.map(|(path, kind)| {
+            format!(
+                "{} is an output folder of dupsift ({}); it is read because it was named",
+                path.display(),
+                kind.word()
+            )
+        }));
         notes
     }
 }

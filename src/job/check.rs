@@ -8,7 +8,7 @@ use bytesize::ByteSize;
 use super::{guards, places};
 use crate::engine::budget::Budget;
 use crate::error::{Error, Result};
-use crate::io::Stage;
+use crate::io::{Stage, may_write};
 use crate::options::{RunOptions, memory_allowed};
 use crate::spelling::opt;
 
@@ -17,9 +17,22 @@ use crate::spelling::opt;
 /// # Errors
 /// [`Error::Usage`] for an output that may not be made or replaced, a work folder that is none; [`Error::Memory`].
 pub fn check(options: &RunOptions) -> Result<()> {
+    check_all(options, false)
+}
+
+/// The same for a dry run, which changes nothing on the disk, not for a moment.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_dry(options: &RunOptions) -> Result<()> {
+    check_all(options, true)
+}
+
+fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
+    let of_output = if is_dry { Stage::look } else { Stage::check };
     places::check(options)?;
     // With an index an output that stands may be that of the same night, which is done then.
-    Stage::check(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
+    of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
         return Err(Error::wrong(
@@ -73,9 +86,7 @@ fn check_work(work: &Path) -> Result<()> {
         Ok(there) if !there.is_dir() => return Err(wrong("is a file".into())),
         Ok(_) => {}
     }
-    // Rights, quotas, read-only mounts: a folder that can be made tells of all of them.
-    let made = tempfile::Builder::new().prefix(".dupsift-work-").tempdir_in(work);
-    made.and_then(tempfile::TempDir::close).map_err(|error| wrong(format!("nothing can be made in it: {error}")))
+    may_write(work).map_err(|error| wrong(format!("nothing can be made in it: {error}")))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::engine::{StageReport, now};
 use crate::number::{counted, counted_as, thousands};
 use crate::options::record;
 use crate::reading::classes::Classes;
+use crate::reading::content_hashes;
 use crate::reading::input_notes;
 use crate::reading::inputs::notes;
 use crate::reading::losses::Losses;
@@ -64,10 +65,11 @@ pub fn report(
         segmented_characters: reader.segmented.load(std::sync::atomic::Ordering::Relaxed),
         recipe: recipe(reader),
         options: record(options),
-        inputs: inputs(reader, removals),
+        inputs: inputs(reader, taken, removals),
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
         documents: documents(reader, taken, copies),
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
@@ -128,13 +130,18 @@ fn documents(reader: &Reader<'_>, taken: &Taken, copies: &Classes) -> DocumentsR
     }
 }
 
-fn inputs(reader: &Reader<'_>, removals: &Removals) -> Vec<InputReport> {
-    let files = reader.source.files.iter().enumerate().skip(reader.guest_files());
+fn inputs(reader: &Reader<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
+    let guests = reader.guest_files();
+    // Tasks of a cluster read a part each.
+    let contents = |at: usize| taken.contents.get(at - guests).map(content_hashes::word);
+    let files = reader.source.files.iter().enumerate().skip(guests);
     let input = files.map(|(at, file)| InputReport {
         file: file.label.clone(),
         path: file.recorded_path(),
         rows: file.rows,
         bytes: file.bytes,
+        stamp: file.seen().to_string(),
+        contents: contents(at),
         removed: removals.by_file.get(at).copied().unwrap_or_default(),
         seen: removals.seen_by_file.get(at).copied().unwrap_or_default(),
         rejected: 0,

@@ -13,6 +13,8 @@ use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::Want;
+use crate::reading::content_hashes::{self, Sum};
+use crate::reading::document::View;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
@@ -34,6 +36,8 @@ pub struct Intake<'j> {
     hashes: Option<Shuffle>,
     headings: Option<Headings>,
     shapes: AtomicCells<u64>,
+    /// The columns whose values are hashed with the texts.
+    columns: Vec<String>,
 }
 
 /// What one thread records.
@@ -44,6 +48,7 @@ pub struct RowRecorder<'w> {
     guests: bool,
     hashes: Option<Writer<'w>>,
     lengths: Vec<u32>,
+    contents: Vec<content_hashes::Row>,
     took: Took,
 }
 
@@ -88,6 +93,8 @@ pub struct Taken {
     pub shapes: AtomicCells<u64>,
     /// Bytes that went to disk.
     pub spilled_bytes: u64,
+    /// Hashes of what was read of each file, see [`content_hashes`].
+    pub contents: Vec<Sum>,
 }
 
 impl Taken {
@@ -123,12 +130,18 @@ impl<'j> Intake<'j> {
             hashes: hashes.then(|| copies::shuffle(engine, reader)).transpose()?,
             shapes: AtomicCells::new(engine.dir, "shapes", reader.documents() as usize)?,
             headings: reader.options.recipe.relates().then(|| Headings::new(engine, reader)).transpose()?,
+            columns: Intake::wanted(reader, View::first(engine, reader).want()).others,
         })
     }
 
     /// The columns that are recorded beside what `want` asks for.
     pub fn want(&self, want: Want) -> Want {
-        source_values::Recorder::want(self.reader, Recorder::want(self.reader, Want { id: true, ..want }))
+        Intake::wanted(self.reader, want)
+    }
+
+    /// The same without recorders.
+    pub fn wanted(reader: &Reader<'_>, want: Want) -> Want {
+        source_values::Recorder::want(reader, Recorder::want(reader, Want { id: true, ..want }))
     }
 
     /// For one thread.
@@ -139,6 +152,7 @@ impl<'j> Intake<'j> {
             guests: false,
             hashes: self.hashes.as_ref().map(Shuffle::writer),
             lengths: Vec::new(),
+            contents: Vec::new(),
             took: Took::default(),
         }
     }
@@ -162,15 +176,22 @@ impl<'j> Intake<'j> {
             Err(why) => {
                 self.rejecter.push(self.reader, &mut recorder.rejected, batch, row, &why)?;
                 recorder.lengths.push(0);
+                recorder.contents.push(content_hashes::row(batch, row, Err(&why)));
                 Ok(None)
             }
         }
     }
 
     /// Records what a text says of itself.
-    pub fn text(&self, recorder: &mut RowRecorder<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
-        let length = note::length(document);
+    pub fn text(
+        &self,
+        recorder: &mut RowRecorder<'_>,
+        (batch, row): (&Documents, usize),
+        document: &Analysis<'_>,
+    ) -> Result<()> {
+        let (doc, length) = (batch.doc(row), note::length(document));
         if !recorder.guests {
+            recorder.contents.push(content_hashes::row(batch, row, Ok(document.raw_hash())));
             recorder.took.used += 1;
             recorder.took.text_bytes += document.raw().len() as u64;
             let shape = shape(document.raw());
@@ -194,6 +215,11 @@ impl<'j> Intake<'j> {
         let recorded = self.keep.record(batch, &recorder.lengths);
         recorder.lengths.clear();
         recorded?;
+        if !recorder.guests && !recorder.contents.is_empty() {
+            let (file, sum) = content_hashes::sum(self.reader.source, batch, &self.columns, &recorder.contents)?;
+            self.reader.contents.add(file, sum);
+            recorder.contents.clear();
+        }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))
     }
 
@@ -251,6 +277,7 @@ impl<'j> Intake<'j> {
         self.sources.as_ref().map_or(Ok(()), |sources| sources.put_portion(docs, to))?;
         self.rejecter.put_portion(to)?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.put_portion(docs, to))?;
+        self.reader.contents.put_portion(docs.end, to)?;
         to.cells(&self.shapes, docs.start as usize..docs.end as usize)
     }
 
@@ -262,6 +289,7 @@ impl<'j> Intake<'j> {
         self.sources.as_ref().map_or(Ok(()), |sources| sources.take_portion(docs, from))?;
         self.rejecter.take_portion(self.engine, from)?;
         self.headings.as_ref().map_or(Ok(()), |headings| headings.take_portion(docs, from))?;
+        self.reader.contents.take_portion(docs.end, from)?;
         from.cells(&self.shapes, docs.start as usize)
     }
 
@@ -306,7 +334,9 @@ impl<'j> Intake<'j> {
             text_bytes: all.text_bytes,
             parts: all.parts,
             shapes: self.shapes,
+            contents: self.reader.contents.sums(),
         };
+        self.reader.contents.cover(self.reader.documents());
         Ok((taken, ids))
     }
 }

@@ -36,6 +36,7 @@ pub(crate) mod relate;
 pub(crate) mod removals;
 pub(crate) mod run;
 pub(crate) mod run_report;
+pub(crate) mod saved_inputs;
 mod sift;
 pub(crate) mod sign;
 pub(crate) mod tables;
@@ -43,7 +44,7 @@ mod tell;
 mod timing;
 pub(crate) mod verify;
 
-pub use check::check;
+pub use check::{check, check_dry};
 pub use estimate::{Estimate, estimate};
 pub use guards::{Guarded, stands_in};
 pub use run::{Finish, run};

@@ -88,7 +88,7 @@ pub fn read(
                 let document = view.document(doc, text, &columns, row);
                 guests.map_or(Ok(()), |guests| guests.check(doc, &document))?;
                 if let Some((intake, recorder)) = &mut taking {
-                    intake.text(recorder, doc, &document)?;
+                    intake.text(recorder, (batch, row), &document)?;
                 }
                 if copies.is_some_and(|copies| copies.is_surplus(doc)) {
                     continue;

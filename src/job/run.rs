@@ -12,7 +12,7 @@ use super::products::{Counts, Stock};
 use super::read_back::Frozen;
 use super::relate::relate;
 use super::run_report::RunReport;
-use super::{corpus_files, estimate, learn, output, relate};
+use super::{corpus_files, estimate, learn, output, relate, saved_inputs};
 use crate::engine::full_disk::Disk;
 use crate::engine::products::{Products, nothing_is_kept};
 use crate::engine::progress::Progress;
@@ -33,6 +33,9 @@ use crate::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use crate::spelling::opt;
 use crate::stage::plan::Plan;
 use crate::text::Pipeline;
+
+/// How often a run begins again because the status of a file changed, such as its permissions.
+const MOST_AGAIN: usize = 3;
 
 /// What is made of a result whose tables stand, in the folder that is being built: it gives the record back with its own stage in it.
 pub type Finish<'f> = dyn Fn(&Engine<'_>, &Reader<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
@@ -104,6 +107,7 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
             format!("an earlier run found that, and {resume} reads it again", resume = opt("resume").with("false"));
         leave_out(&mut source, &mut bad, &known, &why);
     }
+    let mut again = 0;
     loop {
         check_bad(&source, &bad, options.strict)?;
         // A file may turn out to be damaged when tables have been written.
@@ -112,7 +116,8 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
         let engine = resources.engine(options.sift, options.strict, stage.work().path(), progress, cancel);
         let reader = Reader::new(options, &source, &pipeline);
         let losses = Losses::new(&bad, &others);
-        match reader.check_pages(&engine).and_then(|()| attempt(&engine, &reader, &stage, &losses, &products)) {
+        let ready = || reader.check_pages(&engine).and_then(|()| saved_inputs::check(&engine, &reader, &products));
+        match ready().and_then(|()| attempt(&engine, &reader, &stage, &losses, &products)) {
             Ok(report) => {
                 let json = serde_json::to_string_pretty(&report).map_err(Error::table("write run.json"))?;
                 stage.write_record(&json)?;
@@ -129,6 +134,10 @@ pub(crate) fn carry_out_and<R: Serialize + Guarded>(
             {
                 let mut late = engine.bad.into_inner().unwrap_or_default();
                 late.entry(path).or_insert(why);
+                if again < MOST_AGAIN {
+                    again += 1;
+                    take_again(&mut source, &mut bad, &mut late);
+                }
                 products
                     .set_aside(source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))))?;
                 leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
@@ -169,6 +178,23 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     }
     before(&stage)?;
     stage.commit(accepts || !report.would_hold())
+}
+
+/// Opens the files again whose status alone changed; they are not among those that come late any more. What was saved of them is
+/// compared with what they hold.
+fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
+    for (path, looked) in source.look_again() {
+        match looked {
+            Ok(lost) => {
+                let shown = path.display();
+                tracing::warn!("{shown}: its status changed while it was being read; the run starts again with it");
+                late.remove(&path);
+                bad.retain(|known| known.path != path);
+                bad.extend(lost);
+            }
+            Err(why) => _ = late.insert(path, why),
+        }
+    }
 }
 
 /// Sets files aside. The list of files stays as it was made: what is gone is not found again, and what came does not join.

@@ -56,6 +56,9 @@ pub struct RunReport {
     /// Files of the inputs that are not read, by the endings of their names.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
     /// Documents by fate.
     pub documents: DocumentsReport,
     /// What became of pages, where the corpus has pages.
@@ -169,6 +172,12 @@ pub struct InputReport {
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
+    /// Size, times, device and inode when it was read; a file that has others may be another one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stamp: String,
+    /// A hash of what the first pass read of it, which tells then; null where no process read it from end to end.
+    #[serde(default)]
+    pub contents: Option<String>,
     /// Documents of it that are removed.
     pub removed: u64,
     /// Of these, exact copies of documents of the index.

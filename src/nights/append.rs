@@ -51,6 +51,8 @@ pub struct Night<'n> {
     pub decided: Option<&'n Decided>,
     /// Kinds of ids.
     pub ids: &'n IdsSeen,
+    /// A hash of what was read of its files.
+    pub contents: String,
 }
 
 /// Writes what a night adds, under names that nothing knows yet; gives the generation that would have it. A night that adds nothing
@@ -106,6 +108,8 @@ pub fn append(
         rows: reader.rows(),
         texts: stored.count(),
         inputs: job.batch.inputs.clone(),
+        stamps: job.batch.stamps.clone(),
+        contents: night.contents,
         out: absolute(&job.options.out),
         read_generation,
         generation: next.generation,

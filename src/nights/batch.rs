@@ -19,8 +19,10 @@ use crate::spelling::opt;
 pub struct Named {
     /// What the user calls it.
     pub name: String,
-    /// A hash of the files.
+    /// A hash of the files: names, sizes, ends and rows.
     pub inputs: String,
+    /// A hash of what the file system says of them.
+    pub stamps: String,
 }
 
 impl Named {
@@ -38,10 +40,13 @@ impl Named {
             ));
         }
         let mut lines = format!("{:?}\n", options.limit);
+        let mut stamps = String::new();
         for file in files {
             lines.push_str(&of_file(file)?);
+            stamps.push_str(&format!("{}\n", file.seen()));
         }
-        Ok(Named { name, inputs: format!("{:032x}", hash128(lines.as_bytes())) })
+        let hash = |lines: String| format!("{:032x}", hash128(lines.as_bytes()));
+        Ok(Named { name, inputs: hash(lines), stamps: hash(stamps) })
     }
 }
 
@@ -89,17 +94,25 @@ const FREE: [&str; 22] = [
 ];
 
 /// Looks whether a batch of that name is in the index. If it is published as it is asked for, its record is returned; if it is to be
-/// made again, `manifest` becomes what the index was before it.
+/// made again, `manifest` becomes what the index was before it. `contents` reads the files and returns a hash of what they hold; it is
+/// called only if the file system says that they may be others.
 ///
 /// # Errors
 /// [`Error::Usage`] if another batch has the name, if it was made with other options, if batches came after it, or if its place has the
 /// result of another run.
-pub fn begin(manifest: &mut Option<Manifest>, dir: &Path, options: &RunOptions, named: &Named) -> Result<Begun> {
+pub fn begin(
+    manifest: &mut Option<Manifest>,
+    dir: &Path,
+    options: &RunOptions,
+    named: &Named,
+    contents: &dyn Fn() -> Result<Option<String>>,
+) -> Result<Begun> {
     let Some(now) = &*manifest else { return Ok(Begun::Run(None)) };
     let Some(at) = now.batches.iter().position(|batch| batch.name == named.name) else { return Ok(Begun::Run(None)) };
     let (batch, shown) = (&now.batches[at], opt("batch").with(&named.name));
     let (overwrite, another) = (opt("overwrite"), opt("batch"));
-    if batch.inputs != named.inputs {
+    let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
+    if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
             "{shown} is in the index already, with other files, whose result is {}; give this night another name by {another}",
             batch.out.display(),

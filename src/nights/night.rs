@@ -28,9 +28,11 @@ use crate::job::read_back::Frozen;
 use crate::job::relate::{self, relate};
 use crate::job::run::{Finish, carry_out_and};
 use crate::job::run_report::{FrozenReport, IndexReport, RunReport};
+use crate::job::saved_inputs;
 use crate::job::{Guarded, corpus_files, guards, learn, output, stands_in};
 use crate::number::{counted, counted_as};
 use crate::options::RunOptions;
+use crate::reading::again::work_again;
 use crate::reading::classes::Classes;
 use crate::reading::document::View;
 use crate::reading::guests::Guests;
@@ -54,13 +56,14 @@ pub fn matched(
     (dir, appends): (&Path, bool),
 ) -> Result<RunReport> {
     let named = batch::Named::new(options, &inputs.source.files)?;
+    let contents = || contents(options, &inputs, progress, cancel);
     let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
     let looked = Index::look(dir, state)?;
     let mut index = match (appends, looked) {
         (true, looked) => {
             // What is to be refused is refused before anything is made or cleared up.
             let mut manifest = looked.and_then(|index| index.manifest.clone());
-            if let Begun::Run(_) = batch::begin(&mut manifest, dir, options, &named)? {
+            if let Begun::Run(_) = batch::begin(&mut manifest, dir, options, &named, &contents)? {
                 recipe::compare(manifest.as_ref(), dir, options, rows)?;
             }
             Index::open(dir, state)?
@@ -69,7 +72,7 @@ pub fn matched(
         (false, None) => return Err(Error::usage(format!("{} is no index any more", dir.display()))),
     };
     let again = match appends {
-        true => match batch::begin(&mut index.manifest, dir, options, &named)? {
+        true => match batch::begin(&mut index.manifest, dir, options, &named, &contents)? {
             Begun::Published(report) => return Ok(*report),
             Begun::Run(again) => again,
         },
@@ -105,6 +108,16 @@ pub fn matched(
         None => {}
     }
     Ok(report)
+}
+
+/// Reads the files of a night and hashes what they hold; `None` if one of them cannot be read.
+fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Option<String>> {
+    let hash = |engine: &Engine<'_>, reader: &Reader<'_>| saved_inputs::hash_all(engine, reader);
+    match work_again(options, &inputs.source, progress, cancel, hash) {
+        Ok(sums) => Ok(Some(saved_inputs::line(&inputs.source, &sums))),
+        Err(Error::BadFile { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// One attempt over the files that are whole; again with more room before the night, where there are more guests than was thought.
@@ -196,7 +209,8 @@ fn once(
     let (mut report, decided) = output::write(engine, &reader, stage, &stock, members, contents, known)?;
     joining.scanned.fetch_add(earlier.scanned.load(Relaxed), Relaxed);
     let (noted, decided, ids) = (earlier.noted(), decided.as_ref(), &taken.ids_seen);
-    let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids };
+    let contents = saved_inputs::line(night.source, &taken.contents);
+    let night = Night { keys, copy_keys, noted, copies: &copies, decided, ids, contents };
     let mut manifest = append::append(engine, &reader, job, joining.numbered, night, report.removal.as_ref())?;
     record(engine, stage, job, (&mut report, &mut manifest), &reader, joining)?;
     Ok(((job.finish)(engine, &reader, stage, report)?, manifest))

@@ -65,6 +65,9 @@ pub struct TrainingReport {
     /// Files of the inputs that are not read, by the endings of their names.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub skipped_folders: std::collections::BTreeMap<String, String>,
     /// Rows of all usable files, or those within `--limit`.
     pub rows: u64,
     /// Pages with a label and a text.
@@ -166,6 +169,7 @@ fn attempt(
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
         rows: reader.documents(),
         pages,
         unlabelled,

@@ -40,6 +40,9 @@ pub struct PagesReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
     /// Rows of all usable files, or those within `--limit`.
     pub rows: u64,
     /// Rows of `pages/`.
@@ -109,6 +112,7 @@ pub(super) fn report(
         bad_inputs: losses.bad_inputs(),
         other_inputs: losses.other_inputs(),
         unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
         rows: reader.documents(),
         written,
         rejections,

@@ -1,6 +1,5 @@
 //! Work on the corpus of a run that is done.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use super::reader::Reader;
@@ -13,7 +12,8 @@ use crate::options::RunOptions;
 use crate::text::Pipeline;
 
 /// Does work on the corpus of a run that is done, with the threads and the memory of the options, and a folder of work
-/// files that goes afterwards.
+/// files that goes afterwards. It lies where the option says, else among the temporary files of the system: beside the result
+/// nothing changes.
 ///
 /// # Errors
 /// What `work` returns; a damaged file of the corpus ends it.
@@ -26,9 +26,8 @@ pub fn work_again<T>(
 ) -> Result<T> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let parent = options.work.as_deref().unwrap_or(beside);
-    let folder = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
+    let parent = options.work.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the work folder in", &parent))?;
     let engine = resources.engine(options.sift, options.strict, folder.path(), progress, cancel);
     let reader = Reader::new(options, source, &pipeline);
     reader.check_pages(&engine)?;

@@ -4,6 +4,7 @@
 pub(crate) mod again;
 pub(crate) mod classes;
 pub(crate) mod components;
+pub(crate) mod content_hashes;
 pub(crate) mod cuts;
 pub(crate) mod document;
 pub(crate) mod forward;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
+use super::content_hashes::ContentHashes;
 use super::guests::Guests;
 use super::kept_texts::KeptTexts;
 use super::purified_store::Pages;
@@ -27,6 +28,8 @@ pub struct Reader<'r> {
     pub pages: Pages,
     /// The scopes of documents, see `--scope`.
     pub scopes: Scopes,
+    /// Hashes of what the first pass has read of each file.
+    pub contents: ContentHashes,
     /// The columns beside the text that the algorithms read.
     pub fields: Vec<Field>,
     /// Han characters that went through the dictionary.
@@ -52,6 +55,7 @@ impl<'r> Reader<'r> {
             pages: Pages::default(),
             kept_texts: KeptTexts::new(options.report),
             scopes: Scopes::default(),
+            contents: ContentHashes::new(source.files.len()),
             fields: options.recipe.fields().into_iter().collect(),
             segmented: AtomicU64::new(0),
             base: 0,

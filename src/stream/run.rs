@@ -63,6 +63,9 @@ pub struct StreamReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Files of the inputs that are not read, by the endings of their names.
     pub unread: BTreeMap<String, u64>,
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub skipped_folders: BTreeMap<String, String>,
     /// Rows of all usable files.
     pub rows: u64,
     /// Rows set aside, see `rejected/`.
@@ -255,6 +258,7 @@ fn attempt(
         identity,
         bad_inputs: losses.bad_inputs(),
         unread: reader.source.unread.by_ending().clone(),
+        skipped_folders: reader.source.unread.skipped_folders(),
         rows: reader.documents(),
         ..StreamReport::default()
     };

@@ -55,12 +55,15 @@ pub fn evaluate(
     let files = heard(cancel, move || TruthFiles::find(&truth))?;
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
-    let stage = Stage::begin(&finished.dir().join("evaluation"), true, None)?;
-    let report = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+    let out = finished.dir().join("evaluation");
+    Stage::look(&out, true, false)?;
+    let (report, stage) = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
+        let stage = Stage::begin(&out, true, None)?;
         let resolved = resolve(engine, reader, finished, &files, &stage.file("rejected.parquet")?)?;
         let truth = Truth::new(engine, reader, resolved)?;
         let algorithms = measure_all(engine, reader, finished, &truth)?;
-        Ok(record(finished, truth, algorithms))
+        Ok((record(finished, truth, algorithms), stage))
     })?;
     if cancel.load(Ordering::Relaxed) {
         return Err(Error::Interrupted);

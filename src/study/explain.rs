@@ -51,6 +51,7 @@ pub fn explain(
     let again = again.as_ref();
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
         let running = engine.clock.stage("find documents");
         let seeking = Seeking { engine, reader, first_doc: finished.first_doc(), again };
         let docs = seek(seeking, asked, by_number)?;

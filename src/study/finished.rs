@@ -3,6 +3,7 @@
 //! What looks at a result (`evaluate`, `compare`, `explain`, the report) reads what was written, so that a result says
 //! the same today and in a year. Tables are read a batch at a time, in their order.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -11,17 +12,21 @@ use crate::batch::{
     clustered, pairs_found, pairs_weighed, removals_found,
 };
 use crate::engine::heard::heard;
+use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::index::IndexReport;
-use crate::io::{DASH, HELD, SUCCESS, TableReader, find_all};
+use crate::io::{DASH, HELD, InputFile, SUCCESS, TableReader, find_all};
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
+use crate::job::saved_inputs::hash_files;
 use crate::job::{InputReport, RunReport};
 use crate::nights::{Again, place_of};
 use crate::number::{counted, counted_as};
 use crate::options::{RunOptions, Settings, options_again};
+use crate::reading::content_hashes;
 use crate::reading::inputs::{Inputs, look_into};
+use crate::reading::reader::Reader;
 use crate::spelling::opt;
 
 /// The record of an evaluation.
@@ -241,6 +246,38 @@ impl Finished {
             )));
         }
         Ok(inputs)
+    }
+}
+
+impl Finished {
+    /// Checks that the corpus has the contents that the run read, where the file system does not say so itself: then files are read
+    /// through, and compared with the hashes of the record.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] with the first file that has others; a file that cannot be read; a request to stop.
+    pub fn check_contents(&self, engine: &Engine<'_>, reader: &Reader<'_>) -> Result<()> {
+        let both = || reader.source.files.iter().zip(&self.report.inputs).enumerate();
+        let differs =
+            |file: &InputFile, known: &InputReport| known.contents.is_some() && known.stamp != file.seen().to_string();
+        let differ: BTreeSet<usize> =
+            both().filter(|(_, (file, known))| differs(file, known)).map(|(at, _)| at).collect();
+        if differ.is_empty() {
+            return Ok(());
+        }
+        let running = engine.clock.stage("compare inputs");
+        let now = hash_files(engine, reader, &differ)?;
+        running.end(differ.len() as u64, 0, 0);
+        let is_other = |at: usize, known: &InputReport| {
+            now.get(&at).is_some_and(|sum| Some(content_hashes::word(sum)) != known.contents)
+        };
+        match both().find(|(at, (_, known))| is_other(*at, known)) {
+            None => Ok(()),
+            Some((_, (file, _))) => Err(Error::usage(format!(
+                "the corpus is not the one of this run any more: {} has other contents; run again with {overwrite}",
+                file.path.display(),
+                overwrite = opt("overwrite")
+            ))),
+        }
     }
 }
 

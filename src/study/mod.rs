@@ -39,7 +39,7 @@ pub use evaluation_report::*;
 pub use explain::explain;
 pub use explanation::*;
 pub use finished::Finished;
-pub use page::{PAGE, Page, with_page, write_again};
+pub use page::{NO_TEXTS, PAGE, Page, with_page, write_again};
 pub use pool::{Agreement, MOST_POOLED, Pool, Pooled};
 pub use rethreshold::{Survivors, rethreshold};
 pub use review::{

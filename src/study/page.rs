@@ -12,7 +12,7 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::io::unfinished::publish;
-use crate::io::{Stage, Unfinished};
+use crate::io::{Stage, Unfinished, WORK};
 use crate::job::check::check_resources;
 use crate::job::run_report::RunReport;
 use crate::options::RunOptions;
@@ -22,6 +22,12 @@ use crate::shuffle::AtomicBits;
 
 /// The name of the page in the output folder.
 pub const PAGE: &str = "report.html";
+
+/// How a page says that it shows no texts, which a text cannot say: there the brackets are escaped.
+pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
+
+/// The hidden name under which the page is written again; it is one that an output may have.
+const HALF: &str = ".report.html.dupsift-accept";
 
 /// From a record and what stands in its tables to the text of the page.
 pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
@@ -56,11 +62,12 @@ pub(super) fn write(
     Ok(report)
 }
 
-/// Writes the page of a finished run again. Where the corpus cannot be read any more the page has no texts; the reason is
-/// returned.
+/// Writes the page of a finished run again, and changes nothing else. Where the corpus cannot be read any more the page has no texts; the
+/// reason is returned.
 ///
 /// # Errors
-/// Tables that cannot be read; resources that cannot be; an interruption.
+/// [`Error::Usage`] where the page that stands shows texts, and the new one would not; tables that cannot be read; resources that cannot
+/// be; an interruption.
 pub fn write_again(
     finished: &Finished,
     options: Result<RunOptions>,
@@ -72,9 +79,8 @@ pub fn write_again(
         check_resources(options)?;
     }
     let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
-    let beside = dir.parent().unwrap_or(Path::new("/"));
-    let folder = Unfinished::create_in(beside, ".dupsift-report-");
-    let folder = folder.map_err(Error::io("create a folder in", beside))?;
+    let parent = options.as_ref().ok().and_then(|options| options.work.clone()).unwrap_or_else(std::env::temp_dir);
+    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create a folder in", &parent))?;
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
@@ -82,35 +88,66 @@ pub fn write_again(
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         let inputs = finished.corpus(&options, cancel)?;
-        work_again(&options, &inputs.source, progress, cancel, |engine, reader| match &again {
-            Some(again) => {
-                let earlier = earlier(finished, engine)?;
-                again.joined(engine, reader, earlier.iter().map(|doc| doc as u64), |joined| {
-                    let corpus = Read { engine, reader: joined, is_hidden: &|doc| again.is_forgotten(doc) };
-                    review(finished, Some(corpus), engine.dir, &go_on)
-                })
-            }
-            None => review(finished, Some(Read::whole(engine, reader)), engine.dir, &go_on),
+        work_again(&options, &inputs.source, progress, cancel, |engine, reader| {
+            finished.check_contents(engine, reader)?;
+            let Some(again) = &again else {
+                return review(finished, Some(Read::whole(engine, reader)), engine.dir, &go_on);
+            };
+            let earlier = earlier(finished, engine)?;
+            again.joined(engine, reader, earlier.iter().map(|doc| doc as u64), |joined| {
+                let corpus = Read { engine, reader: joined, is_hidden: &|doc| again.is_forgotten(doc) };
+                review(finished, Some(corpus), engine.dir, &go_on)
+            })
         })
     });
     let seen = match with_texts {
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
-        // What is wrong with the tables comes up again here.
-        Err(error) => Review { no_texts: Some(error.to_string()), ..review(finished, None, folder.path(), &go_on)? },
+        Err(error) => {
+            // What is wrong with the tables comes up again here.
+            let seen = review(finished, None, folder.path(), &go_on)?;
+            if shows_texts(&dir.join(PAGE))? {
+                return Err(poorer(&dir, &error));
+            }
+            Review { no_texts: Some(error.to_string()), ..seen }
+        }
     };
     let text = page(&finished.report, &seen)?;
-    let (written, place) = (folder.path().join(PAGE), dir.join(PAGE));
-    let write = || {
-        let mut file = files::create(&written)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(Error::io("write", &written))?;
+    let (written, place) = (dir.join(HALF), dir.join(PAGE));
     go_on()?;
-    publish(|| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)))?;
+    publish(|| {
+        let write = || {
+            let mut file = files::create(&written)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        };
+        let done = write().map_err(Error::io("write", &written));
+        let done = done.and_then(|()| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)));
+        if done.is_err() {
+            // What stays for another failure is known as a file of the output.
+            let _ = std::fs::remove_file(&written);
+        }
+        done
+    })?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
     Ok(seen.no_texts)
+}
+
+/// Whether a page stands there that was made with the texts of its corpus.
+fn shows_texts(page: &Path) -> Result<bool> {
+    match std::fs::read_to_string(page) {
+        Ok(text) => Ok(!text.contains(NO_TEXTS)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::reading("read", page)(error)),
+    }
+}
+
+/// The error of a page that would show less than the one that stands.
+fn poorer(dir: &Path, why: &Error) -> Error {
+    Error::usage(format!(
+        "{} shows texts, and a page that is made now would not: {why}; it stays as it is: bring back what is missing, or remove the page first",
+        dir.join(PAGE).display()
+    ))
 }
 
 /// The documents of an index that the tables of a later night name.

@@ -84,6 +84,7 @@ pub fn rethreshold(
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |engine, reader| {
+        finished.check_contents(engine, reader)?;
         let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
         for links in &known {
             links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));

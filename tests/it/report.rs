@@ -147,6 +147,15 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let run = hostile(folder.path());
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
+    // A page with texts is not replaced by one without.
+    let first = page(&run.out());
+    report(&run.out(), &[])
+        .ends_with(2)
+        .says(&["shows texts, and a page that is made now would not", "remove the page"]);
+    assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
+    std::fs::remove_file(run.out().join("report.html")).unwrap();
+    report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
+    // One without texts may be.
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
     let bare = page(&run.out());
     assert_well_formed(&bare);

@@ -24,7 +24,7 @@ use bytesize::ByteSize;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::hash::hash128;
-use crate::io::{InputFile, LEDGER, Ledger, SetAside, WorkFolder};
+use crate::io::{InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, SetAside, Source, WorkFolder};
 
 pub use files::{Found, Putting};
 use ledger::Entry;
@@ -109,6 +109,12 @@ impl Left {
         self.0.products.is_empty()
     }
 
+    /// How many of these input files have another stamp than when it was made of them, so that their contents are to be compared.
+    pub fn differing(&self, source: &Source) -> usize {
+        let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
+        source.files.iter().filter(known).count()
+    }
+
     /// The input files that it was made without, and that are still what they were.
     pub fn known_bad(&self) -> BTreeMap<PathBuf, String> {
         ledger::known_bad(&self.0)
@@ -190,6 +196,33 @@ impl<'w> Products<'w> {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.state().ledger.products.is_empty()
+    }
+
+    /// Notes what the products that are put down from now on are made of.
+    pub fn made_of(&self, inputs: LedgerInputs) {
+        let mut state = self.state();
+        let used = state.ledger.inputs.used.max(inputs.used);
+        state.ledger.inputs = LedgerInputs { used, ..inputs };
+    }
+
+    /// Returns what the products were made of.
+    pub fn inputs(&self) -> LedgerInputs {
+        self.state().ledger.inputs.clone()
+    }
+
+    /// Forgets all products: an input file that they were made of is another one now.
+    ///
+    /// # Errors
+    /// A folder that cannot be cleared.
+    pub fn discard(&self) -> Result<()> {
+        let mut state = self.state();
+        (state.ledger.products, state.ledger.inputs) = (BTreeMap::new(), LedgerInputs::default());
+        if !state.ledger.set_aside.is_empty() {
+            state.ledger.write(self.dir())?;
+        }
+        drop(state);
+        note(None);
+        self.clear_away()
     }
 
     /// Whether there is a product of that key.
@@ -320,6 +353,11 @@ impl<'w> Products<'w> {
     pub fn taken_up(&self) -> Vec<String> {
         self.state().taken_up.clone()
     }
+}
+
+/// Whether an input file is the one that products were made of, as far as the file system tells.
+pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
+    known.label == file.label && known.stamp == file.seen().to_string()
 }
 
 fn note(kept: Option<(f64, u64)>) {

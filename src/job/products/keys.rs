@@ -226,7 +226,8 @@ fn of_member(reader: &Reader<'_>, chosen: &Chosen, learns: bool, signs: Signs, l
     MemberKeys { model, rows, pairs, near }
 }
 
-/// What tells a file from another one, or from itself at another time: as it was when it was opened.
+/// Returns what tells a file from another one at a glance, as it was when it was opened: its size, its ends and its rows. Whether
+/// all that lies between is the same is told by its stamp, or else by its contents (`job/saved_inputs.rs`).
 ///
 /// # Errors
 /// [`Error::BadFile`] where it is another one by now.
@@ -239,6 +240,6 @@ pub fn of_file(file: &InputFile) -> Result<String> {
     let end = file.bytes - ends.len() as u64;
     opened.read_exact_at(&mut last, end).map_err(failed())?;
     ends.extend(last);
-    let (seen, hash, rows, html) = (file.seen(), hash128(&ends), file.rows, file.html);
-    Ok(format!("{:?} {seen} {hash:032x} {rows} {html}\n", file.label))
+    let (bytes, hash, rows, html) = (file.bytes, hash128(&ends), file.rows, file.html);
+    Ok(format!("{:?} {bytes} {hash:032x} {rows} {html}\n", file.label))
 }

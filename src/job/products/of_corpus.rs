@@ -53,6 +53,7 @@ impl Product for Taken {
         to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
         to.plain(&self.parts)?;
+        to.plain(&self.contents)?;
         to.cells(&self.shapes)?;
         self.keep.put_down(to)?;
         to.plain(&self.scopes.is_some())?;
@@ -67,7 +68,7 @@ impl Product for Taken {
     fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
         let (kinds, max_unsigned, nulls): (BTreeSet<usize>, u64, u64) = from.plain()?;
         let (duplicate_ids, used, text_bytes) = from.plain()?;
-        let (parts, shapes) = (from.plain()?, from.cells()?);
+        let (parts, contents, shapes) = (from.plain()?, from.plain()?, from.cells()?);
         let kinds = kinds.into_iter().filter_map(|at| KINDS.get(at).copied()).collect();
         Ok(Taken {
             ids_seen: IdsSeen { kinds, max_unsigned, nulls },
@@ -83,6 +84,7 @@ impl Product for Taken {
             headings: if from.plain()? { Some(Headings::take_up(from)?) } else { None },
             hashes: None,
             spilled_bytes: 0,
+            contents,
         })
     }
 }

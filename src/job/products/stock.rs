@@ -10,6 +10,8 @@ use crate::engine::threads::Engine;
 use crate::error::Result;
 use crate::io::{Source, WorkFolder};
 use crate::job::read_back::Frozen;
+use crate::job::saved_inputs;
+use crate::number::counted;
 use crate::options::RunOptions;
 use crate::reading::reader::Reader;
 use crate::stage::plan::Plan;
@@ -36,7 +38,11 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         let mut names = names;
         names.dedup();
         let (names, size) = (names.join(", "), ByteSize(bytes));
-        format!("taken up from an earlier run ({cpu_seconds:.1} CPU s of work, {size}): {names}")
+        let compared = match left.differing(source) as u64 {
+            0 => String::new(),
+            files => format!(", once the contents of {} are found to be the same", counted(files, "input file")),
+        };
+        format!("taken up from an earlier run ({cpu_seconds:.1} CPU s of work, {size}){compared}: {names}")
     }))
 }
 
@@ -194,7 +200,13 @@ impl<'j> Stock<'j> {
         at: u64,
         put: impl FnOnce(&mut PortionWriter<'_>) -> Result<()>,
     ) -> Result<bool> {
-        let put = |to: &mut Putting<'_>| to.stream(|writer| put(&mut PortionWriter::new(writer)));
+        let put = |to: &mut Putting<'_>| {
+            to.stream(|writer| put(&mut PortionWriter::new(writer)))?;
+            // What is hashed of the documents of a first pass ends with the portion.
+            let documents = self.reader.contents.documents();
+            self.products.made_of(saved_inputs::of(self.engine, self.reader, documents));
+            Ok(())
+        };
         let bytes = self.products.put_with(self.engine, &portions.key(self.keys()?, at), put)?;
         tracing::debug!(reading = portions.reading, portion = at, bytes, "portion put down");
         Ok(bytes.is_some())
@@ -234,9 +246,15 @@ impl<'j> Stock<'j> {
     /// A full disk.
     pub fn offer<T: Product>(&self, due: bool, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<T> {
         if due && !self.products.has(key(self.keys()?)) {
+            self.made_of_all();
             self.products.put(self.engine, key(self.keys()?), &mut value)?;
         }
         Ok(value)
+    }
+
+    /// Notes that products are made of all documents.
+    fn made_of_all(&self) {
+        self.products.made_of(saved_inputs::of(self.engine, self.reader, self.reader.documents()));
     }
 
     /// Puts a product down, however little time has passed.
@@ -244,6 +262,7 @@ impl<'j> Stock<'j> {
     /// # Errors
     /// A full disk.
     pub fn put<T: Product>(&self, key: impl Fn(&Keys) -> &Key, mut value: T) -> Result<()> {
+        self.made_of_all();
         self.products.put(self.engine, key(self.keys()?), &mut value)
     }
 

@@ -1,0 +1,173 @@
+//! Recognizes folders that dupsift wrote: results and indexes. They are never input unless the user names them.
+//!
+//! A result is known by its record `run.json` and what stands beside it, an index by the names of its files. Both are seen in the names
+//! that a listing of the folder gives anyway; a file is opened only where a folder has a `run.json`.
+
+use super::names::{HELD, SUCCESS};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The record of a result.
+const RECORD: &str = "run.json";
+/// What a result has beside its record: marks, and folders with tables or texts.
+const BESIDE: [&str; 13] = [
+    SUCCESS,
+    HELD,
+    "attributes",
+    "clusters",
+    "compare",
+    "deduped",
+    "dropped",
+    "flags",
+    "model",
+    "pages",
+    "pairs",
+    "rejected",
+    "removed",
+];
+/// The folders of an index.
+const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
+/// The file by which one process at a time holds an index.
+const LOCK: &str = "lock";
+/// Bytes at the beginning of a record that are looked at where it cannot be parsed.
+const HEAD: usize = 4 << 10;
+
+/// What a folder of ours holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ours {
+    /// The output of `run`, `compare` or `stream`, or a model of `purify`.
+    Result,
+    /// The texts of pages that `purify` wrote.
+    Pages,
+    /// An index of incremental runs.
+    Index,
+}
+
+impl Ours {
+    /// Returns what the folder holds, in one word for messages and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Ours::Result => "result",
+            Ours::Pages => "pages",
+            Ours::Index => "index",
+        }
+    }
+
+    /// Says what a folder with these names in it holds; `None` if it is not ours.
+    pub(super) fn of(folder: &Path, names: &[OsString]) -> Option<Ours> {
+        let has = |name: &str| names.iter().any(|there| there == name);
+        if has(RECORD) && BESIDE.into_iter().any(has) {
+            return of_record(&folder.join(RECORD));
+        }
+        let has_folder = OF_INDEX.into_iter().any(has);
+        let is_generation = |name: &OsString| {
+            let name = name.to_string_lossy();
+            let number = ["manifest-", "intent-"].iter().find_map(|prefix| name.strip_prefix(prefix));
+            let number = number.and_then(|rest| rest.strip_suffix(".json"));
+            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        // An index whose first run is still at work has a lock and folders, and nothing else.
+        let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
+        (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
+    }
+}
+
+/// Says what the result with this record is; `None` if dupsift did not write it.
+fn of_record(path: &Path) -> Option<Ours> {
+    /// The entries of a record that tell who wrote it.
+    #[derive(Deserialize)]
+    struct Record {
+        #[serde(rename = "dupsift")]
+        _version: String,
+        #[serde(rename = "schema_version")]
+        _schema: u32,
+        /// Only a record of `purify` has it.
+        #[serde(default)]
+        prefix: Option<serde::de::IgnoredAny>,
+    }
+    let bytes = fs::read(path).ok()?;
+    match serde_json::from_slice::<Record>(&bytes) {
+        Ok(record) if record.prefix.is_some() => Some(Ours::Pages),
+        Ok(_) => Some(Ours::Result),
+        // Of a damaged record the beginning tells.
+        Err(_) => {
+            let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+            (head.contains("\"schema_version\"") && head.contains("\"dupsift\"")).then_some(Ours::Result)
+        }
+    }
+}
+
+/// Finds the folders of ours in which links end; what a folder is, is looked at once.
+#[derive(Default)]
+pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
+
+impl Owners {
+    /// Returns the folder of ours that is or holds this real path, but none that is or holds `named`, which the user asked for.
+    pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
+        let above = real.ancestors().take_while(|above| !named.starts_with(above));
+        let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));
+        found.last()
+    }
+
+    fn kind(&mut self, folder: &Path) -> Option<Ours> {
+        if let Some(known) = self.0.get(folder) {
+            return *known;
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
+        let kind = if folder.join(RECORD).exists() || OF_INDEX.iter().any(|own| folder.join(own).exists()) {
+            Ours::of(folder, &entries.map(|entry| entry.file_name()).collect::<Vec<_>>())
+        } else {
+            None
+        };
+        self.0.insert(folder.to_path_buf(), kind);
+        kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(names: &[&str], record: Option<&str>) -> Option<Ours> {
+        let folder = tempfile::tempdir().expect("a folder");
+        if let Some(record) = record {
+            fs::write(folder.path().join(RECORD), record).expect("written");
+        }
+        Ours::of(folder.path(), &names.iter().map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_folder_is_ours_by_its_record_and_what_stands_beside_it() {
+        let ours = Some("{\"schema_version\": 5, \"dupsift\": \"0.1.0\", \"x\": [1]}");
+        let cut = Some("{\n  \"schema_version\": 5,\n  \"dupsift\": \"0.1.0\",\n  \"rec");
+        assert_eq!(kind(&["run.json", "_SUCCESS"], ours), Some(Ours::Result));
+        assert_eq!(kind(&["_HELD", "run.json"], ours), Some(Ours::Result));
+        assert_eq!(kind(&["run.json", "deduped"], cut), Some(Ours::Result));
+        let pages = Some("{\"schema_version\": 5, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
+        assert_eq!(kind(&["run.json", "pages"], pages), Some(Ours::Pages));
+        // Of others: a record alone, the record of another program, and Spark's mark.
+        assert_eq!(kind(&["run.json", "data"], ours), None);
+        assert_eq!(kind(&["run.json", "_SUCCESS"], Some("{\"run\": 5}")), None);
+        assert_eq!(kind(&["run.json", "_SUCCESS"], Some("not JSON")), None);
+        assert_eq!(kind(&["part-00000.parquet", "_SUCCESS"], None), None);
+    }
+
+    #[test]
+    fn an_index_is_known_by_its_names() {
+        for names in [&["manifest-00000001.json", "batches"][..], &["lock", "batches"], &["intent-7.json", "rows"]] {
+            assert_eq!(kind(names, None), Some(Ours::Index), "{names:?}");
+        }
+        for names in [
+            &["lock", "batches", "a.parquet"][..],
+            &["batches", "rows"],
+            &["manifest-a.json", "batches"],
+            &["manifest-1.json"],
+            &["lock"],
+        ] {
+            assert_eq!(kind(names, None), None, "{names:?}");
+        }
+    }
+}

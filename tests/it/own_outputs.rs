@@ -1,0 +1,187 @@
+//! Results and indexes of dupsift inside a corpus are no part of it: they are skipped wherever the corpus is listed, and the run names them.
+
+use std::path::{Path, PathBuf};
+
+use crate::kit::{Ran, made_docs, program, record, run, write_docs};
+
+const ROWS: usize = 40;
+
+/// A folder `c` of two files in hive-partitioned folders, 40 rows in all.
+fn corpus(folder: &Path) -> PathBuf {
+    let (corpus, docs) = (folder.join("c"), made_docs(ROWS));
+    write_docs(&corpus.join("lang=ru/a.parquet"), &docs[..25], 10);
+    write_docs(&corpus.join("lang=en/b.parquet"), &docs[25..], 10);
+    corpus
+}
+
+fn rows(out: &Path) -> u64 {
+    let record = record(out);
+    record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap()
+}
+
+/// What the record says was skipped, by names below the corpus.
+fn skipped(out: &Path, corpus: &Path) -> Vec<(String, String)> {
+    let record = record(out);
+    let folders = record["skipped_folders"].as_object().cloned().unwrap_or_default();
+    let name = |path: &str| Path::new(path).strip_prefix(corpus).unwrap().to_string_lossy().into_owned();
+    folders.iter().map(|(path, kind)| (name(path), kind.as_str().unwrap().to_owned())).collect()
+}
+
+fn verb(verb: &str, inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
+    let mut command = program();
+    command.arg(verb).args(inputs).arg("--out").arg(out).args(["--no-progress", "--threads", "2"]).args(more);
+    Ran::of(command.output().unwrap())
+}
+
+fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
+    of.iter().map(|(path, kind)| ((*path).to_owned(), (*kind).to_owned())).collect()
+}
+
+/// Removes nothing of a corpus whose only copies lie in an earlier result.
+#[test]
+fn a_result_inside_the_corpus_is_skipped_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let first = corpus.join("r1");
+    run(&[&corpus], &first, &["--corpus", "keep"]).ends_with(0);
+    assert!(first.join("deduped").is_dir() && rows(&first) == ROWS as u64);
+    let removed = record(&first)["removal"]["removed"].clone();
+    let second = corpus.join("lang=ru/r2");
+    let ran = run(&[&corpus], &second, &["--corpus", "keep"]).ends_with(0);
+    let said =
+        format!("1 output folder of dupsift skipped: {} (result); to read it, name it as an input", first.display());
+    ran.says(&[&said]);
+    assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
+    assert_eq!(record(&second)["removal"]["removed"], removed);
+    // The run's own earlier output is no input either, so that it can be replaced.
+    run(&[&corpus], &second, &["--overwrite"]).ends_with(0);
+    assert_eq!(skipped(&second, &corpus), pairs(&[("lang=ru/r2", "result"), ("r1", "result")]));
+    assert_eq!(rows(&second), ROWS as u64);
+    // Whoever names the folder reads it.
+    let named = folder.path().join("named");
+    run(&[&first.join("deduped")], &named, &[]).ends_with(0);
+    assert_eq!(rows(&named), record(&first)["removal"]["kept"].as_u64().unwrap());
+    let both = folder.path().join("both");
+    run(&[&corpus, &first.join("deduped")], &both, &[]).ends_with(0);
+    assert_eq!(rows(&both), rows(&named) + ROWS as u64);
+}
+
+#[test]
+fn every_verb_skips_results_of_every_verb_and_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    run(&[&corpus], &corpus.join("night"), &["--index", &corpus.join("seen").to_string_lossy()]).ends_with(0);
+    verb("stream", &[&corpus], &corpus.join("s"), &["--algorithms", "exact"]).ends_with(0);
+    verb("purify", &[&corpus], &corpus.join("p"), &["--html-column", "text"]).ends_with(0);
+    verb("compare", &[&corpus], &corpus.join("deep/x"), &["--algorithms", "exact,minhash"]).ends_with(0);
+    // A result that a guard holds back.
+    let small = folder.path().join("small");
+    write_docs(&small.join("a.parquet"), &made_docs(ROWS), 10);
+    run(&[&small], &corpus.join("h"), &[]).ends_with(0);
+    let held = ["--overwrite", "--max-removed-share", "0.00001", "--guard-rows", "1"];
+    run(&[&small], &corpus.join("h"), &held).ends_with(4);
+    assert!(corpus.join("h.held/_HELD").is_file());
+    std::os::unix::fs::symlink("night", corpus.join("latest")).unwrap();
+    std::os::unix::fs::symlink("night/pairs", corpus.join("within")).unwrap();
+    std::os::unix::fs::symlink("../night/pairs/algorithm=exact/part-00000.parquet", corpus.join("deep/one.parquet"))
+        .unwrap();
+    let all = pairs(&[
+        ("deep/one.parquet", "result"),
+        ("deep/x", "result"),
+        ("h", "result"),
+        ("h.held", "result"),
+        ("latest", "result"),
+        ("night", "result"),
+        ("p", "pages"),
+        ("s", "result"),
+        ("seen", "index"),
+        ("within", "result"),
+    ]);
+    for (name, more) in [
+        ("run", &[][..]),
+        ("compare", &["--algorithms", "exact,minhash"]),
+        ("stream", &["--algorithms", "exact"]),
+        ("purify", &["--html-column", "text"]),
+    ] {
+        let out = folder.path().join(name);
+        let ran = verb(name, &[&corpus], &out, more).ends_with(0);
+        assert!(ran.stdout.contains("10 output folders of dupsift skipped"), "{name}: {}", ran.stdout);
+        assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
+    }
+    // The corpus as a reference: nothing of the results is matched against.
+    let (other, out) = (folder.path().join("other"), folder.path().join("out"));
+    write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
+    let reference = corpus.to_string_lossy().into_owned();
+    run(&[&other], &out, &["--algorithms", "exact", "--reference", &reference])
+        .ends_with(0)
+        .says(&["10 output folders"]);
+    let kept = record(&out)["removal"]["kept"].as_u64();
+    assert_eq!(kept, Some(0), "each text is in the reference");
+}
+
+#[test]
+fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let first = corpus.join("r1");
+    run(&[&corpus], &first, &["--corpus", "keep"]).ends_with(0);
+    let kept = record(&first)["removal"]["kept"].as_u64().unwrap();
+    let out = folder.path().join("out");
+    let read = |pattern: &str| {
+        let _ = std::fs::remove_dir_all(&out);
+        run(&[&corpus.join(pattern)], &out, &[]).ends_with(0);
+        (rows(&out), skipped(&out, &corpus).len())
+    };
+    assert_eq!(read("**/*.parquet"), (ROWS as u64, 1));
+    assert_eq!(read("*"), (ROWS as u64, 1));
+    assert_eq!(read("*/*.parquet"), (ROWS as u64, 1));
+    assert_eq!(read("*/deduped/**/*.parquet"), (kept, 0));
+    assert_eq!(read("**/deduped/**/*.parquet"), (kept, 0));
+    assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
+}
+
+/// A folder in which there is nothing but results says what it holds.
+#[test]
+fn a_folder_of_results_alone_says_that_one_may_be_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let results = folder.path().join("results");
+    run(&[&corpus], &results.join("one"), &[]).ends_with(0);
+    run(&[&results], &folder.path().join("out"), &[]).ends_with(2).says(&[
+        "nothing to read in",
+        "results/one (result)",
+        "name it as an input",
+    ]);
+    // A folder of somebody else with such names is a corpus.
+    let spark = folder.path().join("spark");
+    write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);
+    std::fs::write(spark.join("day/_SUCCESS"), "").unwrap();
+    std::fs::write(spark.join("day/run.json"), "{\"run\": 1}\n").unwrap();
+    let out = folder.path().join("of-spark");
+    run(&[&spark], &out, &["--text-column", "text"]);
+    assert_eq!(skipped(&out, &spark).len(), 0);
+    assert!(rows(&out) >= 7);
+}
+
+/// The nights of the script lie inside the crawl that it reads, its index too.
+#[test]
+fn nights_inside_the_corpus_do_not_remove_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    let night = |name: &str| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
+        let mut command = std::process::Command::new("sh");
+        command.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift")).arg(script).arg(&corpus).arg(corpus.join("dedup"));
+        command.arg(name).args(["--", "--corpus", "keep", "--threads", "2"]);
+        Ran::of(command.output().unwrap()).ends_with(0);
+    };
+    let removed = |name: &str| record(&corpus.join("dedup").join(name))["removal"]["removed"].as_u64().unwrap();
+    night("1");
+    night("2");
+    night("3");
+    assert_eq!((removed("2"), removed("3")), (removed("1"), removed("1")));
+    let third = corpus.join("dedup/3");
+    assert_eq!(rows(&third), ROWS as u64);
+    let all = pairs(&[("dedup/1", "result"), ("dedup/2", "result"), ("dedup/latest", "result")]);
+    assert_eq!(skipped(&third, &corpus), all);
+}
