@@ -90,6 +90,15 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
 /// [`Error::Missing`]; [`Error::Usage`] where an input has an ending that is not read, is no regular file, or holds no file that
 /// is read.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
+    find_all_in(Path::new(""), inputs, taking)
+}
+
+/// Returns the files that the inputs name when they are typed in this folder; an empty path stands for the current one. Names of
+/// files are the same in both cases.
+///
+/// # Errors
+/// As [`find_all`].
+pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
@@ -99,7 +108,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     for input in inputs {
-        let Listed { named, is_file, found, unread } = expand(input, taking)?;
+        let Listed { named, is_file, found, unread } = expand(folder, input, taking)?;
         if found.is_empty() {
             let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
             return Err(nothing(input, &there, taking));
@@ -109,7 +118,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
                 return Err(not_read(&path, named));
             };
             if inputs.len() > 1 {
-                label = path.to_string_lossy().into_owned();
+                label = as_typed(folder, &path);
             }
             let partitions = hive::partitions(&label);
             let coding = Coding { packing, ..taking.coding };
@@ -123,8 +132,34 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
-    files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+    sort(&mut files);
     Ok(Found { files, unread: Unread::of(others.into_values()) })
+}
+
+/// Sorts files by the bytes of their absolute paths, so that they have one order from whichever folder they are named.
+pub fn sort(files: &mut [FoundFile]) {
+    files.sort_by_cached_key(|file| absolute(&file.path).into_os_string().into_encoded_bytes());
+}
+
+/// Returns the path from the root, with links as they are named: what a record holds, which is read in other folders.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Returns the path of an input that was typed in this folder.
+fn at(folder: &Path, input: &str) -> PathBuf {
+    match (folder.as_os_str().is_empty(), input) {
+        (true, _) => PathBuf::from(input),
+        (false, ".") => folder.to_path_buf(),
+        (false, _) => folder.join(input),
+    }
+}
+
+/// Returns a path as it is found in the folder where the inputs were typed.
+fn as_typed(folder: &Path, path: &Path) -> String {
+    let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
+    let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty());
+    below.map_or(&*whole, |below| below.trim_start_matches('/')).to_owned()
 }
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
@@ -180,8 +215,8 @@ impl Listed {
 }
 
 /// The files of one input.
-fn expand(input: &str, taking: Taking) -> Result<Listed> {
-    let path = Path::new(input);
+fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
+    let path = &at(folder, input);
     let mut listed = Listed::default();
     if path.is_dir() {
         walk(path, &mut |file| listed.push(path, file, taking))?;
@@ -199,6 +234,7 @@ fn expand(input: &str, taking: Taking) -> Result<Listed> {
         });
     }
     let (base, pattern) = glob_parts(input);
+    let base = at(folder, base);
     let matcher = glob(&pattern)?;
     if !base.is_dir() {
         return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
@@ -219,11 +255,11 @@ fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
 }
 
 /// The folder before the first part with a wildcard, and the rest as a pattern.
-fn glob_parts(input: &str) -> (PathBuf, String) {
+fn glob_parts(input: &str) -> (&str, String) {
     let wild = input.find(['*', '?', '[', '{']).unwrap_or(input.len());
     let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
     let base = if cut == 0 { "." } else { &input[..cut] };
-    (PathBuf::from(base), input[cut..].to_owned())
+    (base, input[cut..].to_owned())
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher> {

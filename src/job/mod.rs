@@ -27,6 +27,7 @@ pub(crate) mod output;
 pub(crate) mod pair_list;
 mod pairs;
 pub(crate) mod passes;
+mod places;
 pub(crate) mod products;
 pub(crate) mod read_back;
 pub(crate) mod reading;

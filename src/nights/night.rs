@@ -17,7 +17,7 @@ use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::{Index, Manifest, NightMet, STATISTICS, stop_at};
-use crate::io::{BadInput, Stage};
+use crate::io::{BadInput, Stage, absolute};
 use crate::job::intake::Taken;
 use crate::job::member::{Member, Step};
 use crate::job::passes::{self, Before, First, Waiting};
@@ -219,7 +219,7 @@ fn record(
     reader: &Reader<'_>,
     joining: &Joining<'_>,
 ) -> Result<()> {
-    let from = job.index.dir().display().to_string();
+    let from = absolute(job.index.dir()).display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(of_night(job, report, manifest, reader, joining));
     let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
@@ -237,7 +237,7 @@ fn of_night(
     joining: &Joining<'_>,
 ) -> IndexReport {
     IndexReport {
-        folder: job.index.dir().display().to_string(),
+        folder: absolute(job.index.dir()).display().to_string(),
         identity: manifest.identity(joining.numbered.next_doc),
         batch: job.batch.name.clone(),
         generation: manifest.generation,
