@@ -15,6 +15,8 @@ import argparse
 import sys
 import tempfile
 
+import packages  # isort: skip
+
 import duckdb
 import numpy as np
 

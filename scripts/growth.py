@@ -25,6 +25,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import packages  # isort: skip
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 

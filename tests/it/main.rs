@@ -7,6 +7,7 @@ mod by_the_rules;
 mod category;
 mod cluster;
 mod columns;
+mod commands;
 mod compare;
 mod consumers;
 mod contained;
