@@ -3,7 +3,7 @@
 #   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
 #   make wheel                                                     the Python package as a wheel, in dist; the program is in it
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
-#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL] the same on Apache Spark; two workers on this machine if no MASTER
+#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
 #   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
 #   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked

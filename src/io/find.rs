@@ -359,6 +359,30 @@ mod tests {
     }
 
     #[test]
+    fn inputs_of_a_folder_have_the_names_that_they_have_there() {
+        let folder = tree(&["a.jsonl", "lang=ru/b.jsonl", "d/c.jsonl", "d/e/f.jsonl"]);
+        let named = |inputs: &[&str]| -> Vec<(PathBuf, String, usize)> {
+            let inputs: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+            let found = find_all_in(folder.path(), &inputs, Taking::default()).expect("found");
+            found.files.into_iter().map(|file| (absolute(&file.path), file.label, file.partitions.len())).collect()
+        };
+        let is = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 0);
+        let hive = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 1);
+        assert_eq!(named(&["d"]), [is("d/c.jsonl", "c.jsonl"), is("d/e/f.jsonl", "e/f.jsonl")]);
+        assert_eq!(named(&["a.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["*.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["d/**/f.jsonl", "*.jsonl"]), [is("a.jsonl", "a.jsonl"), is("d/e/f.jsonl", "d/e/f.jsonl")]);
+        assert_eq!(
+            named(&["./d/e", "lang=ru"]),
+            [is("d/e/f.jsonl", "./d/e/f.jsonl"), hive("lang=ru/b.jsonl", "lang=ru/b.jsonl")]
+        );
+        assert_eq!(named(&["."]).len(), 4);
+        assert_eq!(named(&[".", "d"])[0], is("a.jsonl", "a.jsonl"));
+        let whole = folder.path().join("d/e").to_string_lossy().into_owned();
+        assert_eq!(named(&[&whole, "a.jsonl"])[1], is("d/e/f.jsonl", &format!("{whole}/f.jsonl")));
+    }
+
+    #[test]
     fn globs_match_files_and_folders() {
         let folder = tree(&["y/2024/a.parquet", "y/2025/b.parquet", "y/2025/sub/c.parquet", "y/2025/_t/d.parquet"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());

@@ -46,7 +46,10 @@ mod tests {
         let moved = |path: &str, from: &str, to: &str| moved(Path::new(path), Path::new(from), Path::new(to));
         let is = |path: &str| Some(PathBuf::from(path));
         assert_eq!(moved("/a/corpus/x.jsonl", "/a", "/b"), is("/b/corpus/x.jsonl"));
-        assert_eq!(moved("/a/corpus/x.jsonl", "/a/results/of/today", "/b/c/results/of/today"), is("/b/c/corpus/x.jsonl"));
+        assert_eq!(
+            moved("/a/corpus/x.jsonl", "/a/results/of/today", "/b/c/results/of/today"),
+            is("/b/c/corpus/x.jsonl")
+        );
         assert_eq!(moved("/data/x.jsonl", "/data/out", "/mnt/disk/data/out"), is("/mnt/disk/data/x.jsonl"));
         assert_eq!(moved("/a/x.jsonl", "/a", "/a"), is("/a/x.jsonl"));
         assert_eq!(moved("/elsewhere/x.jsonl", "/a", "/b"), None);

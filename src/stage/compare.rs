@@ -176,7 +176,7 @@ impl Tally {
 }
 
 fn bits(found: u64) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(found), |left| Some(left & (left - 1)))
+    std::iter::successors(Some(found), |left| Some(left & left.wrapping_sub(1)))
         .take_while(|left| *left != 0)
         .map(|left| left.trailing_zeros() as usize)
 }

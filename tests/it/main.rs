@@ -1,6 +1,7 @@
 //! The integration tests, as one binary: what the program does, seen from outside.
 
 mod allocations;
+mod any_folder;
 mod bad_input;
 mod brute;
 mod by_the_rules;
