@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::spelling::opt;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -138,7 +138,16 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
 
 /// Sorts files by the bytes of their absolute paths, so that they have one order from whichever folder they are named.
 pub fn sort(files: &mut [FoundFile]) {
-    files.sort_by_cached_key(|file| absolute(&file.path).into_os_string().into_encoded_bytes());
+    files.sort_by_cached_key(|file| {
+        let mut plain = PathBuf::new();
+        for part in absolute(&file.path).components() {
+            match part {
+                Component::ParentDir => _ = plain.pop(),
+                part => plain.push(part),
+            }
+        }
+        plain.into_os_string().into_encoded_bytes()
+    });
 }
 
 /// Returns the path from the root, with links as they are named: what a record holds, which is read in other folders.

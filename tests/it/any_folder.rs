@@ -155,7 +155,7 @@ fn files_have_one_order_from_wherever_they_are_named() {
         let out = at(&format!("out-{}", folder.len() + inputs.concat().len()));
         let mut command = program();
         command.current_dir(at(folder)).arg("run").args(inputs).arg("--out").arg(&out);
-        Ran::of(command.args(["--algorithms", "exact"]).output().unwrap()).ends_with(0);
+        Ran::of(command.args(["--algorithms", "exact", "--overwrite"]).output().unwrap()).ends_with(0);
         let inputs = record(&out)["inputs"].as_array().unwrap().clone();
         inputs.iter().map(|input| input["file"].as_str().unwrap().to_owned()).collect()
     };
