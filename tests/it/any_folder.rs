@@ -1,6 +1,7 @@
 //! Results of runs whose paths were typed relative: they are looked at from any folder, and after all was moved together.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
@@ -139,6 +140,39 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     place.typed("", &["accept", "moved/n2.held"]);
     let told = place.typed("", &["index", "info", "moved/seen"]).stdout;
     assert!(told.contains("n2"), "{told}");
+}
+
+/// What the log of a night names is found from the folder of who reads it.
+#[test]
+fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
+    let place = Place::new();
+    let home = place.home("home");
+    let night = |corpus: &str, name: &str| {
+        let mut command = Command::new("sh");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
+        command.arg(script).args([
+            "--index",
+            "nightly/seen",
+            corpus,
+            "nightly/dedup",
+            name,
+            "--",
+            "--algorithms",
+            "exact",
+        ]);
+        let bin = Path::new(env!("CARGO_BIN_EXE_dupsift"));
+        command.current_dir(&home).env("DUPSIFT", bin);
+        Ran::of(command.output().unwrap())
+    };
+    night("corpus", "a").ends_with(0);
+    let torn = "{\"id\": \"x\", \"text\": null}\n".repeat(3) + "{\"id\": \"y\", \"text\": \"One more.\"}\n";
+    std::fs::write(home.join("torn.jsonl"), torn).unwrap();
+    let said = night("torn.jsonl", "b").ends_with(4).stderr;
+    let accept = said.split("it is right: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let ran = Ran::of(Command::new("sh").args(["-c", accept]).current_dir("/").output().unwrap()).ends_with(0);
+    assert!(ran.stdout.contains(home.join("nightly/dedup/b").to_str().unwrap()), "{}", ran.stdout);
+    assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is done already"));
+    assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
 /// The order of files, which numbers documents, and their names do not depend on the folder at hand.

@@ -60,6 +60,7 @@ mod resume;
 mod resume_ends;
 mod resume_inputs;
 mod scope;
+mod script_packages;
 mod scripts;
 mod short_copies;
 mod signals;
