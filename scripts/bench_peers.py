@@ -28,7 +28,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 # Goals as shares of the CPU seconds of a peer.
 PAIRWISE_GOAL = 0.95

@@ -15,7 +15,7 @@ import argparse
 import sys
 import tempfile
 
-import packages  # isort: skip
+import packages
 
 import duckdb
 import numpy as np

@@ -17,7 +17,7 @@ import argparse
 from bisect import bisect_right
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import outputs
 import pyarrow.parquet as pq

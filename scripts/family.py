@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import pyarrow.parquet as pq
 

@@ -24,7 +24,7 @@ import threading
 import time
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import dupsift
 import pyarrow as pa

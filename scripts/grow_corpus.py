@@ -25,7 +25,7 @@ from array import array
 from collections import deque
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import numpy as np
 import pyarrow as pa

@@ -25,7 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -25,7 +25,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import hostile_shapes as shapes
 import pyarrow as pa

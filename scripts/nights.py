@@ -28,7 +28,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import numpy as np
 

@@ -16,7 +16,7 @@ import argparse
 import json
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import duckdb
 import outputs

@@ -15,7 +15,7 @@ import os
 import sys
 import zipfile
 
-import packages  # isort: skip
+import packages
 
 import zopfli
 

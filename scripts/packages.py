@@ -1,5 +1,5 @@
-"""Finds the packages of a script: where its interpreter lacks one of those that the script declares in its head, the script starts again
-by the interpreter of the environment that `make` has installed them into."""
+"""Finds the packages of a script that imports this module before them. If its interpreter lacks one that the head of the script declares,
+the script starts again with the interpreter of the environment that `make` installs them into."""
 
 import importlib.util
 import os

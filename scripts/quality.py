@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import duckdb
 import pandas

@@ -43,7 +43,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import pyarrow as pa
 import pyarrow.parquet as pq

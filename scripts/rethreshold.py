@@ -26,7 +26,7 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
-import packages  # isort: skip
+import packages
 
 import outputs
 import pyarrow as pa

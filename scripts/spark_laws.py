@@ -43,7 +43,7 @@ from pathlib import Path
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
-import packages  # isort: skip
+import packages
 
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -33,7 +33,7 @@ from pathlib import Path
 # Drivers are not looked for on the network, and nothing is told about the use of the library.
 os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
 
-import packages  # isort: skip
+import packages
 
 import axe_core_python
 from selenium import webdriver

@@ -33,7 +33,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-import packages  # isort: skip
+import packages
 
 import pyarrow.parquet as pq
 
