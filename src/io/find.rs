@@ -118,7 +118,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
                 return Err(not_read(&path, named));
             };
             if inputs.len() > 1 {
-                label = as_typed(folder, &path);
+                label = as_typed(folder, input, &path);
             }
             let partitions = hive::partitions(&label);
             let coding = Coding { packing, ..taking.coding };
@@ -164,10 +164,10 @@ fn at(folder: &Path, input: &str) -> PathBuf {
     }
 }
 
-/// Returns a path as it is found in the folder where the inputs were typed.
-fn as_typed(folder: &Path, path: &Path) -> String {
+/// Returns the path of a file as it is found by the input in the folder where that was typed.
+fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
     let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
-    let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty());
+    let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
     below.map_or(&*whole, |below| below.trim_start_matches('/')).to_owned()
 }
 
