@@ -131,7 +131,7 @@ pub fn accept(
     let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which is not there; expected to be called where the run was",
+            "{} was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
             of.batch,
             dir.display()
         )));
