@@ -123,10 +123,10 @@ def corpus_files(report, inputs=None):
 
 
 def stands(report, file):
-    """Where an input file is: where the record says, or as far from the output as then, if both were moved together."""
+    """Where an input file is: as far from the output as at the time of the run, if both were moved together, or where the record says."""
     path, out = Path(file["path"]), report["options"]["out"]
     beside = report["folder_of_output"] / os.path.relpath(path, Path(out).parent)
-    return next((place for place in (path, beside) if place.is_file() and place.stat().st_size == file["bytes"]), path)
+    return next((place for place in (beside, path) if place.is_file() and place.stat().st_size == file["bytes"]), path)
 
 
 def below(typed):

@@ -6,16 +6,16 @@ use super::run_report::RunReport;
 use crate::io::absolute;
 
 impl RunReport {
-    /// Returns where a path of this record may stand today, for a result that stands in `dir`, the likeliest place first: where the run
-    /// had it; as far from the result as then, if both were moved together; as far from the current folder as it was from that of the
-    /// run.
+    /// Returns where a path of this record may stand today, for a result that stands in `dir`, the likeliest place first: as far from
+    /// the result as at the time of the run, if both were moved or copied together; where the run had it; as far from the current folder
+    /// as it was from that of the run.
     pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
         let recorded = Path::new(&self.folder).join(recorded);
         let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
         let beside = out.and_then(|out| moved(&recorded, Path::new(out).parent()?, here.parent()?));
         let at_hand = std::env::current_dir().ok().and_then(|here| moved(&recorded, Path::new(&self.folder), &here));
-        let mut places = vec![recorded];
-        for place in beside.into_iter().chain(at_hand) {
+        let mut places: Vec<PathBuf> = Vec::new();
+        for place in beside.into_iter().chain([recorded]).chain(at_hand) {
             if !places.contains(&place) {
                 places.push(place);
             }
@@ -61,7 +61,7 @@ mod tests {
         let report = RunReport { folder: "/w".into(), options, ..RunReport::default() };
         let here = std::env::current_dir().unwrap();
         assert_eq!(report.places("/a/x", Path::new("/a/renamed")), [PathBuf::from("/a/x")]);
-        assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/a/x", "/b/x"].map(PathBuf::from));
+        assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/b/x", "/a/x"].map(PathBuf::from));
         assert_eq!(report.places("/w/x", Path::new("/a/out")), [PathBuf::from("/w/x"), here.join("x")]);
         // A path that a record has as it was typed begins in the folder of the run.
         assert_eq!(report.places("x", Path::new("/a/out"))[0], PathBuf::from("/w/x"));
