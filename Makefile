@@ -3,7 +3,7 @@
 #   make dedup CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [ARGS=...]   find the duplicates of a corpus; CLEAN=1 writes it without them
 #   make wheel                                                     the Python package as a wheel, in dist; the program is in it
 #   make python                                                    the wheel tested, alone and beside the libraries whose frames it takes
-#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL] the same on Apache Spark; two workers on this machine if no MASTER
+#   make spark CORPUS=DIR [OUT=DIR] [ALGORITHMS=LIST] [MASTER=URL]  the same on Apache Spark; two workers on this machine if no MASTER
 #   make python-spark                                              the wheel tested on Apache Spark, which takes Java 17 or later
 #   make spark-laws CORPORA=DIR [ARGS="--only hot --rows 100000"]   what must hold on Apache Spark and takes long
 #   make dist                                                      what a release holds: wheel, sdist, .tar.gz, .deb, Dockerfile checked
@@ -23,7 +23,7 @@
 #   make nights CORPUS=DIR [WRITE=FILE] [ARGS="--nights 10"]       thirty nights with an index, really run, beside one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
-#   make recording                                                 a run in a terminal, recorded: docs/recording.svg
+#   make recording [WRITE=FILE]                                    a run in a terminal, recorded: out/recording.svg, or FILE
 #   make golden                                                    renew golden files and transcripts; read the difference
 #   make venv                                                      Python and the readers of Parquet, in .venv
 #
@@ -197,7 +197,8 @@ book: $(MDBOOK)
 
 recording:
 	$(CARGO) build --release --bin dupsift
-	@$(PYTHON) scripts/recording.py --dupsift "$(PROGRAM)" --write docs/recording.svg
+	@mkdir -p out
+	@$(PYTHON) scripts/recording.py --dupsift "$(PROGRAM)" --write "$${WRITE:-out/recording.svg}"
 
 $(CURDIR)/.mdbook/bin/mdbook:
 	@echo 'mdbook is not in PATH: it is built into .mdbook now, which takes some minutes; or stop here, install it yourself, and type make book again' >&2

@@ -28,6 +28,8 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
+import packages
+
 # Goals as shares of the CPU seconds of a peer.
 PAIRWISE_GOAL = 0.95
 DAFT_GOAL = 1 / 3

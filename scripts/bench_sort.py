@@ -15,6 +15,8 @@ import argparse
 import sys
 import tempfile
 
+import packages
+
 import duckdb
 import numpy as np
 

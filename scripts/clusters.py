@@ -17,6 +17,8 @@ import argparse
 from bisect import bisect_right
 from pathlib import Path
 
+import packages
+
 import outputs
 import pyarrow.parquet as pq
 
@@ -24,10 +26,10 @@ import pyarrow.parquet as pq
 def chosen(table, ids, largest):
     """The clusters to show, each as the number of its first row: the largest first; of equal ones the one that comes first."""
     # The rows of a cluster follow one another. Ids cannot tell clusters apart, for two documents may have the same.
-    sizes, starts, at = table["cluster_size"].to_numpy(), [], 0
+    sizes, starts, at = table["cluster_size"].to_pylist(), [], 0
     while at < len(sizes):
         starts.append(at)
-        at += int(sizes[at])
+        at += sizes[at]
     if ids:
         # Ids are typed as text, whatever type they have; bytes as UTF-8 or, like 0xff01, in hexadecimal digits.
         wanted, shown = set(ids), [outputs.name(value) for value in table["id"].to_pylist()]

@@ -21,6 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import packages
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 

@@ -20,6 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import packages
+
 import pyarrow.parquet as pq
 
 import outputs

@@ -24,6 +24,8 @@ import threading
 import time
 from pathlib import Path
 
+import packages
+
 import dupsift
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -25,6 +25,8 @@ from array import array
 from collections import deque
 from pathlib import Path
 
+import packages
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -25,6 +25,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import packages
+
 import hostile_shapes as shapes
 import pyarrow as pa
 import pyarrow.parquet as pq

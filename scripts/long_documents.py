@@ -7,7 +7,7 @@
     scripts/long_documents.py dupsift [--shapes zipf,moved] [--megabytes 0.5,1,2,4] [--algorithms minhash,cosine] [--limit 60]
 
 `dupsift` is the program. Each cell is one run of one algorithm on three documents; what it costs on three short ones is taken
-off. The last number of a cell is the growth of the last doubling: 2 for what grows with the length, 4 for its square. A run that takes
+off. The number in parentheses is the growth of the last doubling: 2 for what grows with the length, 4 for its square. A run that takes
 more than --limit CPU seconds is ended and shown as `>60`. Shapes, all seeded:
 
     zipf       words as frequent as those of a language, sentences of about 15; one word in 50 differs
@@ -145,8 +145,9 @@ def main():
                 cells.append(f">{arguments.limit} at {sizes[len(took) - 2]:g} MB")
                 continue
             took = [each - took[0] for each in took[1:]]
-            growth = took[-1] / took[-2] if took[-2] > 0.02 else float("nan")
-            cells.append(f"{took[-1]:.2f} ({growth:.1f})")
+            # Of one size there is no growth to show.
+            growth = f" ({took[-1] / took[-2]:.1f})" if len(took) > 1 and took[-2] > 0.02 else ""
+            cells.append(f"{took[-1]:.2f}{growth}")
         print(f"| `{member}` | {' | '.join(cells)} |", flush=True)
     if not arguments.work:
         shutil.rmtree(work)

@@ -16,6 +16,9 @@ set -eu
 
 fail() { echo "nightly: $2" >&2; exit "$1"; }
 
+# The path from the root: the log names commands that are typed in other folders.
+whole() { case $1 in '' | /*) printf '%s\n' "$1" ;; *) printf '%s\n' "$PWD/$1" ;; esac; }
+
 usage() {
   if [ -f "$0" ]; then sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; else echo "usage: nightly.sh [--index DIR] CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]"; fi
   exit 0
@@ -24,11 +27,11 @@ case " ${1-} ${2-} ${3-} " in *" -h "* | *" --help "*) usage ;; esac
 index= again='the same command goes on from there'
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
-  index=$2 again='the same command begins the night anew'
+  index=$(whole "$2") again='the same command begins the night anew'
   shift 2
 fi
 [ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
-corpus=$1 out=$2
+corpus=$1 out=$(whole "$2")
 shift 2
 night=$(date +%F)
 if [ $# -gt 0 ] && [ "$1" != -- ]; then night=$1; shift; fi
@@ -40,6 +43,7 @@ case $night in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$night c
 keep=${KEEP:-30}
 case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of results, 1 or more" ;; esac
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
+case $program in */*) program=$(whole "$program") ;; esac
 [ -x "$program" ] || fail 2 "$program is no program; build it with make, or say DUPSIFT=/path/to/dupsift"
 
 mkdir -p -- "$out"

@@ -28,6 +28,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import packages
+
 import numpy as np
 
 import nights_dealt

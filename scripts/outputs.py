@@ -73,6 +73,7 @@ def record(out):
         fail(f"{out} is the output of another verb; expected that of dupsift run")
     if report["schema_version"] < SCHEMA_VERSION:
         fail(f"{out} was made by an earlier dupsift; run again with --overwrite")
+    report["folder_of_output"] = out.absolute().parent
     return report
 
 
@@ -101,7 +102,7 @@ def corpus_files(report, inputs=None):
     """The input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order that numbers their
     rows: where the record says they were, or below the files, folders and globs that are given."""
     known = report["inputs"]
-    paths = [Path(file["path"]) for file in known]
+    paths = [stands(report, file) for file in known]
     if inputs:
         found = {path.resolve(): path for typed in inputs for path in below(typed)}
         paths = sorted(found.values(), key=lambda path: str(path).encode())
@@ -119,6 +120,13 @@ def corpus_files(report, inputs=None):
         files.append((path, file["file"], file["rows"], first))
         first += file["rows"]
     return files
+
+
+def stands(report, file):
+    """Where an input file is: as far from the output as at the time of the run, if both were moved together, or where the record says."""
+    path, out = Path(file["path"]), report["options"]["out"]
+    beside = report["folder_of_output"] / os.path.relpath(path, Path(out).parent)
+    return next((place for place in (beside, path) if place.is_file() and place.stat().st_size == file["bytes"]), path)
 
 
 def below(typed):

@@ -16,6 +16,8 @@ import argparse
 import json
 from pathlib import Path
 
+import packages
+
 import duckdb
 import outputs
 

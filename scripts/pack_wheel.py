@@ -1,4 +1,8 @@
 #!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["zopflipy"]
+# ///
 """Packs wheels anew so that they are as small as Deflate can make them: the same files, which any pip unpacks.
 
 Usage: pack_wheel.py --most BYTES WHEEL...
@@ -10,6 +14,8 @@ import argparse
 import os
 import sys
 import zipfile
+
+import packages
 
 import zopfli
 

@@ -1,3 +1,7 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# ///
 """How far many cores would help: the path of a run, by the CPU time of each of its threads.
 
     python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]

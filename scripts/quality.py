@@ -23,6 +23,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import packages
+
 import duckdb
 import pandas
 import polars

@@ -43,6 +43,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+import packages
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 

@@ -26,6 +26,8 @@ import struct
 from pathlib import Path
 from typing import NamedTuple
 
+import packages
+
 import outputs
 import pyarrow as pa
 import pyarrow.parquet as pq

@@ -1,3 +1,8 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["dupsift", "pyarrow", "pyspark"]
+# ///
 """The laws of a run on Apache Spark that take longer than a test may: its tables beside those of one machine, row for row.
 
 CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this machine do the work, `local-cluster[2,1,1024]`.
@@ -37,6 +42,8 @@ from pathlib import Path
 
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ["PYSPARK_PYTHON"] = sys.executable
+
+import packages
 
 import pyarrow as pa
 import pyarrow.parquet as pq

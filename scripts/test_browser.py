@@ -1,3 +1,8 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["axe-core-python", "selenium"]
+# ///
 """report.html in a browser: what axe-core finds (WCAG 2.1 A and AA), and whether the page holds at 400 and 1280 pixels.
 
 Each page is opened in light and in dark, as it comes and with all that folds unfolded. Asked is that
@@ -27,6 +32,8 @@ from pathlib import Path
 
 # Drivers are not looked for on the network, and nothing is told about the use of the library.
 os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
+
+import packages
 
 import axe_core_python
 from selenium import webdriver

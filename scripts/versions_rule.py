@@ -33,6 +33,8 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+import packages
+
 import pyarrow.parquet as pq
 
 import outputs

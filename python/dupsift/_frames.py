@@ -76,7 +76,7 @@ class Corpus:
     def __init__(self, frame: object, columns: list[tuple[str, str | None]], beside: str | os.PathLike[str] | None) -> None:
         if beside is not None:
             os.makedirs(beside, exist_ok=True)
-        self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside))
+        self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self.path: Path = self.folder / "frame.parquet"
         self.rows: int = _dupsift.write(stream_of(frame), columns, os.fspath(self.path))

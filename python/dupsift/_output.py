@@ -14,14 +14,16 @@ from ._table import Table
 
 
 class Output:
-    """An output folder: ``path``, ``report`` (what stands in run.json) and, by ``print``, the summary of the command line."""
+    """An output folder: ``path``, which is absolute, ``report`` (what stands in run.json) and, by ``print``, the summary of the command line."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path: Path = Path(path)
+        self._typed: Path = Path(path)
+        self.path: Path = self._typed.absolute()
         self._summary: str = self._told()
 
     def _told(self) -> str:
-        return _dupsift.summary(os.fspath(self.path))
+        # The summary names the folder as the command line does.
+        return _dupsift.summary(os.fspath(self._typed))
 
     @cached_property
     def report(self) -> dict[str, Any]:
@@ -49,7 +51,7 @@ class Output:
         return f"<pre>{html.escape(str(self))}</pre>{self._link()}"
 
     def __repr__(self) -> str:
-        return f"<dupsift.{type(self).__name__} {self.path}: {str(self).splitlines()[0]}>"
+        return f"<dupsift.{type(self).__name__} {self._typed}: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         return self._summary

@@ -33,6 +33,35 @@ class Runs(Case):
                 self.assertGreater(len(written), 2)
                 self.assertEqual(written, tables(theirs))
 
+    def test_a_result_of_relative_paths_answers_in_any_folder(self) -> None:
+        lines = self.lines(TEXT, TEXT, TEXT + "It will be closed to carts until then.", None)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        words = self.folder / "words.txt"
+        words.write_text("the\n", encoding="utf-8")
+        result = ds.run(lines.name, out="out", algorithms="exact,minhash,cosine", stop_words="words.txt", overwrite=True)
+        opened, compared = ds.open("out"), ds.compare(lines.name, out="compared", algorithms="exact,minhash")
+        self.assertIn("\noutput: out\n", str(result))
+        said = repr(result)
+        os.chdir("/")
+        for each in (result, opened, ds.open(self.folder / "out")):
+            self.assertEqual(each.path, self.folder / "out")
+            self.assertEqual(len(each.pairs("exact")), 1)
+            self.assertEqual(len(each.rejected()), 1)
+            self.assertIn("d1", str(each.explain("d1")))
+            assert isinstance(each, ds.Result)
+            self.assertEqual(list(each.kept_rows), list(result.kept_rows))
+            self.assertEqual(list(each.rethreshold(cosine=0.9).kept_rows), list(result.rethreshold(cosine=0.9).kept_rows))
+        self.assertEqual(repr(result), said)
+        self.assertEqual(compared.comparison["advice"], ds.open(self.folder / "compared").comparison["advice"])
+        self.assertEqual(len(compared.judged()), 1)
+        record = result.report
+        self.assertEqual([Path(one["path"]) for one in record["inputs"]], [lines])
+        self.assertEqual([record["options"][name] for name in ("out", "stop-words")], [str(self.folder / "out"), str(words)])
+        # What was made of the result by its record is found there, too.
+        later = ds.run(lines, out=self.folder / "later", reference=self.folder / "out", algorithms="exact")
+        self.assertEqual(later.report["removal"]["reasons"], {"seen": 3})
+
     def test_a_result_answers(self) -> None:
         result = ds.run(DOCS, out=self.folder / "out", algorithms=["exact", "minhash"])
         removal = result.report["removal"]

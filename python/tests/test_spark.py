@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import re
 import shutil
 import signal
 import site
@@ -30,10 +32,18 @@ from pyspark.sql import SparkSession
 
 import dupsift as ds
 import dupsift.spark
-from corpora import DOCS, Case
+from corpora import DOCS, ROOT, Case
 
 MASTER = "local-cluster[2,1,1024]"
 OF_THE_RECORD = ("documents", "ids", "removal", "recipe", "statistics", "parts", "bad_inputs", "inputs", "sources", "warnings")
+# What spark-submit is told of this machine.
+SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.local.dir": _WORK,
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+}
 # What a signature takes, and what goes to the disk, is another thing on another machine.
 NOT_OF_MEMBERS = ("sign_seconds", "pair_cpu_seconds", "spilled_bytes")
 
@@ -226,6 +236,66 @@ class Spark(Case):
             dupsift.spark.run(self.spark, page, self.folder / "out", html_column="html")
         self.assertFalse((self.folder / "out").exists())
 
+    def test_relative_inputs(self) -> None:
+        crawl = self.folder / "crawl"
+        (crawl / "lang=ru").mkdir(parents=True)
+        for name in ("b.jsonl", "lang=ru/a.jsonl"):
+            texts = [f"A line of some words for the number {row % 5} and nothing else." for row in range(20)]
+            (crawl / name).write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(crawl)
+        for place, inputs in enumerate((["b.jsonl", "lang=ru"], ".", "*.jsonl", "./lang=ru/../b.jsonl")):
+            # The first two have a folder that is a column.
+            settings: dict[str, Any] = {"algorithms": "exact,minhash", "keep": "lang desc, doc desc" if place < 2 else "doc desc"}
+            one = ds.run(inputs, f"../one-{place}", **settings)
+            self.same(one, dupsift.spark.run(self.spark, inputs, f"../two-{place}", **settings))
+            self.assertGreater(len(one.pairs()), 10)
+
+    def test_the_manual(self) -> None:
+        """The block of Python and the commands of docs/spark.md run as printed, with the folders and the cluster of this test."""
+        page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+        shared = shutil.copytree(DOCS, self.folder / "shared" / "corpus")
+        expected = ds.run(shared, self.folder / "balanced"), ds.run(shared, self.folder / "both", algorithms="exact,minhash")
+        out, found = self.folder / "shared" / "dedup", []
+        for language, block in re.findall(r"^```(python|sh)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+            block = block.replace("/shared/", f"{self.folder}/shared/")
+            if language == "python":
+                names: dict[str, Any] = {}
+                exec(block, names)
+                self.same(expected[0], names["result"])
+                found.append("python")
+                shutil.rmtree(out)
+                continue
+            for line in block.replace("\\\n", " ").splitlines():
+                found.append(line.split()[0])
+                self.command(line.split(" #")[0])
+                if out.exists():
+                    self.same(expected["--algorithms" in line], ds.open(out))  # type: ignore[arg-type]
+                    shutil.rmtree(out)
+        self.assertEqual(found, ["python", "python", "spark-submit", "make", "cp", "spark-submit"])
+        self.same(ds.run(DOCS, self.folder / "docs"), ds.open(self.folder / "docs-spark"))  # type: ignore[arg-type]
+
+    def command(self, line: str) -> None:
+        """Runs a line of the manual. make builds the wheel first, so what its target starts then is run instead."""
+        wheel = os.environ.get("DUPSIFT_WHEEL")
+        if not wheel:
+            self.skipTest("DUPSIFT_WHEEL does not name the wheel")
+        installed = Path(dupsift.spark.__file__).parent / "dupsift_spark.py"
+        shutil.copy(wheel, self.folder)
+        conf = "".join(f" --conf {name}={value}" for name, value in SETTINGS.items())
+        environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(Path(pyspark.__file__).parent / "bin"), os.environ["PATH"]])}
+        folder = self.folder
+        if "--archives" in line:
+            # The executors have no package; the driver has.
+            environment |= {"PYSPARK_PYTHON": str(self.without_the_package()), "PYSPARK_DRIVER_PYTHON": sys.executable}
+            line = line.replace("spark-submit", f"spark-submit --master {MASTER}")
+        if line.startswith("make spark "):
+            line, folder = line.replace("make spark ", "") + f" OUT={self.folder}/docs-spark sh scripts/spark.sh {sys.executable} {wheel}", ROOT
+        line = line.replace("spark://host:7077", MASTER).replace("spark-submit", f"spark-submit{conf}")
+        line = re.sub(r"\.\.\./(dupsift/spark/)?dupsift_spark\.py", str(installed), line)
+        ended = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, cwd=folder, env=environment)
+        self.assertEqual(ended.returncode, 0, f"{line}\n{ended.stdout}{ended.stderr}")
+
     def test_the_command_line(self) -> None:
         from dupsift.spark._cli import main
 
@@ -243,15 +313,7 @@ class Spark(Case):
             self.skipTest("DUPSIFT_WHEEL does not name the wheel")
         archive = shutil.copyfile(wheel, self.folder / "dupsift.zip")
         submit = [Path(pyspark.__file__).parent / "bin" / "spark-submit", "--master", MASTER, "--archives", f"{archive}#dupsift-wheel"]
-        settings = {
-            "spark.executorEnv.PYTHONPATH": "dupsift-wheel",
-            "spark.driver.host": "127.0.0.1",
-            "spark.local.dir": _WORK,
-            "spark.log.level": "ERROR",
-            "spark.sql.shuffle.partitions": "4",
-            "spark.ui.enabled": "false",
-        }
-        for name, value in settings.items():
+        for name, value in {**SETTINGS, "spark.executorEnv.PYTHONPATH": "dupsift-wheel"}.items():
             submit += ["--conf", f"{name}={value}"]
         file = Path(dupsift.spark.__file__).parent / "dupsift_spark.py"
         typed = ["run", DOCS, "--out", self.folder / "two", "--algorithms", "exact,minhash", "--no-report"]

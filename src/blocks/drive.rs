@@ -1,5 +1,6 @@
 //! The order of steps: what the cluster does, then what the local driver makes of it.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,12 +14,13 @@ use super::opened::{Layout, corpus};
 use super::refused;
 use super::relate::{self, Signed};
 use super::sum::SUMMED;
+
 use crate::algorithm::Corpus;
 use crate::corpus::CorpusStats;
 use crate::engine::products::Products;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::io::Stage;
 use crate::job::RunReport;
 use crate::job::products::{Counts, Stock};
@@ -83,7 +85,8 @@ impl Driver<'_> {
         if self.tasks() == 0 || noted && counted && missing.is_empty() {
             return Ok(());
         }
-        self.cluster.begin(&Layout { corpus: corpus(self.reader.source), task_bytes, buckets })?;
+        let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
+        self.cluster.begin(&Layout { corpus: corpus(self.reader.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
         // Who needs no counts signs in the first pass, unless surplus copies are known by a later one.
         let copies_first = self.plan.copies_first;

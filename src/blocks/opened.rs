@@ -1,6 +1,6 @@
 //! The corpus as one process of a cluster has it open: the same files as the driver, cut into the same tasks.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::engine::resources::Resources;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::hash::{hash64, hash128};
-use crate::io::{Source, Split};
+use crate::io::{Source, Split, absolute};
 use crate::options::RunOptions;
 use crate::reading::inputs::{Inputs, look};
 use crate::reading::reader::Reader;
@@ -21,6 +21,8 @@ use crate::text::Pipeline;
 pub struct Layout {
     /// A hash of the files as the driver has them.
     pub corpus: String,
+    /// The folder of the driver: inputs that are relative paths begin there in all processes.
+    pub folder: PathBuf,
     /// Bytes of text of one task, about.
     pub task_bytes: u64,
     /// Buckets that rows are spread over.
@@ -52,6 +54,7 @@ impl Opened {
     /// # Errors
     /// Inputs that are not there, or not the ones that the driver has.
     pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
+        let options = RunOptions { folder: layout.folder.clone(), ..options };
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
         let pipeline = Pipeline::new(&options.recipe.text)?;
         let corpus = corpus(&source);
@@ -106,8 +109,11 @@ pub fn tasks(reader: &Reader<'_>, bytes: u64) -> Vec<Vec<Split>> {
 
 /// A hash of what all processes have to see alike.
 pub fn corpus(source: &Source) -> String {
-    let line = |file: &crate::io::InputFile| format!("{:?} {} {} {}\n", file.path, file.bytes, file.rows, file.html);
-    let lines: String = source.files.iter().map(line).collect();
+    let lines = source.files.iter().map(|file| {
+        let (label, path) = (&file.label, absolute(&file.path));
+        format!("{label:?} {path:?} {} {} {}\n", file.bytes, file.rows, file.html)
+    });
+    let lines: String = lines.collect();
     format!("{:032x}", hash128(lines.as_bytes()))
 }
 

@@ -129,6 +129,9 @@ pub struct ExplainArguments {
 /// A verb that makes an output folder of a corpus.
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
+    /// The options of the table. They look at where the inputs stand, so they are taken first.
+    #[command(flatten)]
+    pub options: Options<VERB>,
     /// Files, folders or globs, by the endings that are read.
     #[arg(
         required_unless_present = CONFIG,
@@ -136,9 +139,6 @@ pub struct Making<const VERB: usize> {
         help = said_of_inputs(VERB)
     )]
     inputs: Vec<String>,
-    /// The options of the table.
-    #[command(flatten)]
-    pub options: Options<VERB>,
 }
 
 /// What may stand as an input of a verb.

@@ -1,16 +1,16 @@
 //! The table of options as clap arguments: [`Options`] stands in the arguments of a verb, and becomes [`Settings`] together with
 //! the file of `--config`. A switch may be typed as `--strict=false`, to take back what that file says.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
 use super::config;
 use super::known::completed;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::options::{Kind, OptionSpec, Settings, Value, Verb, options_of};
-use crate::spelling::Spelling;
+use crate::spelling::{Spelling, opt};
 
 /// Verbs that make an output of a corpus, and read a configuration file.
 const MAKING: [Verb; 4] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
@@ -23,6 +23,58 @@ const LETTERS: [(&str, char); 2] = [("quiet", 'q'), ("verbose", 'v')];
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
+    /// An input that a shell may have made of the pattern of an option.
+    stray: Option<Stray>,
+}
+
+/// Options that name files besides those of the corpus.
+const OTHER_FILES: [&str; 2] = ["reference", "forget"];
+/// The name of the inputs among the arguments of a verb.
+const INPUT: &str = "inputs";
+
+/// An input that stands directly behind the value of an option that names files.
+#[derive(Clone, Debug, PartialEq)]
+struct Stray {
+    option: &'static str,
+    value: String,
+    input: String,
+}
+
+impl Stray {
+    /// Finds one: a second file of an unquoted pattern, which would be read as corpus. An input behind the value is meant as one if all
+    /// inputs stand there, unless both are files of one folder.
+    fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
+        let inputs: Vec<(usize, &String)> =
+            matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
+        for option in options_of(verb).filter(|option| OTHER_FILES.contains(&option.name)) {
+            let values = match typed(option, matches) {
+                Some(Value::Texts(texts)) => texts,
+                Some(value) => vec![value.to_string()],
+                None => continue,
+            };
+            for (at, value) in matches.indices_of(option.name)?.zip(values) {
+                let Some((_, input)) = inputs.iter().find(|(place, _)| *place == at + 1) else { continue };
+                let (one, other) = (Path::new(&value), Path::new(input));
+                let is_beside = one.parent() == other.parent() && one.is_file() && other.is_file();
+                if is_beside || inputs.iter().any(|(place, _)| *place < at) {
+                    return Some(Stray { option: option.name, value, input: (*input).clone() });
+                }
+            }
+        }
+        None
+    }
+
+    fn refused(&self) -> Error {
+        let folder = Path::new(&self.value).parent().filter(|folder| !folder.as_os_str().is_empty());
+        let pattern = folder.unwrap_or(Path::new(".")).join("*");
+        Error::usage(format!(
+            "{} stands behind {} and would be read as a part of the corpus; to name several files quote a pattern, as in {}, and put \
+             inputs in front of all options",
+            self.input,
+            opt(self.option).with(&self.value),
+            opt(self.option).with(format_args!("'{}'", pattern.display()))
+        ))
+    }
 }
 
 impl<const VERB: usize> Options<VERB> {
@@ -40,6 +92,9 @@ impl<const VERB: usize> Options<VERB> {
     /// As [`Options::settings`].
     pub fn settings_and_inputs(&self) -> Result<(Settings, Vec<String>)> {
         let verb = Verb::ALL[VERB];
+        if let Some(stray) = &self.stray {
+            return Err(stray.refused());
+        }
         let (mut settings, mut inputs) = (Settings::default(), Vec::new());
         for option in options_of(verb) {
             for (_, value) in self.typed.iter().filter(|(name, _)| *name == option.name) {
@@ -118,7 +173,8 @@ impl<const VERB: usize> FromArgMatches for Options<VERB> {
         let verb = Verb::ALL[VERB];
         let typed = options_of(verb).filter_map(|option| Some((option.name, typed(option, matches)?))).collect();
         let config = MAKING.contains(&verb).then(|| matches.get_one::<PathBuf>(CONFIG).cloned()).flatten();
-        Ok(Options { typed, config })
+        let stray = MAKING.contains(&verb).then(|| Stray::find(verb, matches)).flatten();
+        Ok(Options { typed, config, stray })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
@@ -150,6 +206,43 @@ mod tests {
         assert_eq!(strict("dupsift run a"), None);
         // A switch takes no word after a space: that is an input.
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
+    }
+
+    /// What a shell makes of `--reference bench/*.jsonl`.
+    #[test]
+    fn a_second_file_behind_an_option_is_no_input() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.jsonl", "b.jsonl"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let (a, b) = (at("a.jsonl"), at("b.jsonl"));
+        let said = |line: &str| match Arguments::try_parse_from(line.split(' ')).unwrap().verb {
+            crate::cli::args::Verb::Run(arguments) => arguments.asked().map(|(inputs, _)| inputs),
+            crate::cli::args::Verb::Stream(arguments) => arguments.asked().map(|(inputs, _)| inputs),
+            other => panic!("{other:?}"),
+        };
+        for line in [
+            format!("dupsift run corpus --out o --reference {a} {b}"),
+            format!("dupsift run corpus --reference {a} {b} --out o"),
+            format!("dupsift run --reference {a} {b} corpus --out o"),
+            format!("dupsift run corpus --out o --reference={a} {b}"),
+            format!("dupsift stream corpus --out o --forget {a} {b} --filter f"),
+            "dupsift run corpus --out o --reference bench other".to_string(),
+        ] {
+            let refused = said(&line).unwrap_err().to_string();
+            assert!(refused.contains(" stands behind ") && refused.contains("quote a pattern"), "{line}: {refused}");
+        }
+        for line in [
+            format!("dupsift run corpus {b} --out o --reference {a}"),
+            "dupsift run --out o --reference bench corpus other".to_string(),
+            format!("dupsift run --out o --reference bench corpus {b}"),
+            format!("dupsift stream corpus {b} --out o --forget {a} --forget {b} --filter f"),
+            format!("dupsift run corpus --stop-words {a} --out o"),
+        ] {
+            let inputs = said(&line).unwrap();
+            assert!(inputs.contains(&"corpus".to_string()) && !inputs.contains(&a), "{line}: {inputs:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Copying a file of the corpus: as a whole, or some of its rows.
 
 use super::copying::{Copying, Fits};
+use super::find::absolute;
 use super::format::Stretch;
 use super::names::DASH;
 use super::segments::LargePage;
@@ -20,9 +21,9 @@ impl InputFile {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Where it is, for a record that stays: what came by standard input is nowhere any more.
+    /// Returns its absolute path, for a record that is read in other folders; `-` for standard input, which is nowhere any more.
     pub fn recorded_path(&self) -> String {
-        if self.is_standard_input() { DASH.to_owned() } else { self.path.display().to_string() }
+        if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
 
     /// Checks that rows can be left out of the file; gives the first page that does not fit, if there is one.

@@ -18,7 +18,7 @@ use crate::spelling::opt;
 use globset::{GlobBuilder, GlobMatcher};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// A file to read.
 #[derive(Clone, Debug)]
@@ -93,6 +93,15 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
 /// [`Error::Missing`]; [`Error::Usage`] where an input has an ending that is not read, is no regular file, or holds no file that
 /// is read.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
+    find_all_in(Path::new(""), inputs, taking)
+}
+
+/// Returns the files that the inputs name when they are typed in this folder; an empty path stands for the current one. Names of
+/// files are the same in both cases.
+///
+/// # Errors
+/// As [`find_all`].
+pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<Found> {
     if inputs.is_empty() {
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
@@ -103,7 +112,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
     for input in inputs {
-        let Listed { named, is_file, found, unread, ours, is_ours } = expand(input, taking)?;
+        let Listed { named, is_file, found, unread, ours, is_ours } = expand(folder, input, taking)?;
         if found.is_empty() {
             let there = Unread::of(unread.into_iter().map(|(path, kind)| (path.to_string_lossy().into_owned(), kind)));
             return Err(nothing(input, &there.with_ours(ours, BTreeMap::new()), taking));
@@ -115,7 +124,7 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
                 return Err(not_read(&path, named));
             };
             if inputs.len() > 1 {
-                label = path.to_string_lossy().into_owned();
+                label = as_typed(folder, input, &path);
             }
             let partitions = hive::partitions(&label);
             let coding = Coding { packing, ..taking.coding };
@@ -129,12 +138,47 @@ pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
         }
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
-    files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+    sort(&mut files);
     // A folder that is skipped below one input may be another input.
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&PathBuf::from(input))).collect();
+    let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&at(folder, input))).collect();
     skipped.retain(|path, _| !inputs.contains(&real(path)));
     Ok(Found { files, unread: Unread::of(others.into_values()).with_ours(skipped, chosen) })
+}
+
+/// Sorts files by the bytes of their absolute paths, so that they have one order from whichever folder they are named.
+pub fn sort(files: &mut [FoundFile]) {
+    files.sort_by_cached_key(|file| {
+        let mut plain = PathBuf::new();
+        for part in absolute(&file.path).components() {
+            match part {
+                Component::ParentDir => _ = plain.pop(),
+                part => plain.push(part),
+            }
+        }
+        plain.into_os_string().into_encoded_bytes()
+    });
+}
+
+/// Returns the path from the root, with links as they are named: what a record holds, which is read in other folders.
+pub fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Returns the path of an input that was typed in this folder.
+fn at(folder: &Path, input: &str) -> PathBuf {
+    match (folder.as_os_str().is_empty(), input) {
+        (true, _) => PathBuf::from(input),
+        (false, ".") => folder.to_path_buf(),
+        (false, _) => folder.join(input),
+    }
+}
+
+/// Returns the path of a file as it is found by the input in the folder where that was typed.
+fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
+    let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
+    let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
+    below.map_or(&*whole, |below| below.trim_start_matches('/')).to_owned()
 }
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
@@ -195,8 +239,8 @@ impl Listed {
 }
 
 /// The files of one input.
-fn expand(input: &str, taking: Taking) -> Result<Listed> {
-    let path = Path::new(input);
+fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
+    let path = &at(folder, input);
     let mut listed = Listed::default();
     if path.is_dir() {
         let walked = Walk::of(path, &|_, _| false, &mut |file| listed.push(path, file, taking))?;
@@ -215,6 +259,7 @@ fn expand(input: &str, taking: Taking) -> Result<Listed> {
         });
     }
     let (base, pattern) = glob_parts(input);
+    let base = at(folder, base);
     let matcher = glob(&pattern)?;
     if !base.is_dir() {
         return Err(Error::usage(format!("the glob {input:?} looks into {}, which is not a folder", base.display())));
@@ -257,11 +302,11 @@ fn labelled(folder: &Path, file: PathBuf) -> (PathBuf, String) {
 const WILD: [char; 4] = ['*', '?', '[', '{'];
 
 /// The folder before the first part with a wildcard, and the rest as a pattern.
-fn glob_parts(input: &str) -> (PathBuf, String) {
+fn glob_parts(input: &str) -> (&str, String) {
     let wild = input.find(WILD).unwrap_or(input.len());
     let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
     let base = if cut == 0 { "." } else { &input[..cut] };
-    (PathBuf::from(base), input[cut..].to_owned())
+    (base, input[cut..].to_owned())
 }
 
 fn glob(pattern: &str) -> Result<GlobMatcher> {
@@ -414,6 +459,30 @@ mod tests {
         assert_eq!(labels(&[at("d/a.parquet"), at("d/../d"), at("d/./a.parquet")]).len(), 2);
         assert_eq!(labels(&[at("d/a.parquet")]), ["a.parquet"]);
         assert_eq!(labels(&[at("d/b.parquet"), at("d/a.parquet")]), [at("d/a.parquet"), at("d/b.parquet")]);
+    }
+
+    #[test]
+    fn inputs_of_a_folder_have_the_names_that_they_have_there() {
+        let folder = tree(&["a.jsonl", "lang=ru/b.jsonl", "d/c.jsonl", "d/e/f.jsonl"]);
+        let named = |inputs: &[&str]| -> Vec<(PathBuf, String, usize)> {
+            let inputs: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+            let found = find_all_in(folder.path(), &inputs, Taking::default()).expect("found");
+            found.files.into_iter().map(|file| (absolute(&file.path), file.label, file.partitions.len())).collect()
+        };
+        let is = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 0);
+        let hive = |path: &str, label: &str| (folder.path().join(path), label.to_owned(), 1);
+        assert_eq!(named(&["d"]), [is("d/c.jsonl", "c.jsonl"), is("d/e/f.jsonl", "e/f.jsonl")]);
+        assert_eq!(named(&["a.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["*.jsonl"]), [is("a.jsonl", "a.jsonl")]);
+        assert_eq!(named(&["d/**/f.jsonl", "*.jsonl"]), [is("a.jsonl", "a.jsonl"), is("d/e/f.jsonl", "d/e/f.jsonl")]);
+        assert_eq!(
+            named(&["./d/e", "lang=ru"]),
+            [is("d/e/f.jsonl", "./d/e/f.jsonl"), hive("lang=ru/b.jsonl", "lang=ru/b.jsonl")]
+        );
+        assert_eq!(named(&["."]).len(), 4);
+        assert_eq!(named(&[".", "d"])[0], is("a.jsonl", "a.jsonl"));
+        let whole = folder.path().join("d/e").to_string_lossy().into_owned();
+        assert_eq!(named(&[&whole, "a.jsonl"])[1], is("d/e/f.jsonl", &format!("{whole}/f.jsonl")));
     }
 
     #[test]

@@ -107,7 +107,7 @@ mod work_folder_tests;
 pub use asked::{Asked, check_asked};
 pub use coding::Coding;
 pub use copying::Copying;
-pub use find::{Found, FoundFile, Taking, find, find_all};
+pub use find::{Found, FoundFile, Taking, absolute, find, find_all, find_all_in, sort};
 pub use format::{Archived, Format};
 pub use held::Held;
 pub use id_rows::{column_names, read_ids};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bytesize::ByteSize;
 
-use super::{guards, places};
+use super::{folders, guards};
 use crate::engine::budget::Budget;
 use crate::error::{Error, Result};
 use crate::io::{Stage, may_write};
@@ -30,7 +30,7 @@ pub fn check_dry(options: &RunOptions) -> Result<()> {
 
 fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     let of_output = if is_dry { Stage::look } else { Stage::check };
-    places::check(options)?;
+    folders::check(options)?;
     // With an index an output that stands may be that of the same night, which is done then.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];

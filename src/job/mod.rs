@@ -12,6 +12,7 @@ pub(crate) mod count;
 pub(crate) mod decide;
 mod describe;
 pub(crate) mod estimate;
+mod folders;
 pub(crate) mod group;
 pub(crate) mod guards;
 mod headings;

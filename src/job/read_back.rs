@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::hash::hash64;
 use crate::index::{Index, State, statistics_in};
-use crate::io::{SUCCESS, TableReader};
+use crate::io::{SUCCESS, TableReader, absolute};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
 use crate::stage::recipe::{Chosen, Recipe};
@@ -184,7 +184,7 @@ impl Frozen {
         let documents_planned = documents_planned(run);
         let models = models(reader, run, &Corpus::new(documents_planned, &stats))?;
         running.end(0, (stats.words.len() + stats.features.len()) as u64, 0);
-        let from = dir.display().to_string();
+        let from = absolute(dir).display().to_string();
         Ok(Frozen { stats: stats.frozen(), tables, models, report: FrozenReport { from, documents_planned } })
     }
 

@@ -36,7 +36,7 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder that it was typed in: paths that do not begin at the root begin there.
+    /// The folder that the command line was typed in; all other paths of the record are absolute. Use [`RunReport::places`] to find them.
     #[serde(default)]
     pub folder: String,
     /// What signatures depend on.

@@ -38,7 +38,7 @@ impl<'a> Again<'a> {
                     "the run was matched against a reference of which nothing was kept: what it met can only be seen in the tables, where removed/ says for which document each one goes",
                 ),
                 false => Error::usage(format!(
-                    "the night was matched against the index {}, which is not there; expected to be called where the run was",
+                    "the night was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
                     dir.display()
                 )),
             });
@@ -46,7 +46,7 @@ impl<'a> Again<'a> {
         let manifest = index.manifest.clone().unwrap_or_default();
         if !is_same(&manifest, night) {
             return Err(Error::usage(format!(
-                "the index {} is another one than that which the night was matched against: it has {}; expected to be called where the run was",
+                "the index {} is another one than that which the night was matched against: it has {}; expected the index of that run",
                 dir.display(),
                 counted(manifest.next_doc, "document")
             )));

@@ -218,20 +218,24 @@ pub fn absolute(path: &Path) -> PathBuf {
     whole.canonicalize().ok().or_else(|| below(&whole)).unwrap_or(whole)
 }
 
-/// Publishes a result that a guard held back, and in the index the night that it is: `publish` gives the result its name. The run was
-/// in `folder`.
+/// Publishes a result that a guard held back in `held`, and in the index the night that it is: `publish` gives the result its name.
 ///
 /// # Errors
 /// [`Error::Usage`] where the index is another one than that which the night was matched against; what `publish` returns.
-pub fn accept(of: &IndexReport, folder: &str, publish: &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> {
+pub fn accept(
+    of: &IndexReport,
+    report: &RunReport,
+    held: &Path,
+    publish: &mut dyn FnMut() -> Result<PathBuf>,
+) -> Result<PathBuf> {
     if of.generation == of.read_generation {
         // It was matched against a reference, to which nothing is added.
         return publish();
     }
-    let dir = &place_of(of, folder);
+    let dir = &place_of(of, report, held);
     if !dir.is_dir() {
         return Err(Error::usage(format!(
-            "{} was matched against the index {}, which is not there; expected to be called where the run was",
+            "{} was matched against the index {}, which is not there; expected it there, or at the same place relative to the output",
             of.batch,
             dir.display()
         )));

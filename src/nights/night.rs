@@ -19,7 +19,7 @@ use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::index::{Index, Manifest, NightMet, STATISTICS, stop_at};
-use crate::io::Stage;
+use crate::io::{Stage, absolute};
 use crate::job::intake::Taken;
 use crate::job::member::{Member, Step};
 use crate::job::passes::{self, Before, First, Waiting};
@@ -252,7 +252,7 @@ fn record(
     reader: &Reader<'_>,
     joining: &Joining<'_>,
 ) -> Result<()> {
-    let from = job.index.dir().display().to_string();
+    let from = absolute(job.index.dir()).display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
     report.index = Some(of_night(job, report, manifest, reader, joining));
     report.warnings.extend(job.again.as_ref().and_then(|again| stay_forgotten(&again.forgotten)));
@@ -285,7 +285,7 @@ fn of_night(
     joining: &Joining<'_>,
 ) -> IndexReport {
     IndexReport {
-        folder: job.index.dir().display().to_string(),
+        folder: absolute(job.index.dir()).display().to_string(),
         identity: manifest.identity(joining.numbered.next_doc),
         batch: job.batch.name.clone(),
         publication: manifest

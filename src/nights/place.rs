@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::published::state;
 use crate::index::{Index, IndexReport, Manifest};
+use crate::job::run_report::RunReport;
 
 /// Whether an index has what the night was matched against.
 pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
@@ -11,10 +12,10 @@ pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
     is_known && manifest.next_doc >= night.first_doc
 }
 
-/// Where the index of a night stands: by the path in its record, from the folder at hand or from that of the run; the first of the two that
-/// has what the night was matched against, else one that is there.
-pub fn place_of(night: &IndexReport, folder: &str) -> PathBuf {
-    let places = [PathBuf::from(&night.folder), Path::new(folder).join(&night.folder)];
+/// Returns where the index of a night stands, whose result is in `dir`: the first place of it that has what the night was matched
+/// against, else one that is there.
+pub fn place_of(night: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
+    let places = report.places(&night.folder, dir);
     let is_it = |dir: &&PathBuf| {
         let index = Index::look(dir, state).ok().flatten();
         index.and_then(|index| index.manifest.as_ref().map(|manifest| is_same(manifest, night))).unwrap_or(false)

@@ -69,9 +69,9 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let dir = dir.display();
     let option = if options.reference.is_some() { "reference" } else { "index" };
     Err(Error::usage(format!(
-        "{} was made with another recipe:\n  {}\nrun as it was made, or make another index",
+        "{} was made with another recipe: {}; run with the options that it was made with, or make another index",
         opt(option).with(dir),
-        differences.join("\n  ")
+        differences.join("; ")
     )))
 }
 

@@ -118,5 +118,10 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
             format_args!("{}: {error}; expected an index, an output of dupsift run, or files", path.display()),
         )
     })?;
-    Ok(report.inputs.into_iter().map(|file| file.path).collect())
+    let stands = |path: &str| {
+        let places = report.places(path, reference);
+        let there = places.iter().find(|place| place.is_file()).or(places.first());
+        there.map_or_else(|| path.to_owned(), |place| place.to_string_lossy().into_owned())
+    };
+    Ok(report.inputs.iter().map(|file| stands(&file.path)).collect())
 }

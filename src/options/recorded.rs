@@ -10,6 +10,7 @@ use super::spec::Verb;
 use super::value::Value;
 use super::{OPTIONS, RunOptions};
 use crate::error::{Error, Result};
+use crate::io::absolute;
 
 /// The inputs stand among the options, though no flag names them.
 const INPUT: &str = "input";
@@ -30,7 +31,8 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        Value::Path(path) => path.display().to_string().into(),
+        // A record is read in other folders.
+        Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }
 

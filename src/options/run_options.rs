@@ -20,6 +20,8 @@ use crate::text::{Field, TextOptions};
 pub struct RunOptions {
     /// Files, folders or globs.
     pub inputs: Vec<String>,
+    /// The folder that the inputs were typed in; empty: the current one.
+    pub folder: PathBuf,
     /// The output folder.
     pub out: PathBuf,
     /// Whether an output folder that exists may be replaced.
@@ -136,6 +138,7 @@ impl RunOptions {
     pub(super) fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
+            folder: PathBuf::new(),
             out: PathBuf::new(),
             overwrite: false,
             accept: false,

@@ -14,8 +14,8 @@ use crate::engine::heard::heard;
 use crate::error::{Error, Result};
 use crate::io::several_texts::several;
 use crate::io::{
-    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all, folder_above,
-    open, store,
+    Asked, BadInput, Columns, DASH, Found, FoundFile, Source, Stored, WorkFolder, check_asked, find_all_in,
+    folder_above, open, sort, store,
 };
 use crate::options::RunOptions;
 use crate::spelling::{Opt, opt};
@@ -78,7 +78,10 @@ impl Writes {
 /// As [`look`].
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let options = options.clone();
-    heard(cancel, move || opened(&options, find_all(&options.inputs, options.taking())?, Vec::new(), writes))
+    heard(cancel, move || {
+        let found = find_all_in(&options.folder, &options.inputs, options.taking())?;
+        opened(&options, found, Vec::new(), writes)
+    })
 }
 
 /// The same where standard input may be among the inputs.
@@ -105,14 +108,17 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     heard(cancel, move || {
         let mut others = options.inputs.clone();
         others.retain(|input| !is_dash(input));
-        let mut found = if others.is_empty() { Found::default() } else { find_all(&others, options.taking())? };
+        let mut found = match others.is_empty() {
+            true => Found::default(),
+            false => find_all_in(&options.folder, &others, options.taking())?,
+        };
         let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
         tracing::info!(
             "standard input: {} in the work folder; this run keeps nothing for another one to go on from",
             ByteSize(file.bytes)
         );
         found.files.push(file);
-        found.files.sort_by(|a, b| a.path.as_os_str().as_encoded_bytes().cmp(b.path.as_os_str().as_encoded_bytes()));
+        sort(&mut found.files);
         Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
     })
 }
@@ -211,7 +217,7 @@ pub(crate) fn notes(reader: &Reader<'_>, bad: &[BadInput]) -> Vec<String> {
 fn arrived(reader: &Reader<'_>, bad: &[BadInput]) -> Option<String> {
     // Inputs that are gone as a whole hold nothing new.
     let files: Vec<String> = reader.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
-    let now = find_all(&files, reader.options.taking()).unwrap_or_default().files;
+    let now = find_all_in(&reader.options.folder, &files, reader.options.taking()).unwrap_or_default().files;
     let listed = reader.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
     let listed: BTreeSet<&Path> = listed.collect();
     let is_new = |path: &Path| !listed.contains(path) && !reader.source.unread.names(path);

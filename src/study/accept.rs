@@ -11,8 +11,9 @@ use crate::job::run_report::{AcceptedReport, IndexReport, RunReport};
 /// From the text of a page and the record of an accepted result to the text of its page; none where the page is of another version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result that belongs to an index, there too; it is given the folder of the run, and what makes the result the output.
-pub type IntoIndex<'i> = dyn Fn(&IndexReport, &str, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
+/// Publishes a result that belongs to an index, there too; it is given the record, where the result stands, and what makes it the output.
+pub type IntoIndex<'i> =
+    dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
 /// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and by `into_index` in its index, if it was
 /// matched against one; what stands there is removed last. `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
@@ -36,8 +37,8 @@ pub fn accept(
     let record: Option<RunReport> = serde_json::from_str(&json).ok();
     let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
     let mut publish = || publish(&held, &json, &accepted, page);
-    match record.as_ref().and_then(|record| Some((record.index.as_ref()?, &record.folder))) {
-        Some((index, folder)) => into_index(index, folder, &mut publish),
+    match record.as_ref().and_then(|record| Some((record.index.as_ref()?, record))) {
+        Some((index, record)) => into_index(index, record, held.path(), &mut publish),
         None => publish(),
     }
 }

@@ -16,18 +16,19 @@ use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::files::{self, MOST_JSON};
 use crate::index::IndexReport;
-use crate::io::{DASH, HELD, InputFile, SUCCESS, TableReader, find_all};
+use crate::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use crate::job::read_back::Of;
 use crate::job::run_report::SCHEMA_VERSION;
 use crate::job::saved_inputs::hash_files;
 use crate::job::{InputReport, RunReport};
 use crate::nights::{Again, place_of};
 use crate::number::{counted, counted_as};
-use crate::options::{RunOptions, Settings, options_again};
+use crate::options::{Kind, OPTIONS, RunOptions, Settings, options_again};
 use crate::reading::content_hashes;
 use crate::reading::inputs::{Inputs, look_into};
 use crate::reading::reader::Reader;
 use crate::spelling::opt;
+use serde_json::Value as Json;
 
 /// The record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
@@ -46,15 +47,23 @@ impl Finished {
     /// A record whose options this version does not know; files of words that are not there any more.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
         let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
-        options_again(&self.report.options, inputs, &self.dir, today)
+        let mut recorded = self.report.options.clone();
+        for option in OPTIONS.iter().filter(|option| matches!(option.kind, Kind::Path)) {
+            if let Some(Json::String(path)) = recorded.get_mut(option.name) {
+                let there = self.report.places(path, &self.dir).into_iter().find(|place| place.exists());
+                *path = there.map_or_else(|| path.clone(), |place| place.to_string_lossy().into_owned());
+            }
+        }
+        options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Where a file of the corpus is that the record names: from the folder at hand or from that of the run; the first of the two with as
-    /// many bytes as it had.
+    /// Returns where a file of the corpus stands: the first place of it with as many bytes as it had.
     fn stands(&self, file: &InputReport) -> String {
-        let from_there = Path::new(&self.report.folder).join(&file.path);
-        let is_it = |path: &Path| path.metadata().is_ok_and(|there| there.len() == file.bytes);
-        let found = [Path::new(&file.path), &from_there].into_iter().find(|path| is_it(path));
+        if file.path == DASH {
+            return file.path.clone();
+        }
+        let is_it = |path: &PathBuf| path.metadata().is_ok_and(|there| there.len() == file.bytes);
+        let found = self.report.places(&file.path, &self.dir).into_iter().find(is_it);
         found.map_or_else(|| file.path.clone(), |path| path.to_string_lossy().into_owned())
     }
 
@@ -175,7 +184,7 @@ impl Finished {
     /// [`Error::Usage`] where the index is not there.
     pub fn again(&self) -> Result<Option<Again<'_>>> {
         match self.later_night() {
-            Some(night) => Again::open(night, &place_of(night, &self.report.folder)).map(Some),
+            Some(night) => Again::open(night, &place_of(night, &self.report, &self.dir)).map(Some),
             None => Ok(None),
         }
     }
@@ -223,6 +232,9 @@ impl Finished {
             // Those that turned out to be of another format then are left out now.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
+            // They have the order that the run had, wherever they stand now.
+            let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
+            found.files.sort_by_cached_key(place);
             // Files are called as the run called them: on its name depends which columns the folders of a file give it.
             if found.files.len() == called.len() {
                 let named = found.files.into_iter().zip(&called);

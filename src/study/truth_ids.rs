@@ -10,7 +10,7 @@ use crate::batch::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, r
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::hash::hash128;
-use crate::io::{FoundFile, TableReader, TableWriter, Want, column_names, find, read_ids};
+use crate::io::{FoundFile, TableReader, TableWriter, Want, absolute, column_names, find, read_ids};
 use crate::number::counted;
 use crate::reading::classes::number;
 use crate::reading::losses::CORPUS;
@@ -185,7 +185,7 @@ pub fn resolve(
     let ids = engine.shuffle("ids", width, HASH, reader.documents())?;
     let mut report = TruthReport {
         form: if pairs { "pairs" } else { "clusters" }.into(),
-        files: truth.files.iter().map(|file| file.path.display().to_string()).collect(),
+        files: truth.files.iter().map(|file| absolute(&file.path).display().to_string()).collect(),
         ..TruthReport::default()
     };
     push_corpus(engine, reader, finished, &ids, width)?;

@@ -130,7 +130,7 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
     typed("explain", &out, &[id])
         .ends_with(2)
-        .says(&["the index", "is not there; expected to be called where the run was"]);
+        .says(&["the index", "is not there; expected it there, or at the same place relative to the output"]);
 }
 
 #[test]

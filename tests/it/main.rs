@@ -4,12 +4,14 @@
 #![allow(clippy::disallowed_methods)]
 
 mod allocations;
+mod any_folder;
 mod bad_input;
 mod brute;
 mod by_the_rules;
 mod category;
 mod cluster;
 mod columns;
+mod commands;
 mod compare;
 mod consumers;
 mod contained;
@@ -67,6 +69,7 @@ mod resume_ends;
 mod resume_inputs;
 mod saved_inputs;
 mod scope;
+mod script_packages;
 mod scripts;
 mod shared_folders;
 mod short_copies;

@@ -61,8 +61,8 @@ def run(
     files = inputs_of(inputs)
     of_tasks = {name: value for name, value in options.items() if name not in _OF_DRIVER}
     of_tasks |= {"threads": 1, "memory": task_memory, "out": "task"}
-    absolute = [os.path.abspath(file) for file in files]
-    cluster = Cluster(spark, absolute, given_of(of_tasks), task_bytes, buckets)
+    # Tasks find files as the driver does: it tells them the folder in which relative paths begin.
+    cluster = Cluster(spark, files, given_of(of_tasks), task_bytes, buckets)
     with cluster, shown(options.get("no_progress")) as told:
         folder = _dupsift.spark_run(files, given_of({**options, "out": out}), cluster, told)
     result = Result(folder)

@@ -1,0 +1,48 @@
+"""Finds the packages of a script that imports this module before them. If its interpreter lacks one that the head of the script declares,
+the script starts again with the interpreter of the environment that `make` installs them into."""
+
+import importlib.util
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Packages that are imported by another name than the one they are installed by.
+NAMES = {"zopflipy": "zopfli", "axe-core-python": "axe_core_python"}
+# Packages that a script asks for itself, once it needs them.
+LATER = {"jieba"}
+# Scripts whose packages are not in .venv: the environment, and the target of make that makes it.
+ENVIRONMENTS = {
+    "bench_peers.py": (".venv-peers", "bench-peers"),
+    "bench_sort.py": (".venv-peers", "bench-sort"),
+    "frame_memory.py": (".venv-frames", "python"),
+    "pack_wheel.py": (".venv-dist", "dist"),
+    "spark_laws.py": (".venv-spark", "python-spark"),
+    "test_browser.py": (".venv-browser", "test-browser"),
+}
+
+
+def declared(script):
+    """The packages in the head of a script, as `# dependencies = ["pyarrow"]` names them."""
+    line = re.search(r"^# dependencies = \[(.*)\]$", script.read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(r'"([^"]+)"', line.group(1)) if line else []
+
+
+def find():
+    """Starts the script that runs again where it has to; says what is missing where that does not help."""
+    script = Path(sys.argv[0]).resolve()
+    if script.parent != ROOT / "scripts":
+        return
+    missing = [name for name in declared(script) if name not in LATER and importlib.util.find_spec(NAMES.get(name, name)) is None]
+    if not missing:
+        return
+    environment, target = ENVIRONMENTS.get(script.name, (".venv", "venv"))
+    folder = ROOT / environment
+    if (folder / "ready").is_file() and Path(sys.prefix).resolve() != folder.resolve():
+        python = folder / "bin" / "python"
+        os.execv(python, [str(python), *sys.argv])
+    sys.exit(f"error: {sys.argv[0]} needs {', '.join(missing)}; expected Python packages that can be imported: `make {target}` installs them into {environment}, where scripts find them")
+
+
+find()

@@ -1,0 +1,201 @@
+//! Results of runs whose paths were typed relative: they are looked at from any folder, and after all was moved together.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
+
+/// A folder with a corpus of two files, files of words, labels, a second corpus, and outputs of these.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+const WORDS: [&str; 4] = ["--stop-words", "words/stop.txt", "--dictionary", "words/dictionary.txt"];
+
+impl Place {
+    fn new() -> Place {
+        let place = Place { folder: tempfile::tempdir().unwrap() };
+        let home = place.home("home");
+        for folder in ["corpus", "words"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
+        let docs = made_docs(60);
+        // A version of each fourth document, so that pages have two texts to show.
+        let version =
+            |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
+        let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();
+        write("corpus/a.jsonl", &json_lines(&docs));
+        write("more.jsonl", &json_lines(&versions));
+        write("later.jsonl", &json_lines(&docs[10..30]));
+        write("words/stop.txt", b"more\n");
+        write("words/dictionary.txt", "词语 3\n".as_bytes());
+        write(
+            "labels.jsonl",
+            format!("{{\"id_a\": \"{}\", \"id_b\": \"{}\"}}\n", docs[0].id, versions[0].id).as_bytes(),
+        );
+        place.typed("home", &[&["run", "corpus", "more.jsonl", "--out", "results/one"][..], &WORDS].concat());
+        place.typed("home", &["compare", "corpus", "more.jsonl", "--out", "compared", "--algorithms", "exact,minhash"]);
+        let night = |input: &str, out: &str| {
+            let line = ["run", input, "--out", out, "--index", "seen", "--algorithms", "exact,minhash"];
+            place.typed("home", &line);
+        };
+        night("corpus", "n0");
+        night("later.jsonl", "n1");
+        place
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// The program, started in that folder below the place; `/` is the root.
+    fn typed(&self, folder: &str, words: &[&str]) -> Ran {
+        let folder = self.home(folder);
+        Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)
+    }
+
+    /// Every verb that looks at a result, typed in `folder`; `to` leads from there to the outputs.
+    fn is_looked_at(&self, folder: &str, to: &Path) {
+        let at = |name: &str| to.join(name).to_str().unwrap().to_owned();
+        let out = self.home(folder).join(at("results/one"));
+        let page = |name: &str| std::fs::read_to_string(self.home(folder).join(at(name)).join("report.html")).unwrap();
+        let removed = removed_ids(&out);
+        assert!(removed.len() > 10, "{removed:?}");
+        for name in ["results/one", "compared", "n0", "n1"] {
+            let before = page(name);
+            assert!(!before.contains("no texts"), "{name}");
+            self.typed(folder, &["report", &at(name)]);
+            assert!(page(name) == before, "{name}: the page is another one, seen from {folder}");
+        }
+        let told = self.typed(folder, &["explain", &at("results/one"), &removed[0]]).stdout;
+        assert!(told.contains(" row ") && told.contains(&removed[0]), "{told}");
+        self.typed(folder, &["explain", &at("n1"), &removed_ids(&self.home(folder).join(at("n1")))[0]]);
+        let labels = at("labels.jsonl");
+        let told = self.typed(folder, &["evaluate", &at("results/one"), "--truth", &labels]).stdout;
+        assert!(told.contains("cosine"), "{told}");
+        for verb in ["info", "verify"] {
+            self.typed(folder, &["index", verb, &at("seen")]);
+        }
+        // Of its corpus as a reference, under its counts, and under the guards of a run before.
+        let algorithms = ["--algorithms", "exact,minhash", "--overwrite"];
+        let by = |option: &str, name: &str| {
+            let line = ["run", &at("later.jsonl"), "--out", &at("next"), option, &at(name)];
+            self.typed(folder, &[&line[..], &algorithms].concat());
+            self.home(folder).join(at("next"))
+        };
+        let seen = record(&by("--reference", "n0"))["removal"]["reasons"]["seen"].clone();
+        assert_eq!(seen, 20, "{}", self.home(folder).display());
+        by("--previous", "n0");
+        let line = ["run", &at("later.jsonl"), "--out", &at("next"), "--overwrite", "--stats", &at("results/one")];
+        let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.typed(folder, &[&line[..], &words].concat());
+        // Scripts read the corpus again by the record.
+        for arguments in [&["--algorithm", "cosine", "--threshold", "0.9", "--to", "to"][..], &[]] {
+            let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
+            let mut command = python(script);
+            command.arg(at("results/one")).args(arguments).current_dir(self.home(folder));
+            Ran::of(command.output().unwrap()).ends_with(0);
+        }
+    }
+}
+
+#[test]
+fn a_result_of_relative_paths_is_looked_at_from_any_folder() {
+    let place = Place::new();
+    std::fs::create_dir(place.home("elsewhere")).unwrap();
+    let record = record(&place.home("home/results/one"));
+    let named = |value: &serde_json::Value| PathBuf::from(value.as_str().unwrap());
+    assert_eq!(named(&record["inputs"][0]["path"]), place.home("home/corpus/a.jsonl"));
+    assert_eq!(named(&record["options"]["stop-words"]), place.home("home/words/stop.txt"));
+    // Names of files are those that were typed.
+    assert_eq!(record["inputs"][0]["file"], "corpus/a.jsonl");
+    place.is_looked_at("elsewhere", Path::new("../home"));
+    place.is_looked_at("home", Path::new(""));
+    place.is_looked_at("home/words", &place.home("home"));
+}
+
+#[test]
+fn a_result_is_looked_at_after_it_was_moved_with_its_corpus() {
+    let place = Place::new();
+    std::fs::create_dir(place.home("deeper")).unwrap();
+    std::fs::rename(place.home("home"), place.home("deeper/moved")).unwrap();
+    place.is_looked_at("", Path::new("deeper/moved"));
+    place.is_looked_at("deeper/moved", Path::new(""));
+}
+
+/// A held result, and the index that it is to become a part of.
+#[test]
+fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
+    let place = Place::new();
+    let home = place.home("home");
+    let torn = "{\"id\": \"x\", \"text\": null}\n".repeat(3)
+        + "{\"id\": \"y\", \"text\": \"A text of its own, and of no other one.\"}\n";
+    std::fs::write(home.join("torn.jsonl"), torn).unwrap();
+    let line =
+        ["run", "torn.jsonl", "--out", "n2", "--previous", "n1", "--index", "seen", "--algorithms", "exact,minhash"];
+    Ran::of(program().current_dir(&home).args(line).output().unwrap()).ends_with(4);
+    std::fs::rename(&home, place.home("moved")).unwrap();
+    place.typed("", &["accept", "moved/n2.held"]);
+    let told = place.typed("", &["index", "info", "moved/seen"]).stdout;
+    assert!(told.contains("n2"), "{told}");
+}
+
+/// What the log of a night names is found from the folder of who reads it.
+#[test]
+fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
+    let place = Place::new();
+    let home = place.home("home");
+    let night = |corpus: &str, name: &str| {
+        let mut command = Command::new("sh");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
+        command.arg(script).args([
+            "--index",
+            "nightly/seen",
+            corpus,
+            "nightly/dedup",
+            name,
+            "--",
+            "--algorithms",
+            "exact",
+        ]);
+        let bin = Path::new(env!("CARGO_BIN_EXE_dupsift"));
+        command.current_dir(&home).env("DUPSIFT", bin);
+        Ran::of(command.output().unwrap())
+    };
+    night("corpus", "a").ends_with(0);
+    let torn = "{\"id\": \"x\", \"text\": null}\n".repeat(3) + "{\"id\": \"y\", \"text\": \"One more.\"}\n";
+    std::fs::write(home.join("torn.jsonl"), torn).unwrap();
+    let said = night("torn.jsonl", "b").ends_with(4).stderr;
+    let accept = said.split("it is right: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let ran = Ran::of(Command::new("sh").args(["-c", accept]).current_dir("/").output().unwrap()).ends_with(0);
+    assert!(ran.stdout.contains(home.join("nightly/dedup/b").to_str().unwrap()), "{}", ran.stdout);
+    assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is done already"));
+    assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
+}
+
+/// The order of files, which numbers documents, and their names do not depend on the folder at hand.
+#[test]
+fn files_have_one_order_from_wherever_they_are_named() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    for name in ["a", "z"] {
+        std::fs::create_dir(at(name)).unwrap();
+        let docs = [Doc { id: name.into(), text: format!("The text of {name}."), title: None }];
+        std::fs::write(at(name).join("x.jsonl"), json_lines(&docs)).unwrap();
+    }
+    let files = |folder: &str, inputs: &[&str]| -> Vec<String> {
+        let out = at(&format!("out-{}", folder.len() + inputs.concat().len()));
+        let mut command = program();
+        command.current_dir(at(folder)).arg("run").args(inputs).arg("--out").arg(&out);
+        Ran::of(command.args(["--algorithms", "exact", "--overwrite"]).output().unwrap()).ends_with(0);
+        let inputs = record(&out)["inputs"].as_array().unwrap().clone();
+        inputs.iter().map(|input| input["file"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(files("", &["z", "a"]), ["a/x.jsonl", "z/x.jsonl"]);
+    assert_eq!(files("z", &["x.jsonl", "../a"]), ["../a/x.jsonl", "x.jsonl"]);
+    assert_eq!(files("a", &["x.jsonl", "../z"]), ["x.jsonl", "../z/x.jsonl"]);
+    let whole = at("z").to_str().unwrap().to_owned();
+    assert_eq!(files("a", &[".", &whole]), ["x.jsonl".to_owned(), format!("{whole}/x.jsonl")]);
+}

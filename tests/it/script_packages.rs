@@ -1,0 +1,113 @@
+//! Scripts that are started by their names: each can be, names all packages that it takes, and finds them or says how to get them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::kit::Ran;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
+}
+
+/// The names of the scripts in Python, with what stands in them.
+fn scripts() -> Vec<(String, String)> {
+    let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let python = paths.filter(|path| path.extension().is_some_and(|ending| ending == "py"));
+    let named =
+        |path: PathBuf| (path.file_stem().unwrap().to_str().unwrap().to_owned(), fs::read_to_string(path).unwrap());
+    python.map(named).collect()
+}
+
+/// The packages that the head of a script declares, by the names that they are imported by.
+fn declared(text: &str) -> BTreeSet<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix("# dependencies = [")).unwrap_or_default();
+    let quoted = line.split('"').skip(1).step_by(2);
+    quoted.map(|name| name.replace("zopflipy", "zopfli").replace('-', "_")).collect()
+}
+
+/// What a script imports when it starts, itself and by the modules beside it, but for the standard library.
+fn imported(text: &str, all: &[(String, String)], standard: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        let Some(rest) = line.strip_prefix("import ").or(line.strip_prefix("from ")) else { continue };
+        let name = rest.split([' ', '.', ',']).next().unwrap().to_owned();
+        match all.iter().find(|(beside, _)| *beside == name) {
+            Some((_, text)) => found.extend(imported(text, all, standard)),
+            None if !standard.contains(&name) => _ = found.insert(name),
+            None => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn every_script_names_its_packages_and_can_be_started() {
+    let listed = Command::new("python3").args(["-c", "import sys; print(*sys.stdlib_module_names)"]).output().unwrap();
+    let standard = Ran::of(listed).ends_with(0).stdout.split_whitespace().map(str::to_string).collect();
+    let all = scripts();
+    let mut started = 0;
+    for (name, text) in &all {
+        if !text.starts_with("#!") {
+            assert!(!text.contains("\n    parser = argparse"), "{name} is started by hand and has no first line");
+            continue;
+        }
+        started += 1;
+        let mode = fs::metadata(folder().join(format!("{name}.py"))).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111, 0o111, "scripts/{name}.py cannot be started by its name");
+        let (declared, imported) = (declared(text), imported(text, &all, &standard));
+        assert!(declared.is_superset(&imported), "{name} imports {imported:?}, and declares {declared:?}");
+        assert!(imported.is_empty() || text.contains("\nimport packages"), "{name} does not look for its packages");
+    }
+    assert!(started > 15, "{started}");
+}
+
+#[test]
+fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    fs::create_dir(at("scripts")).unwrap();
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            fs::copy(&path, at("scripts").join(path.file_name().unwrap())).unwrap();
+        }
+    }
+    // An interpreter that finds nothing that was installed.
+    let typed = |script: &str| {
+        let mut command = Command::new("python3");
+        command.args(["-I", "-S", "-c"]).current_dir(place.path());
+        let start = format!(
+            "import sys, runpy; sys.path.insert(0, 'scripts'); sys.argv = ['{script}', 'a b']; runpy.run_path('{script}', run_name='__main__')"
+        );
+        Ran::of(command.arg(start).output().unwrap())
+    };
+    let shown = "error: scripts/overlap.py needs duckdb, pyarrow; ";
+    typed("scripts/overlap.py").ends_with(1).says(&[shown, "`make venv` installs them into .venv"]);
+    typed("scripts/spark_laws.py").ends_with(1).says(&[
+        "dupsift, pyarrow, pyspark",
+        "`make python-spark`",
+        ".venv-spark",
+    ]);
+    fs::create_dir_all(at(".venv/bin")).unwrap();
+    let python = at(".venv/bin/python");
+    fs::write(&python, "#!/bin/sh\nprintf '%s|' taken over by \"$@\"\n").unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    // Half of an environment is none.
+    typed("scripts/overlap.py").ends_with(1).says(&[shown]);
+    fs::write(at(".venv/ready"), "").unwrap();
+    assert_eq!(typed("scripts/overlap.py").ends_with(0).stdout, "taken|over|by|scripts/overlap.py|a b|");
+}
+
+#[test]
+fn long_documents_of_one_size_have_a_cost_and_no_growth() {
+    let script = folder().join("long_documents.py");
+    let mut command = Command::new("python3");
+    command.arg(script).arg(env!("CARGO_BIN_EXE_dupsift"));
+    command.args(["--shapes", "zipf", "--megabytes", "0.002", "--algorithms", "exact"]);
+    let told = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+    let row = told.lines().find(|line| line.starts_with("| `exact` |")).unwrap();
+    assert!(row.contains('.') && !row.contains('(') && !row.contains("nan"), "{told}");
+}
