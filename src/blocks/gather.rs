@@ -63,12 +63,13 @@ pub fn notes(
             reader.documents()
         )));
     }
-    all.iter().try_for_each(|tally| intake.add_kinds(&tally.keep))?;
+    all.iter().for_each(|tally| intake.add_tallies(&tally.keep));
     let took = all.iter().map(|tally| Took {
         ids_seen: tally.ids_seen.clone(),
         used: tally.used,
         text_bytes: tally.text_bytes,
         parts: tally.parts,
+        lost: tally.lost.clone(),
     });
     let took = took.collect();
     Ok((intake.finish(took)?, all))
