@@ -6,10 +6,11 @@
 //! either direction, like a null.
 //!
 //! ```text
-//! value        as a number   as text
-//! 9 (Int64)    9
-//! "1e2"        100           1e2
-//! "-"                        -
+//! value         as a number   as text
+//! 9 (Int64)     9             9
+//! 0.5 (Double)  0.5
+//! "1e2"         100           1e2
+//! "-"                         -
 //! null, NaN
 //! ```
 
@@ -34,7 +35,7 @@ const IS_TEXT: u8 = 2;
 pub struct Tally {
     /// Values that are numbers.
     pub numbers: u64,
-    /// Of these, numbers, times and truth values by the type of their column, which are no text.
+    /// Of these, fractions, times and truth values by the type of their column, which are no text.
     pub typed: u64,
     /// Texts that are no numbers.
     pub texts: u64,
@@ -192,13 +193,19 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
         DataType::Timestamp(unit, _) => whole(nanoseconds(*unit))?,
         DataType::Date32 => whole(24 * 60 * 60 * nanoseconds(TimeUnit::Second))?,
         DataType::Date64 => whole(nanoseconds(TimeUnit::Millisecond))?,
+        DataType::Boolean => whole(1)?,
         DataType::Float16 | DataType::Float32 | DataType::Float64 => {
             let values = read_as::floats(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
             values.iter().for_each(|value| noted.typed(|out| value.is_some_and(|value| put_float(value, out))));
         }
+        // Ids of JSON are whole numbers in one batch and texts in the next: they stand in texts, too.
         DataType::UInt64 => {
             let values = plain.as_primitive::<UInt64Type>();
-            values.iter().for_each(|value| noted.typed(|out| put_whole(value.map(i128::from), out)));
+            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
+        }
+        kind if kind.is_integer() => {
+            let values = read_as::whole(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
+            values.iter().for_each(|value| noted.text(value.map(|value| value.to_string()).as_deref()));
         }
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
             let values = read_as::bytes(&plain).map_err(|_| unordered())?.ok_or_else(unordered)?;
@@ -206,7 +213,6 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
             texts.iter().for_each(|text| noted.text(text));
             noted.tally.broken = wrong.len() as u64;
         }
-        kind if kind.is_integer() || *kind == DataType::Boolean => whole(1)?,
         kind if kind.is_decimal() => {
             let values = read_as::spelled(&plain).map_err(|_| unordered())?;
             let put = |value: Option<&str>, out: &mut Vec<u8>| {
@@ -312,6 +318,18 @@ mod tests {
         assert_eq!(sum.sum().lost()[0], ("not a number", 2));
         sum.set(dates);
         assert_eq!(sum.sum(), dates);
+        // A file whose dates are typed, among those whose dates are texts.
+        let typed: ArrayRef = Arc::new(Date32Array::from(vec![1]));
+        sum.add(note("date", Some(&typed), 1).expect("an order").tally());
+        assert_eq!((sum.sum().is_of_numbers(), sum.sum().lost()[0]), (true, ("not a number", 2)));
+        sum.add(dates);
+        assert_eq!((sum.sum().is_of_numbers(), sum.sum().lost()[0]), (false, ("not text", 1)));
+        let whole: ArrayRef = Arc::new(Int64Array::from(vec![Some(12), None]));
+        let noted = note("id", Some(&whole), 2).expect("an order");
+        assert_eq!(
+            (parts(&mut noted.row(0)).1, parts(&mut noted.row(1)), noted.tally().numbers),
+            (Some(&b"12"[..]), (None, None), 1)
+        );
     }
 
     #[test]
