@@ -3,12 +3,11 @@
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, RecordBatchReader, StructArray, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use dupsift::batch::read_as;
 use dupsift::error::{Error, Result, did_you_mean};
@@ -89,9 +88,8 @@ fn write_parquet(
     cancel: &AtomicBool,
 ) -> Result<u64> {
     let chosen = chosen(&batches.schema(), columns)?;
-    let fields = chosen.iter().map(|(_, field)| field.clone()).collect::<Vec<Field>>();
-    let schema = Arc::new(Schema::new(fields));
-    let mut table = TableWriter::create(path, schema.clone())?;
+    let schema = Schema::new(chosen.iter().map(|(_, field)| field.clone()).collect::<Vec<Field>>());
+    let mut table = TableWriter::create_of_bytes(path, &schema)?;
     for batch in batches {
         let batch = batch.map_err(Error::table("read the frame"))?;
         for from in (0..batch.num_rows()).step_by(ROWS) {
@@ -99,7 +97,7 @@ fn write_parquet(
                 return Err(Error::Interrupted);
             }
             let rows = batch.slice(from, ROWS.min(batch.num_rows() - from));
-            table.write(&plain(&rows, &chosen, &schema).map_err(Error::table("read the frame"))?)?;
+            table.write(&plain(&rows, &chosen).map_err(Error::table("read the frame"))?)?;
         }
     }
     table.close().map(|(rows, _)| rows)
@@ -147,7 +145,14 @@ fn written_as(data_type: &DataType) -> DataType {
     }
 }
 
-fn plain(rows: &RecordBatch, chosen: &[(usize, Field)], schema: &SchemaRef) -> Result<RecordBatch, ArrowError> {
-    let columns = chosen.iter().map(|(at, _)| read_as::plain(rows.column(*at)));
-    RecordBatch::try_new(schema.clone(), columns.collect::<Result<Vec<ArrayRef>, _>>()?)
+/// The chosen columns, strings as bytes: the interface does not promise that they are UTF-8, and whoever reads the file checks each value.
+fn plain(rows: &RecordBatch, chosen: &[(usize, Field)]) -> Result<RecordBatch, ArrowError> {
+    let column = |(at, field): &(usize, Field)| {
+        let column = read_as::plain(&read_as::unchecked(rows.column(*at))?)?;
+        let nulls = || new_null_array(&DataType::BinaryView, rows.num_rows());
+        let column = if *rows.column(*at).data_type() == DataType::Null { nulls() } else { column };
+        Ok((field.name().clone(), column, true))
+    };
+    let columns = chosen.iter().map(column).collect::<Result<Vec<(String, ArrayRef, bool)>, ArrowError>>()?;
+    RecordBatch::try_from_iter_with_nullable(columns)
 }

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dupsift::batch::read_as::texts;
+use arrow_array::{Array as _, ArrayRef, StringViewArray};
+use arrow_schema::{ArrowError, DataType};
+use dupsift::batch::{read_as, utf8};
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
 use dupsift::purify::PurifyOptions;
@@ -100,7 +102,7 @@ impl Seen {
                 let batch = batch.map_err(Error::table("read the frame"))?;
                 let column = batch.column(at);
                 let read = Error::table("read the frame");
-                match texts(column).map_err(read)? {
+                match strings(column).map_err(read)? {
                     Some(texts) => flags.extend(texts.iter().map(|text| is_seen(&mut seen, text))),
                     None => {
                         return Err(Error::usage(format!(
@@ -122,6 +124,16 @@ impl Seen {
     #[getter]
     fn false_positives(&self) -> f64 {
         self.lock().false_positives()
+    }
+}
+
+/// The strings of a column; none where it is of another type. The interface does not promise UTF-8: a value that is not that is null.
+fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
+    let is_of_bytes = read_as::bytes(column)?.is_some();
+    match read_as::bytes(&read_as::unchecked(column)?)?.filter(|_| !is_of_bytes) {
+        Some(bytes) => Ok(Some(utf8::checked(bytes).0)),
+        None if *column.data_type() == DataType::Null => read_as::texts(column),
+        None => Ok(None),
     }
 }
 

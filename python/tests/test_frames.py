@@ -69,6 +69,30 @@ class Frames(Case):
         self.assertEqual(pa.schema(result.pairs()), pa.table(result.pairs()).schema)
         self.assertEqual(pa.array(result.kept_rows).type, pa.int64())
 
+    @needs("pyarrow")
+    def test_a_string_that_is_not_utf8_costs_its_row_or_its_value(self) -> None:
+        import pyarrow as pa
+
+        def strings(values: list[bytes], kind: Any) -> Any:
+            size = pa.large_binary() if kind == pa.large_string() else pa.binary()
+            array = pa.array(values, size)
+            return pa.Array.from_buffers(kind, len(array), array.buffers())
+
+        texts = [b"one text", b"caf\xe9 au lait", b"one text", b"one \xc3", b"\xa9 text"]
+        urls = [b"http://x/9", b"http://x/1", b"http://x/\xff", b"http://x/2", b"http://x/3"]
+        for kind in [pa.string(), pa.large_string()]:
+            table = pa.table({"text": strings(texts, kind), "url": strings(urls, kind), "id": range(5)})
+            result = ds.dedup(table, keep="url desc", algorithms="exact", no_report=True, max_rejected_share=1)
+            self.assertEqual(list(result.kept_mask), [True, True, False, True, True])
+            self.assertEqual(
+                [(row["row"], row["reason"]) for row in result.rejected()], [(1, "not UTF-8"), (3, "not UTF-8"), (4, "not UTF-8")]
+            )
+            self.assertTrue(any('"url": 1 value is not UTF-8' in text for text in result.report["warnings"]))
+            named = ds.dedup(table, id="url", algorithms="exact", no_report=True, max_rejected_share=1)
+            self.assertEqual([row["id"] for row in named.removed()], ["frame.parquet#2"])
+            stream = ds.Stream("exact", keys=100)
+            self.assertEqual(list(stream.add(table)), [False, False, True, False, False])
+
     @needs("polars")
     def test_polars(self) -> None:
         import polars as pl

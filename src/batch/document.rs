@@ -10,6 +10,7 @@ use super::id::{IdKind, IdRef, IdsSeen};
 use super::put::{put, replaced};
 use super::read_as;
 use super::reason::{RejectReason, Rejection};
+use super::utf8::{LostValues, NOT_UTF8, NotText, checked as checked_strings};
 use crate::error::{Error, Result};
 use arrow_array::{
     Array, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, RecordBatchOptions, StringViewArray, UInt64Array,
@@ -31,6 +32,8 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
+    /// By column besides the text: the values that are null because they are not UTF-8.
+    not_text: Vec<(String, Vec<NotText>)>,
 }
 
 /// A column of strings beside the text.
@@ -98,7 +101,38 @@ impl Documents {
                 Some(values)
             }
         };
-        Ok(Documents { first_doc, rows, docs: None, bad: BTreeMap::new(), text, id, ids_seen, html: false })
+        let (bad, not_text) = (BTreeMap::new(), Vec::new());
+        Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text })
+    }
+
+    /// Returns consecutive rows whose columns of strings, which `strings` names, were decoded as bytes. They are checked here: a text that
+    /// is not UTF-8 makes its row one that cannot be used, any other such value is null. Pages may be in any charset, and stay bytes
+    /// if `html` says that the texts are pages. `text` and `id` as in [`Documents::new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn of_bytes(
+        first_doc: u64,
+        mut rows: RecordBatch,
+        (text, id): (Option<&str>, Option<&str>),
+        strings: &[String],
+        html: bool,
+    ) -> Result<Documents> {
+        let (mut bad, mut not_text) = (BTreeMap::new(), Vec::new());
+        for name in strings.iter().map(String::as_str) {
+            let is_text = text == Some(name);
+            let Some(column) = rows.column_by_name(name).filter(|_| !(html && is_text)) else { continue };
+            let Some(values) = read_as::bytes(column).map_err(unread(column))? else { continue };
+            let (values, wrong) = checked_strings(values);
+            rows = replaced(rows, name, Arc::new(values))?;
+            if is_text {
+                bad = wrong.into_iter().map(|NotText { row, byte }| (row, not_utf8(byte))).collect();
+            } else if !wrong.is_empty() {
+                not_text.push((name.to_owned(), wrong));
+            }
+        }
+        let documents = Documents::new(first_doc, rows, text, id)?;
+        Ok(Documents { bad, not_text, html, ..documents })
     }
 
     /// The rows of these numbers, ascending, from columns that were gathered one by one; `text` and `id` as in
@@ -255,6 +289,19 @@ impl Documents {
         self.text_column(name)
     }
 
+    /// Returns how many values besides the texts are null because they are not UTF-8, by column.
+    pub fn lost_values(&self) -> LostValues {
+        let mut lost = LostValues::default();
+        self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
+        lost
+    }
+
+    /// Returns the rows whose value of a column besides the text is null because it is not UTF-8, with the reason.
+    pub fn lost_of(&self, column: &str) -> impl Iterator<Item = (usize, Rejection)> {
+        let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
+        values.map(|value| (value.row, not_utf8(value.byte)))
+    }
+
     /// The id of a row as the user has it; none where it is null or there is no id column.
     pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
         match self.id.as_ref()? {
@@ -333,11 +380,13 @@ fn cell(strings: &Strings, row: usize) -> Cell<'_> {
 fn utf8(bytes: &[u8]) -> Cell<'_> {
     match std::str::from_utf8(bytes) {
         Ok(text) => checked(text),
-        Err(error) => Cell::Bad(Rejection::new(
-            RejectReason::NotUtf8,
-            format!("byte {} of the text is wrong", error.valid_up_to()),
-        )),
+        Err(error) => Cell::Bad(not_utf8(error.valid_up_to())),
     }
+}
+
+/// Why a text is none of which that byte is the first wrong one.
+fn not_utf8(byte: usize) -> Rejection {
+    Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is wrong"))
 }
 
 fn checked(text: &str) -> Cell<'_> {

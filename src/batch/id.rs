@@ -132,6 +132,9 @@ pub struct IdsSeen {
     pub max_unsigned: u64,
     /// Rows without an id: null, or in a file without an id column.
     pub nulls: u64,
+    /// Rejected rows whose id cannot be read. Only a table with a row for every row names them.
+    #[serde(default)]
+    pub unreadable: u64,
 }
 
 impl IdsSeen {
@@ -140,6 +143,14 @@ impl IdsSeen {
         self.kinds.extend(&other.kinds);
         self.max_unsigned = self.max_unsigned.max(other.max_unsigned);
         self.nulls += other.nulls;
+        self.unreadable += other.unreadable;
+    }
+
+    /// Returns what was seen for an output with a table that has a row for every row: rejected rows without an id need a name, too.
+    #[must_use]
+    pub fn of_every_row(mut self) -> IdsSeen {
+        self.nulls += std::mem::take(&mut self.unreadable);
+        self
     }
 
     /// The type that holds all these ids as given, and a sentence for run.json where it is not simply the user's own.
@@ -188,7 +199,7 @@ mod tests {
     use super::*;
 
     fn seen(kinds: &[IdKind], max_unsigned: u64, nulls: u64) -> IdsSeen {
-        IdsSeen { kinds: kinds.iter().copied().collect(), max_unsigned, nulls }
+        IdsSeen { kinds: kinds.iter().copied().collect(), max_unsigned, nulls, unreadable: 0 }
     }
 
     #[test]
@@ -216,6 +227,18 @@ mod tests {
             let (id_type, note) = seen(kinds, max, nulls).id_type();
             assert_eq!((id_type, note.is_some()), (expected, noted), "{kinds:?} {max} {nulls}: {note:?}");
         }
+    }
+
+    #[test]
+    fn rejected_rows_without_an_id_are_named_only_where_every_row_is() {
+        let torn = IdsSeen { unreadable: 2, ..seen(&[IdKind::Int64], 0, 1) };
+        let mut all = seen(&[IdKind::Int64], 0, 0);
+        assert_eq!(all.id_type(), (IdType::Int64, None));
+        all.merge(&IdsSeen { nulls: 0, ..torn });
+        assert_eq!(all.id_type(), (IdType::Int64, None));
+        let every = all.of_every_row();
+        assert_eq!((every.id_type().0, every.nulls, every.unreadable), (IdType::Text, 2, 0));
+        assert_eq!(every.clone().of_every_row(), every);
     }
 
     #[test]

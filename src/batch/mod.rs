@@ -23,6 +23,7 @@ pub mod reason;
 pub mod rejected;
 pub mod removal;
 pub mod term;
+pub mod utf8;
 mod views;
 pub mod weighed;
 
@@ -46,6 +47,7 @@ pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
 pub use removal::{REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found};
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
+pub use utf8::LostValues;
 pub use views::apart;
 pub use weighed::{PairWeighed, WEIGHED_COLUMNS, pairs_weighed};
 

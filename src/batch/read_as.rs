@@ -12,7 +12,9 @@ use arrow_array::types::{
     Int64Type, TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array};
+use arrow_array::{
+    Array, ArrayRef, BinaryViewArray, Float64Array, Int64Array, StringViewArray, UInt64Array, make_array,
+};
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 
@@ -55,6 +57,23 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
         DataType::FixedSizeBinary(_) => column.as_fixed_size_binary().iter().collect(),
         _ => return Ok(None),
     }))
+}
+
+/// The same column with strings as bytes, also in a dictionary: for columns of other programs, whose strings nobody has checked.
+///
+/// # Errors
+/// Values that do not lie as their type says.
+pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
+    if let Some(packed) = column.as_any_dictionary_opt() {
+        return Ok(packed.with_values(unchecked(packed.values())?));
+    }
+    let data_type = match column.data_type() {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        _ => return Ok(column.clone()),
+    };
+    Ok(make_array(column.to_data().into_builder().data_type(data_type).build()?))
 }
 
 /// Whole numbers, truth values, days and times, the latter two as the file counts them; none where the column holds none of

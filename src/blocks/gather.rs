@@ -63,7 +63,7 @@ pub fn notes(
             reader.documents()
         )));
     }
-    all.iter().try_for_each(|tally| intake.add_kinds(&tally.keep))?;
+    all.iter().for_each(|tally| intake.add_tallies(&tally.keep));
     for (file, sum) in all.iter().flat_map(|tally| &tally.contents) {
         reader.contents.add(*file, *sum);
     }
@@ -72,6 +72,7 @@ pub fn notes(
         used: tally.used,
         text_bytes: tally.text_bytes,
         parts: tally.parts,
+        lost: tally.lost.clone(),
     });
     let took = took.collect();
     Ok((intake.finish(took)?, all))

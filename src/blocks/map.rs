@@ -14,7 +14,7 @@ use super::learn::learn;
 use super::opened::{Layout, Machine, Opened};
 use super::spool::{Blocks, Spool};
 use crate::algorithm::Corpus;
-use crate::batch::IdsSeen;
+use crate::batch::{IdsSeen, LostValues};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::job::AlgorithmReport;
@@ -25,6 +25,7 @@ use crate::job::reading::{Asked, Share, read};
 use crate::job::sign::{SignedRows, Signing};
 use crate::reading::content_hashes::Sum;
 use crate::reading::document::View;
+use crate::reading::keep_column::Tally as ColumnTally;
 use crate::reading::parts::put;
 use crate::reading::reader::Reader;
 use crate::row::Sketches as _;
@@ -48,8 +49,10 @@ pub struct Tally {
     pub parts: Parts,
     /// Hashes of what was read of files, by their places.
     pub contents: BTreeMap<usize, Sum>,
-    /// Kinds of values of the columns of `--keep`.
-    pub keep: Vec<[bool; 2]>,
+    /// What the values of the columns of `--keep` are.
+    pub keep: Vec<ColumnTally>,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
     /// Documents that count in the statistics, and their words.
     pub counted: (u64, u64),
     /// Han characters that went through the dictionary.
@@ -105,7 +108,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     let mut out = Out { engine: &engine, reader: &reader, layout: &opened.layout, spool: Spool::new(dir)? };
     let mut tally = Tally { segmented: reader.segmented.load(Relaxed), ..Tally::default() };
     if let Some(intake) = intake {
-        tally.keep = intake.kinds();
+        tally.keep = intake.tallies();
         let (taken, ids) = intake.end(took)?;
         let of_task = taken.contents.iter().copied().enumerate().filter(|(_, sum)| *sum != Sum::default());
         tally.contents = of_task.collect();
@@ -163,7 +166,7 @@ impl Out<'_> {
             tally.rejected += 1;
             spool.push(Kind::of(What::Rejected), 0, &bytes)
         })?;
-        tally.ids_seen = taken.ids_seen;
+        (tally.ids_seen, tally.lost) = (taken.ids_seen, taken.lost);
         (tally.used, tally.text_bytes, tally.parts) = (taken.used, taken.text_bytes, taken.parts);
         self.rows(ids, Kind::of(What::Ids))?;
         taken.hashes.map_or(Ok(()), |hashes| self.rows(&hashes, Kind::of(What::Copies)))

@@ -8,12 +8,14 @@ use super::format::Piece;
 use super::schema::Shown;
 use crate::guard;
 use arrow_array::RecordBatch;
+use arrow_buffer::{Buffer, MutableBuffer};
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
-use arrow_ipc::{Block, MessageHeader, root_as_footer, root_as_message};
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::{Block, MessageHeader, MetadataVersion, root_as_footer, root_as_message};
+use arrow_schema::{ArrowError, DataType, Field, Schema};
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::sync::Arc;
 
 /// What a file begins and ends with; a stream does not.
 const SIGN: &[u8] = b"ARROW1";
@@ -25,19 +27,34 @@ const CONTINUES: [u8; 4] = [0xFF; 4];
 const MAX_DESCRIPTION: u64 = 256 << 20;
 /// The longest beginning, with the dictionaries, that each reading goes over again.
 const MAX_HEAD: u64 = 1 << 20;
-/// A body of more bytes is read into memory that doubles.
-const DOUBLES_FROM: u64 = 64 << 20;
-const BUFFER_BYTES: usize = 256 << 10;
 
 /// What stands where in a file.
 #[derive(Debug, Default)]
 pub(super) struct Layout {
-    is_file: bool,
-    /// Of a stream: the bytes of the schema and the dictionaries before the first batch.
-    head: std::ops::Range<u64>,
     pub schema: Option<Schema>,
+    /// The messages behind the schema, in the order in which they are read.
+    messages: Vec<Message>,
     /// A batch each, of a file by its number, of a stream by its first byte; all of them together where dictionaries come late.
     pub pieces: Vec<Piece>,
+}
+
+/// Where a message stands.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    is_dictionary: bool,
+    /// The piece that it is, or belongs to, by [`Piece::start`]; of a dictionary before all batches nothing.
+    piece: Option<u64>,
+    at: u64,
+    /// Bytes of its description, with the length before that, and of its body.
+    description: u64,
+    body: u64,
+}
+
+impl Message {
+    fn of(header: &Header, at: u64, piece: Option<u64>) -> Message {
+        let is_dictionary = header.kind == MessageHeader::DictionaryBatch;
+        Message { is_dictionary, piece, at, description: header.body - at, body: header.bytes }
+    }
 }
 
 /// A message, without its body.
@@ -53,9 +70,9 @@ struct Header {
 }
 
 impl Header {
-    /// The batch, whose body is held so many times while it is read.
-    fn piece(&self, start: u64, times: u64) -> Piece {
-        let held = self.bytes * times + self.unpacked;
+    /// The batch.
+    fn piece(&self, start: u64) -> Piece {
+        let held = self.bytes + self.unpacked;
         Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held }
     }
 }
@@ -86,7 +103,7 @@ impl Layout {
         let footer = root_as_footer(&footer).map_err(|error| format!("its footer: {error}"))?;
         let schema = footer.schema().ok_or("there is no schema")?;
         let schema = try_fb_to_schema(schema).map_err(|error| error.to_string())?;
-        let mut layout = Layout { is_file: true, schema: Some(schema), ..Layout::default() };
+        let mut layout = Layout { schema: Some(schema), ..Layout::default() };
         let at = |block: &Block| {
             let lengths = u64::try_from(block.metaDataLength()).ok().zip(u64::try_from(block.bodyLength()).ok());
             let all = lengths.and_then(|(description, body)| description.checked_add(body));
@@ -96,12 +113,18 @@ impl Layout {
         };
         let mut dictionaries = 0;
         for block in footer.dictionaries().iter().flatten() {
-            let header = header(file, at(block)?, size)?.ok_or("a dictionary is not there")?;
+            let at = at(block)?;
+            let header = header(file, at, size)?.filter(|header| header.kind == MessageHeader::DictionaryBatch);
+            let header = header.ok_or("a dictionary is not there")?;
+            layout.messages.push(Message::of(&header, at, None));
             dictionaries += header.bytes + header.unpacked;
         }
         for (number, block) in footer.recordBatches().iter().flatten().enumerate() {
-            let header = header(file, at(block)?, size)?.filter(|header| header.kind == MessageHeader::RecordBatch);
-            layout.pieces.push(header.ok_or("a batch is not there")?.piece(number as u64, 1));
+            let (at, number) = (at(block)?, number as u64);
+            let header = header(file, at, size)?.filter(|header| header.kind == MessageHeader::RecordBatch);
+            let header = header.ok_or("a batch is not there")?;
+            layout.messages.push(Message::of(&header, at, Some(number)));
+            layout.pieces.push(header.piece(number));
         }
         layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
         Ok(layout)
@@ -110,7 +133,7 @@ impl Layout {
     /// By the messages in their order.
     fn of_stream(file: &File, size: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
-        let (mut at, mut late, mut dictionaries) = (0, false, 0);
+        let (mut at, mut late, mut dictionaries, mut head) = (0, false, 0, 0);
         while let Some(header) = header(file, at, size)? {
             let (from, end) = (at, header.body + header.bytes);
             at = end;
@@ -118,23 +141,25 @@ impl Layout {
                 MessageHeader::Schema if layout.schema.is_none() => layout.schema = header.schema,
                 MessageHeader::DictionaryBatch => {
                     late |= !layout.pieces.is_empty();
+                    layout.messages.push(Message::of(&header, from, None));
                     dictionaries += header.bytes + header.unpacked;
                 }
                 MessageHeader::RecordBatch => {
-                    let times = if header.bytes > DOUBLES_FROM { 2 } else { 1 };
-                    layout.pieces.push(header.piece(from, times));
+                    layout.messages.push(Message::of(&header, from, Some(from)));
+                    layout.pieces.push(header.piece(from));
                 }
                 other => return Err(format!("a message of a kind that has no place there ({other:?})")),
             }
             if layout.pieces.is_empty() {
-                layout.head.end = end;
+                head = end;
             }
         }
         if layout.schema.is_none() {
             return Err("there is no schema".to_owned());
         }
         layout.pieces.iter_mut().for_each(|piece| piece.held += dictionaries);
-        if late || layout.head.end - layout.head.start > MAX_HEAD {
+        if late || head > MAX_HEAD {
+            layout.messages.iter_mut().for_each(|message| message.piece = message.piece.map(|_| 0));
             let sum = |of: fn(&Piece) -> u64| layout.pieces.iter().map(of).sum();
             let held = layout.pieces.iter().map(|piece| piece.held).max().unwrap_or(0);
             layout.pieces =
@@ -222,7 +247,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
     Ok(length.ok().and_then(|length| u64::try_from(length).ok()).unwrap_or(0))
 }
 
-/// Calls `each` with the batches of a part, of these columns, in order.
+/// Calls `each` with the batches of a part, of these columns, in order; strings come as bytes, for who reads them checks each value.
 ///
 /// # Errors
 /// What is wrong with the file, as `bad` makes an error of it; what `each` returns.
@@ -234,26 +259,59 @@ pub(super) fn batches<E>(
     bad: &dyn Fn(String) -> E,
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
-    if layout.is_file {
-        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(layout.pieces.len());
-        let mut reader = guarded(|| FileReader::try_new(&file, Some(columns))).map_err(bad)?;
-        if index(from) < index(to) {
-            guarded(|| reader.set_index(index(from))).map_err(bad)?;
+    let Some(schema) = &layout.schema else { return Ok(()) };
+    // Each message says its own version.
+    let mut decoder = FileDecoder::new(Arc::new(of_bytes(schema)), MetadataVersion::V1).with_projection(columns);
+    for message in &layout.messages {
+        if message.piece.is_some_and(|piece| !(from..to).contains(&piece)) {
+            continue;
         }
-        for _ in index(from)..index(to) {
-            let batch = guarded(|| reader.next().transpose()).map_err(bad)?;
-            each(batch.ok_or_else(|| bad("a batch is not there any more".to_owned()))?)?;
+        let bytes = whole(&file, message).map_err(bad)?;
+        let lengths = i32::try_from(message.description).ok().zip(i64::try_from(message.body).ok());
+        let (description, body) = lengths.ok_or_else(|| bad("a message is too long".to_owned()))?;
+        let block = Block::new(0, description, body);
+        if message.is_dictionary {
+            guarded(|| decoder.read_dictionary(&block, &bytes)).map_err(bad)?;
+            continue;
         }
-        return Ok(());
-    }
-    let from = from.max(layout.head.end);
-    let joined = Joined { file, head: layout.head.clone(), at: layout.head.start, from, to };
-    let joined = BufReader::with_capacity(BUFFER_BYTES, joined);
-    let mut reader = guarded(|| StreamReader::try_new(joined, Some(columns))).map_err(bad)?;
-    while let Some(batch) = guarded(|| reader.next().transpose()).map_err(bad)? {
-        each(batch)?;
+        let batch = guarded(|| decoder.read_record_batch(&block, &bytes)).map_err(bad)?;
+        each(batch.ok_or_else(|| bad("a batch is not there any more".to_owned()))?)?;
     }
     Ok(())
+}
+
+/// The bytes of a message.
+fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
+    let length = usize::try_from(message.description + message.body).map_err(|error| error.to_string())?;
+    let mut bytes = MutableBuffer::from_len_zeroed(length);
+    let read = file.seek(SeekFrom::Start(message.at)).and_then(|_| file.read_exact(bytes.as_slice_mut()));
+    read.map(|()| bytes.into()).map_err(|error| error.to_string())
+}
+
+/// The same columns with strings as bytes, which lie in a file in the same way: the decoder would check strings itself, and give up on a
+/// batch for one value.
+fn of_bytes(schema: &Schema) -> Schema {
+    let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_data_type(as_bytes(field.data_type())));
+    Schema::new(fields.collect::<Vec<Field>>())
+}
+
+fn as_bytes(data_type: &DataType) -> DataType {
+    match data_type {
+        DataType::Utf8 => DataType::Binary,
+        DataType::LargeUtf8 => DataType::LargeBinary,
+        DataType::Utf8View => DataType::BinaryView,
+        DataType::Dictionary(keys, values) => DataType::Dictionary(keys.clone(), Box::new(as_bytes(values))),
+        other => other.clone(),
+    }
+}
+
+/// Whether a column holds strings, also in a dictionary.
+pub(super) fn is_string(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        DataType::Dictionary(_, values) => is_string(values),
+        _ => false,
+    }
 }
 
 /// Runs a call into the decoder; an error, and a panic too, becomes the sentence of what went wrong.
@@ -262,30 +320,6 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String>
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(format!("the Arrow file is damaged: {error}")),
         Err(said) => Err(format!("the decoder gave up on it ({said})")),
-    }
-}
-
-/// The beginning of a file, and behind it a part of it.
-struct Joined {
-    file: File,
-    head: std::ops::Range<u64>,
-    /// Where the next byte comes from.
-    at: u64,
-    from: u64,
-    to: u64,
-}
-
-impl Read for Joined {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.at == self.head.end {
-            self.at = self.from;
-        }
-        let end = if self.at < self.head.end { self.head.end } else { self.to };
-        let room = usize::try_from(end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(into.len());
-        self.file.seek(SeekFrom::Start(self.at))?;
-        let read = self.file.read(&mut into[..room])?;
-        self.at += read as u64;
-        Ok(read)
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::want::{RowFilter, Want};
 use super::*;
 use crate::batch::Id;
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray};
+use arrow_array::{ArrayRef, DictionaryArray, Int64Array, LargeStringArray, StringArray, StringViewArray};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use std::path::Path;
@@ -139,4 +139,31 @@ fn damage_is_told_and_never_a_panic() {
             .expect_err("no text")
             .contains("no column \"text\"; there are words (Utf8)")
     );
+}
+
+#[test]
+fn a_string_that_is_not_utf8_costs_its_row_in_every_type() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // One value is broken in the bytes of the file: the writer takes only whole ones.
+    for long in ["", " of which there is more than fits a view"] {
+        let words = ["one".to_owned(), format!("caf@ au lait{long}"), "three".to_owned()];
+        let words = || words.iter().map(String::as_str);
+        let columns: [ArrayRef; 4] = [
+            Arc::new(StringArray::from_iter_values(words())),
+            Arc::new(LargeStringArray::from_iter_values(words())),
+            Arc::new(StringViewArray::from_iter_values(words())),
+            Arc::new(words().collect::<DictionaryArray<Int32Type>>()),
+        ];
+        for (column, is_file) in columns.into_iter().flat_map(|column| [(column.clone(), true), (column, false)]) {
+            let what = format!("{} {is_file} {long:?}", column.data_type());
+            let rows = batch(vec![("text", column), ("id", Arc::new(Int64Array::from(vec![1, 2, 3])))]);
+            let mut all = bytes(&[rows], is_file, None);
+            all.iter_mut().filter(|byte| **byte == b'@').for_each(|byte| *byte = 0xE9);
+            let read = rows_of(&folder.path().join("a.arrow"), &all);
+            let texts: Vec<_> = read.iter().map(|row| row.1.clone()).collect();
+            assert_eq!((&texts[0], &texts[2]), (&Ok(Some("one".to_owned())), &Ok(Some("three".to_owned()))), "{what}");
+            let why = texts[1].as_ref().expect_err("a row that cannot be used").to_string();
+            assert!(why.contains("not UTF-8: byte 3"), "{what}: {why}");
+        }
+    }
 }

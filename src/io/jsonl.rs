@@ -271,6 +271,7 @@ impl<'b> Batch<'b> {
         if let Some(why) = row.bad {
             self.bad.insert(self.docs.len(), why);
             row.text = None;
+            self.seen.unreadable += u64::from(row.id == JsonId::None);
         } else if row.id == JsonId::None {
             self.seen.nulls += 1;
         }
@@ -313,10 +314,8 @@ impl<'b> Batch<'b> {
         for (name, values) in self.columns.others.iter().zip(&mut self.others) {
             let values = std::mem::take(values);
             if self.want.others.contains(name) && columns.iter().all(|(known, _)| known != name) {
-                columns.push((
-                    name,
-                    if self.want.spelled { json_value::spelled(values) } else { json_value::array(values) },
-                ));
+                let is_text = self.want.spelled || self.want.as_text.contains(name);
+                columns.push((name, if is_text { json_value::spelled(values) } else { json_value::array(values) }));
             }
         }
         self.bytes = 0;

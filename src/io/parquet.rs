@@ -10,7 +10,7 @@ use super::schema::{Columns, Shown};
 use crate::guard;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use ::parquet::arrow::parquet_to_arrow_schema;
-use ::parquet::basic::{Compression, ConvertedType, Repetition};
+use ::parquet::basic::{Compression, ConvertedType, Repetition, Type as PhysicalType};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{
     FileMetaData, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader, ParquetStatisticsPolicy,
@@ -151,12 +151,14 @@ pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) ->
     Ok(pieces)
 }
 
-/// What a reading needs of a footer: the columns asked for, strings as views.
+/// What a reading needs of a footer: the columns asked for, strings and bytes as views of bytes.
 #[derive(Debug)]
 pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
     /// Name and path of each column, in the order in which the footer has them now.
     pub columns: Vec<(String, Vec<String>)>,
+    /// The names of those that are strings. They are read as bytes: who reads them checks each value.
+    pub strings: Vec<String>,
 }
 
 /// A column asked for: its name, the fields that lead to it, its place among the columns of the file.
@@ -239,11 +241,14 @@ impl Footer {
         let options = ArrowReaderOptions::new().with_schema(Arc::new(arrow));
         let metadata = ArrowReaderMetadata::try_new(Arc::new(ParquetMetaData::new(file, groups)), options)?;
         let path = |chosen: &Chosen| chosen.path.iter().map(|field| field.name().to_owned()).collect();
-        Ok(Footer { metadata, columns: chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect() })
+        let columns = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
+        let is_string = |chosen: &&Chosen| chosen.path.last().is_some_and(is_string);
+        let strings = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
+        Ok(Footer { metadata, columns, strings })
     }
 }
 
-/// The fields that lead to one of the columns, structs with no more than these in them.
+/// The fields that lead to one of the columns, structs with no more than these in them, strings as bytes.
 fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, ParquetError> {
     let mut kept_fields = Vec::new();
     for field in fields {
@@ -256,6 +261,9 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
         kept_fields.push(if field.is_group() {
             let group = Type::group_type_builder(field.name()).with_repetition(field.get_basic_info().repetition());
             Arc::new(group.with_fields(kept(field.get_fields(), &below)?).build()?)
+        } else if is_string(field) {
+            let bytes = Type::primitive_type_builder(field.name(), PhysicalType::BYTE_ARRAY);
+            Arc::new(bytes.with_repetition(field.get_basic_info().repetition()).build()?)
         } else {
             field.clone()
         });
@@ -263,11 +271,15 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
     Ok(kept_fields)
 }
 
-/// The same columns, strings and binary as view types: decoded without copying, and without 32-bit offsets.
+/// Returns whether it is a plain column of strings. The decoder would check those itself, and give up on a page for one value.
+fn is_string(field: &TypePtr) -> bool {
+    matches!(data_type(field), Some(Ok(DataType::Utf8)))
+}
+
+/// The same columns, bytes as views: decoded without copying, and without 32-bit offsets.
 fn as_views(fields: &Fields) -> Fields {
     let view = |field: &Arc<Field>| {
         let data_type = match field.data_type() {
-            DataType::Utf8 => DataType::Utf8View,
             DataType::Binary => DataType::BinaryView,
             DataType::Struct(inside) => DataType::Struct(as_views(inside)),
             other => other.clone(),

@@ -145,21 +145,20 @@ struct Places {
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
-    others: Vec<Option<usize>>,
-    /// Whether values stay as they are written.
-    spelled: bool,
+    /// Where each of the others stands, and whether its values stay as they are written.
+    others: Vec<(Option<usize>, bool)>,
 }
 
 impl Places {
     fn new(names: &Names, reading: &Reading<'_>) -> Places {
-        let columns = reading.columns;
+        let (columns, want) = (reading.columns, reading.want);
+        let is_text = |name: &String| want.spelled || want.as_text.contains(name);
         Places {
             delimiter: names.delimiter,
             fields: names.all.len(),
             text: names.place(&columns.text),
             id: names.place(&columns.id),
-            others: columns.others.iter().map(|name| names.place(name)).collect(),
-            spelled: reading.want.spelled,
+            others: columns.others.iter().map(|name| (names.place(name), is_text(name))).collect(),
         }
     }
 
@@ -178,9 +177,10 @@ impl Places {
                 row.id = field.text().filter(|id| !id.is_empty()).map_or(JsonId::None, JsonId::Text);
             }
             let asked = row.others.iter_mut().zip(&self.others).zip(takes);
-            for ((value, _), _) in asked.filter(|((_, place), take)| **place == Some(count) && **take != Take::Nothing)
-            {
-                *value = self.value(field);
+            for ((value, (place, is_text)), take) in asked {
+                if *place == Some(count) && *take != Take::Nothing {
+                    *value = value_of(field, *is_text);
+                }
             }
             count += 1;
         });
@@ -193,21 +193,21 @@ impl Places {
             true => Ok(row),
         }
     }
+}
 
-    /// A number where the text is what that number is written as.
-    fn value(&self, field: Field<'_>) -> JsonValue {
-        let Some(text) = field.text() else { return JsonValue::Null };
-        if !self.spelled {
-            if let Some(number) = text.parse::<i64>().ok().filter(|number| number.to_string() == text) {
-                return JsonValue::Int(number);
-            }
-            let float = text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
-            if let Some(number) = float {
-                return JsonValue::Float(number);
-            }
+/// The text as it is written, if that is asked for; else a number where the text is what that number is written as.
+fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
+    let Some(text) = field.text() else { return JsonValue::Null };
+    if !is_text {
+        if let Some(number) = text.parse::<i64>().ok().filter(|number| number.to_string() == text) {
+            return JsonValue::Int(number);
         }
-        JsonValue::Text(text.into_owned())
+        let float = text.parse::<f64>().ok().filter(|number| number.is_finite() && number.to_string() == text);
+        if let Some(number) = float {
+            return JsonValue::Float(number);
+        }
     }
+    JsonValue::Text(text.into_owned())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use super::find::FoundFile;
 use super::format::Unusable;
 use super::schema::{self, Columns};
 use super::want::Want;
-use crate::batch::{Cell, Documents};
+use crate::batch::{Cell, Documents, Rejection};
 use crate::error::{Error, Result, did_you_mean};
 use crate::spelling::opt;
 use arrow_array::builder::StringViewBuilder;
@@ -84,8 +84,9 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
 /// A column that cannot be read as strings.
 pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
     let before = columns.several.iter().rev().skip(1).rev();
+    let mut bad: BTreeMap<usize, Rejection> = before.clone().flat_map(|name| documents.lost_of(name)).collect();
     let parts = before.map(|name| documents.spelled_column(name)).collect::<Result<Vec<_>>>()?;
-    let (mut texts, mut bad) = (StringViewBuilder::with_capacity(documents.len()), BTreeMap::new());
+    let mut texts = StringViewBuilder::with_capacity(documents.len());
     let mut whole = String::new();
     for row in 0..documents.len() {
         whole.clear();

@@ -11,16 +11,18 @@ use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
 use crate::error::{Error, Kind, Result};
 use crate::files;
+use ::parquet::arrow::ArrowSchemaConverter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use ::parquet::schema::types::ColumnPath;
+use ::parquet::schema::types::{ColumnPath, SchemaDescriptor};
 use arrow_array::RecordBatch;
 use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The version of an output table, in the file's metadata, of those whose schema names none by itself.
 pub const SCHEMA_VERSION: &str = "1";
@@ -78,18 +80,47 @@ impl TableWriter {
         TableWriter::start(path, schema, true)
     }
 
+    /// The same for rows whose strings nobody has checked: `schema` says `Utf8View` of such a column, and its values come as `BinaryView`. The
+    /// file says that they are strings, and who reads it checks them.
+    ///
+    /// # Errors
+    /// As [`TableWriter::create`].
+    pub fn create_of_bytes(path: &Path, schema: &Schema) -> Result<TableWriter> {
+        let file = TableWriter::new_file(path)?;
+        let as_written = ArrowSchemaConverter::new().convert(schema).map_err(|error| failed(path, error))?;
+        let bytes = |field: &FieldRef| match field.data_type() {
+            DataType::Utf8View => field.as_ref().clone().with_data_type(DataType::BinaryView),
+            _ => field.as_ref().clone(),
+        };
+        let schema = Arc::new(Schema::new(schema.fields().iter().map(bytes).collect::<Vec<_>>()));
+        TableWriter::into_file(file, path, schema, false, Some(as_written))
+    }
+
     fn start(path: &Path, schema: SchemaRef, long_values: bool) -> Result<TableWriter> {
+        TableWriter::into_file(TableWriter::new_file(path)?, path, schema, long_values, None)
+    }
+
+    fn new_file(path: &Path) -> Result<File> {
         if let Some(parent) = path.parent() {
             unless_ending(|| std::fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
-        let file = files::create_new(path).map_err(Error::io("create", path))?;
-        TableWriter::into_file(file, path, schema, long_values)
+        files::create_new(path).map_err(Error::io("create", path))
     }
 
-    fn into_file(file: File, path: &Path, schema: SchemaRef, long_values: bool) -> Result<TableWriter> {
+    fn into_file(
+        file: File,
+        path: &Path,
+        schema: SchemaRef,
+        long_values: bool,
+        as_written: Option<SchemaDescriptor>,
+    ) -> Result<TableWriter> {
         // The Arrow schema is left out: it holds nothing that these plain types need, and changes with its library.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
+        let options = match as_written {
+            Some(as_written) => options.with_parquet_schema(as_written),
+            None => options,
+        };
         let groups = RowGroups::new(file, schema.clone(), options).map_err(|error| failed(path, error))?;
         let path = path.to_path_buf();
         let is_view = |field: &FieldRef| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView);
@@ -376,8 +407,9 @@ mod tests {
     #[test]
     fn a_full_disk_is_an_error_that_names_the_file() {
         let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let mut writer = TableWriter::into_file(full, Path::new("pairs.parquet"), pair_schema(IdType::Text), false)
-            .expect("not yet full");
+        let mut writer =
+            TableWriter::into_file(full, Path::new("pairs.parquet"), pair_schema(IdType::Text), false, None)
+                .expect("not yet full");
         let outcome = writer.write(&pairs(30_000)).and_then(|()| writer.close());
         let error = outcome.expect_err("the disk is full");
         assert!(matches!(&error, Error::Io { path, .. } if path == Path::new("pairs.parquet")), "{error:?}");

@@ -15,6 +15,9 @@ pub struct Want {
     /// Whether the others come as text where the file gives them no type of their own (JSON lines): else as the narrowest type
     /// that fits the values of a batch.
     pub spelled: bool,
+    /// Those of them that come as text in any case from a file that gives them no type of its own: what they are then does not depend on
+    /// what else the batch holds.
+    pub as_text: Vec<String>,
     /// Those of them that are asked for as plain columns: a list or an object of JSON lines is null there, as a nested column of
     /// Parquet is none.
     pub plain: Vec<String>,
@@ -44,6 +47,7 @@ impl Default for Want {
             id: false,
             others: Vec::new(),
             spelled: false,
+            as_text: Vec::new(),
             plain: Vec::new(),
             rows: None,
             batch_bytes: 4 << 20,

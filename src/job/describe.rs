@@ -22,14 +22,15 @@ use crate::spelling::opt;
 use crate::stage::parts::{Amount, LENGTHS, PartReport, Parts, PartsReport, Script};
 use crate::stage::remove_if::MOST_LOOKED_AT;
 
-/// What was removed, of so many documents.
-pub fn removal(reader: &Reader<'_>, used: u64, removals: &Removals, decided: &Decided) -> RemovalReport {
+/// What was removed, of the documents that were taken in.
+pub fn removal(reader: &Reader<'_>, taken: &Taken, removals: &Removals, decided: &Decided) -> RemovalReport {
     let options = reader.options;
     RemovalReport {
         decide: options.decide.to_string(),
         keep: options.keep.to_string(),
+        keep_columns: taken.keep.compared_as(),
         removed: removals.removed,
-        kept: used - removals.removed.min(used),
+        kept: taken.used - removals.removed.min(taken.used),
         reasons: removals.reasons.clone(),
         left_out: decided.left_out,
         remove_if: options.remove_if.to_string(),
@@ -52,7 +53,8 @@ pub fn report(
 ) -> RunReport {
     let options = reader.options;
     let (seconds, cpu_seconds, peak_memory_bytes) = engine.clock.totals();
-    let (id_type, id_note) = taken.ids_seen.id_type();
+    let ids_named = taken.ids_named(reader);
+    let (id_type, id_note) = ids_named.id_type();
     let mut report = RunReport {
         schema_version: SCHEMA_VERSION,
         dupsift: env!("CARGO_PKG_VERSION").to_string(),
@@ -71,10 +73,11 @@ pub fn report(
         unread: reader.source.unread.by_ending().clone(),
         skipped_folders: reader.source.unread.skipped_folders(),
         documents: documents(reader, taken, copies),
+        lost_values: taken.lost_values(),
         ids: IdsReport {
             written_as: format!("{id_type:?}"),
             note: id_note,
-            missing: taken.ids_seen.nulls,
+            missing: ids_named.nulls,
             duplicates: taken.duplicate_ids,
         },
         statistics: options.recipe.needs_stats().any().then(|| statistics(stats)),
@@ -93,6 +96,7 @@ pub fn report(
     }
     report.warnings = notes(reader, losses.bad);
     report.warnings.extend(input_notes::other_encoding(reader, &report.documents.rejections));
+    report.warnings.extend(report.lost_values.warnings());
     report.warnings.extend(warnings(&report));
     report
 }

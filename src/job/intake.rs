@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::copies;
 use super::headings::Headings;
 use super::keep::{KeepOrder, Recorder};
-use crate::batch::{Documents, IdsSeen, RejectReason};
+use crate::batch::{Documents, IdsSeen, LostValues, RejectReason};
 use crate::engine::products::{PortionReader, PortionWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
 use crate::io::Want;
 use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
+use crate::reading::keep_column::Tally;
 use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::reading::rejected::{Rejected, Rejecter};
@@ -63,6 +64,8 @@ pub struct Took {
     pub text_bytes: u64,
     /// They by writing and by length.
     pub parts: Parts,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
 }
 
 /// What was recorded.
@@ -83,6 +86,8 @@ pub struct Taken {
     pub ids_seen: IdsSeen,
     /// Rows whose id stood before.
     pub duplicate_ids: u64,
+    /// Values besides the texts that count as null.
+    pub lost: LostValues,
     /// Documents with a text.
     pub used: u64,
     /// Bytes of their texts.
@@ -98,6 +103,19 @@ pub struct Taken {
 }
 
 impl Taken {
+    /// Returns the values besides the texts that count as null, those of `--keep` with them.
+    pub fn lost_values(&self) -> LostValues {
+        let mut lost = self.lost.clone();
+        lost.merge(self.keep.lost());
+        lost
+    }
+
+    /// Returns what ids the tables of the output hold: those of readable rows, or with `attributes/` those of every row.
+    pub fn ids_named(&self, reader: &Reader<'_>) -> IdsSeen {
+        let seen = self.ids_seen.clone();
+        if reader.options.corpus.annotate { seen.of_every_row() } else { seen }
+    }
+
     /// Appends what was noted of documents that follow each other.
     pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
         out.extend_from_slice(&docs.start.to_le_bytes());
@@ -211,6 +229,8 @@ impl<'j> Intake<'j> {
         recorder.took.ids_seen.merge(batch.ids_seen());
         if recorder.guests {
             recorder.took.ids_seen.nulls = nulls;
+        } else {
+            recorder.took.lost.merge(&batch.lost_values());
         }
         let recorded = self.keep.record(batch, &recorder.lengths);
         recorder.lengths.clear();
@@ -245,17 +265,14 @@ impl<'j> Intake<'j> {
         Ok(())
     }
 
-    /// Of which kinds the values were that `--keep` asks for, by key; see [`Intake::add_kinds`].
-    pub fn kinds(&self) -> Vec<[bool; 2]> {
-        self.keep.kinds()
+    /// Returns what the values of the columns of `--keep` are; see [`Intake::add_tallies`].
+    pub fn tallies(&self) -> Vec<Tally> {
+        self.keep.tallies()
     }
 
-    /// Adds what [`Intake::kinds`] says of another part of the corpus.
-    ///
-    /// # Errors
-    /// A column of texts and numbers.
-    pub fn add_kinds(&self, kinds: &[[bool; 2]]) -> Result<()> {
-        self.keep.add_kinds(kinds)
+    /// Adds what [`Intake::tallies`] says of another part of the corpus.
+    pub fn add_tallies(&self, tallies: &[Tally]) {
+        self.keep.add_tallies(tallies);
     }
 
     /// Sets rows aside that another process could not use.
@@ -317,6 +334,7 @@ impl<'j> Intake<'j> {
             all.used += one.used;
             all.text_bytes += one.text_bytes;
             all.parts.merge(&one.parts);
+            all.lost.merge(&one.lost);
         }
         let ids = self.ids.finish()?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
@@ -330,6 +348,7 @@ impl<'j> Intake<'j> {
             headings: self.headings,
             ids_seen: all.ids_seen,
             duplicate_ids: 0,
+            lost: all.lost,
             used: all.used,
             text_bytes: all.text_bytes,
             parts: all.parts,

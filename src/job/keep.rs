@@ -1,28 +1,30 @@
 //! The order of preference (`--keep`): which of two documents is the better one.
 //!
-//! Length alone needs four bytes a document. Where columns of the corpus take part, the whole key of each document is
-//! kept as one byte string that compares like the key (arrow's row format), in a work file.
+//! Length alone needs four bytes a document. If columns of the corpus take part, what was noted of their values
+//! ([`crate::reading::keep_column`]) is kept in a work file. Whether a column compares as numbers or as texts is known when all rows are read.
 
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int64Array};
-use arrow_row::{RowConverter, SortField};
-use arrow_schema::SortOptions;
 use rayon::slice::ParallelSliceMut as _;
+use serde::{Deserialize, Serialize};
 
-use crate::batch::Documents;
+use crate::batch::{Documents, LostValues};
 use crate::engine::products::{Found, PortionReader, PortionWriter, Putting};
 use crate::engine::threads::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::io::Want;
 use crate::options::Keep;
-use crate::reading::keep_column::{Kinds, comparable};
+use crate::reading::keep_column::{Tally, Tallying, note, parts};
 use crate::reading::parts::{Bytes, put};
 use crate::reading::reader::Reader;
 use crate::row::{Docs, Slots};
 use crate::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
-use crate::spelling::opt;
+
+/// How columns compare, in run.json.
+const AS_NUMBERS: &str = "numbers";
+const AS_TEXT: &str = "text";
 
 /// Records what the order needs of each document, from many threads.
 pub struct Recorder<'j> {
@@ -32,11 +34,13 @@ pub struct Recorder<'j> {
 }
 
 struct Columns {
+    /// Their names, in the order of the keys.
+    names: Vec<String>,
     heap: Heap,
-    /// Where a document's key begins, plus one; 0: it was not read.
+    /// Where the values of a document begin, plus one; 0: it was not read.
     begins: AtomicCells<u64>,
-    /// What each key's column held so far.
-    kinds: Vec<Kinds>,
+    /// What the values of each column are so far.
+    tallies: Vec<Tallying>,
 }
 
 impl<'j> Recorder<'j> {
@@ -47,14 +51,15 @@ impl<'j> Recorder<'j> {
     pub fn new(engine: &'j Engine<'_>, reader: &'j Reader<'_>) -> Result<Recorder<'j>> {
         let keep = &reader.options.keep;
         let documents = reader.documents() as usize;
-        let wanted = keep.columns();
-        let columns = if wanted.is_empty() {
+        let names = keep.columns();
+        let columns = if names.is_empty() {
             None
         } else {
             Some(Columns {
                 heap: Heap::new(engine.dir, "keep-keys")?,
                 begins: AtomicCells::new(engine.dir, "keep-begins", documents)?,
-                kinds: keep.keys.iter().map(|_| Kinds::default()).collect(),
+                tallies: names.iter().map(|_| Tallying::default()).collect(),
+                names,
             })
         };
         Ok(Recorder { keep, lengths: AtomicCells::new(engine.dir, "lengths", documents)?, columns })
@@ -65,6 +70,7 @@ impl<'j> Recorder<'j> {
         let mut want = want;
         let (fields, keep) = (reader.field_columns(), reader.options.keep.columns());
         want.plain.extend(keep.iter().filter(|name| !fields.contains(name)).cloned());
+        want.as_text.extend(keep.iter().cloned());
         want.others.extend(keep);
         want
     }
@@ -75,28 +81,18 @@ impl<'j> Recorder<'j> {
             self.lengths.store(batch.doc(row) as usize, length);
         }
         let Some(columns) = &self.columns else { return Ok(()) };
-        let whole = |numbers: Vec<i64>| vec![Arc::new(Int64Array::from(numbers)) as ArrayRef];
-        let (mut arrays, mut fields) = (Vec::new(), Vec::new());
-        for (key, kinds) in self.keep.keys.iter().zip(&columns.kinds) {
-            let options = SortOptions { descending: key.descending, nulls_first: false };
-            let keys = match key.column.as_str() {
-                "length" => whole(lengths.iter().map(|&length| length.into()).collect()),
-                "doc" => whole((0..batch.len()).map(|row| batch.doc(row) as i64).collect()),
-                name => comparable(name, batch.column(name), batch.len(), kinds)?.into(),
-            };
-            for array in keys {
-                fields.push(SortField::new_with_options(array.data_type().clone(), options));
-                arrays.push(array);
-            }
+        let mut values = Vec::with_capacity(columns.names.len());
+        for (name, tally) in columns.names.iter().zip(&columns.tallies) {
+            let noted = note(name, batch.column(name), batch.len())?;
+            tally.add(noted.tally());
+            values.push(noted);
         }
-        let failed = || Error::columns(format!("put the columns of {} in order", opt("keep")));
-        let converter = RowConverter::new(fields).map_err(failed())?;
-        let rows = converter.convert_columns(&arrays).map_err(failed())?;
         let (mut bytes, mut places) = (Vec::new(), Vec::with_capacity(batch.len()));
-        for key in &rows {
+        for row in 0..batch.len() {
             places.push(bytes.len() as u64);
-            bytes.extend_from_slice(&(key.as_ref().len() as u32).to_le_bytes());
-            bytes.extend_from_slice(key.as_ref());
+            let length: usize = values.iter().map(|noted| noted.row(row).len()).sum();
+            bytes.extend_from_slice(&(length as u32).to_le_bytes());
+            values.iter().for_each(|noted| bytes.extend_from_slice(noted.row(row)));
         }
         let begin = columns.heap.append(&bytes)?;
         for (row, place) in places.into_iter().enumerate() {
@@ -105,19 +101,15 @@ impl<'j> Recorder<'j> {
         Ok(())
     }
 
-    /// Of which kinds the values of each key's column were, where columns take part.
-    pub fn kinds(&self) -> Vec<[bool; 2]> {
-        self.columns.iter().flat_map(|columns| columns.kinds.iter().map(Kinds::seen)).collect()
+    /// Returns what the values of each column are, if columns take part.
+    pub fn tallies(&self) -> Vec<Tally> {
+        self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
 
-    /// Adds what [`Recorder::kinds`] says of another part of the corpus.
-    ///
-    /// # Errors
-    /// A column of texts and numbers.
-    pub fn add_kinds(&self, kinds: &[[bool; 2]]) -> Result<()> {
-        let Some(columns) = &self.columns else { return Ok(()) };
-        let keys = self.keep.keys.iter().zip(&columns.kinds).zip(kinds);
-        keys.into_iter().try_for_each(|((key, known), seen)| known.add(&key.column, *seen))
+    /// Adds what [`Recorder::tallies`] says of another part of the corpus.
+    pub fn add_tallies(&self, tallies: &[Tally]) {
+        let known = self.columns.iter().flat_map(|columns| &columns.tallies);
+        known.zip(tallies).for_each(|(known, more)| known.add(*more));
     }
 
     /// Records a document by what [`KeepOrder::put_part`] says of it.
@@ -133,7 +125,7 @@ impl<'j> Recorder<'j> {
     /// Puts down what was recorded of these documents, which are those since the portion before.
     pub fn put_portion(&self, docs: &Range<u64>, to: &mut PortionWriter<'_>) -> Result<()> {
         let docs = docs.start as usize..docs.end as usize;
-        to.plain(&self.kinds())?;
+        to.plain(&self.tallies())?;
         to.cells(&self.lengths, docs.clone())?;
         let Some(columns) = &self.columns else { return Ok(()) };
         to.heap(&columns.heap)?;
@@ -142,22 +134,50 @@ impl<'j> Recorder<'j> {
 
     /// Takes it up.
     pub fn take_portion(&self, docs: &Range<u64>, from: &mut PortionReader<'_>) -> Result<()> {
-        self.add_kinds(&from.plain::<Vec<[bool; 2]>>()?)?;
+        // They were put down for all documents so far.
+        let tallies: Vec<Tally> = from.plain()?;
+        let known = self.columns.iter().flat_map(|columns| &columns.tallies);
+        known.zip(tallies).for_each(|(known, sum)| known.set(sum));
         from.cells(&self.lengths, docs.start as usize)?;
         let Some(columns) = &self.columns else { return Ok(()) };
         from.heap(&columns.heap)?;
         from.cells(&columns.begins, docs.start as usize)
     }
 
-    /// Ends the recording.
+    /// Ends the recording; each column compares as most of its values.
     pub fn finish(self) -> Result<KeepOrder> {
+        self.finish_as(&BTreeMap::new())
+    }
+
+    /// Ends the recording of some documents of a corpus; columns compare as they did in its run, which [`KeepOrder::compared_as`] said.
+    pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
         let doc_descending = self.keep.keys.iter().any(|key| key.column == "doc" && key.descending);
-        let columns =
-            self.columns.map(|columns| columns.heap.freeze().map(|heap| (heap, columns.begins))).transpose()?;
+        let (tallies, mut lost) = (self.tallies(), LostValues::default());
+        let names = self.columns.iter().flat_map(|columns| &columns.names);
+        for (name, tally) in names.zip(&tallies) {
+            tally.lost().into_iter().for_each(|(why, values)| lost.add(name, why, values));
+        }
+        let mut tallies = tallies.iter();
+        let mut key = |column: &str| match column {
+            "length" => Compared::Length,
+            "doc" => Compared::Doc,
+            name => {
+                let by_values = tallies.next().is_none_or(Tally::is_of_numbers);
+                let is_of_numbers = compared_as.get(name).map_or(by_values, |known| known == AS_NUMBERS);
+                Compared::Column { name: name.to_owned(), is_of_numbers }
+            }
+        };
+        let keys = self.keep.keys.iter().map(|one| key(&one.column)).collect::<Vec<_>>();
+        let keys = keys.into_iter().zip(&self.keep.keys).map(|(key, one)| (key, one.descending)).collect();
+        let freeze = |columns: Columns| {
+            let values = columns.heap.freeze()?;
+            Ok(Values { keys, values, begins: columns.begins })
+        };
+        let columns = self.columns.map(freeze).transpose()?;
         let length_descending = if doc_first { None } else { descending };
-        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns, nights: Vec::new() })
+        Ok(KeepOrder { lengths: self.lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
     }
 }
 
@@ -166,9 +186,36 @@ pub struct KeepOrder {
     lengths: AtomicCells<u32>,
     length_descending: Option<bool>,
     doc_descending: bool,
-    columns: Option<(FrozenHeap, AtomicCells<u64>)>,
+    columns: Option<Values>,
+    lost: LostValues,
     /// The numbers of the first guest of each night, then of the first document of the corpus; none without guests.
     nights: Vec<u64>,
+}
+
+/// The values of the columns.
+struct Values {
+    /// What compares, in order of weight, and whether larger values come first.
+    keys: Vec<(Compared, bool)>,
+    values: FrozenHeap,
+    begins: AtomicCells<u64>,
+}
+
+/// What a key compares.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+enum Compared {
+    Length,
+    Doc,
+    Column { name: String, is_of_numbers: bool },
+}
+
+impl Values {
+    /// The bytes of a document, for each column what [`parts`] reads.
+    fn of(&self, doc: u64) -> &[u8] {
+        let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
+        let mut length = [0; 4];
+        length.copy_from_slice(self.values.get(begin, 4));
+        self.values.get(begin + 4, u32::from_le_bytes(length) as usize)
+    }
 }
 
 impl KeepOrder {
@@ -181,8 +228,25 @@ impl KeepOrder {
     pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length(doc).to_le_bytes());
         if let Some(columns) = &self.columns {
-            put(key(columns, doc), out);
+            put(columns.of(doc), out);
         }
+    }
+
+    /// Returns for each column whether it compares as numbers or as text, as run.json says it.
+    pub fn compared_as(&self) -> BTreeMap<String, String> {
+        let keys = self.columns.iter().flat_map(|columns| &columns.keys);
+        let of = |(key, _): &(Compared, bool)| match key {
+            Compared::Column { name, is_of_numbers } => {
+                Some((name.clone(), if *is_of_numbers { AS_NUMBERS } else { AS_TEXT }.to_owned()))
+            }
+            Compared::Length | Compared::Doc => None,
+        };
+        keys.filter_map(of).collect()
+    }
+
+    /// Returns the values of columns that count as null, and why.
+    pub fn lost(&self) -> &LostValues {
+        &self.lost
     }
 
     /// Prefers guests to all others, and of these those of earlier nights: `nights` has the number of the first of each, then that of the
@@ -193,19 +257,21 @@ impl KeepOrder {
 
     /// Puts it down.
     pub fn put_down(&self, to: &mut Putting<'_>) -> Result<()> {
-        to.plain(&(self.length_descending, self.doc_descending, self.columns.is_some()))?;
+        let keys = self.columns.as_ref().map(|columns| &columns.keys);
+        to.plain(&(self.length_descending, self.doc_descending, keys, &self.lost))?;
         to.cells(&self.lengths)?;
-        let Some((heap, begins)) = &self.columns else { return Ok(()) };
-        to.heap(heap)?;
+        let Some(Values { values, begins, .. }) = &self.columns else { return Ok(()) };
+        to.heap(values)?;
         to.cells(begins)
     }
 
     /// Takes it up.
     pub fn take_up(from: &mut Found<'_>) -> Result<KeepOrder> {
-        let (length_descending, doc_descending, has_columns) = from.plain()?;
+        let (length_descending, doc_descending, keys, lost) = from.plain::<(_, _, Option<Vec<_>>, _)>()?;
         let lengths = from.cells()?;
-        let columns = if has_columns { Some((from.heap()?, from.cells()?)) } else { None };
-        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, nights: Vec::new() })
+        let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });
+        let columns = keys.map(values).transpose()?;
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, nights: Vec::new() })
     }
 
     /// Whether `a` is preferred to `b`; a total order, for the document number decides last.
@@ -214,23 +280,46 @@ impl KeepOrder {
     }
 
     /// The order of preference, the best first.
-    pub fn compare(&self, a: u64, b: u64) -> std::cmp::Ordering {
+    pub fn compare(&self, a: u64, b: u64) -> Ordering {
         let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
         if !self.nights.is_empty() && night(a) != night(b) {
             return a.cmp(&b);
         }
         let order = match &self.columns {
-            Some(columns) => key(columns, a).cmp(key(columns, b)),
+            Some(columns) => self.by_columns(columns, a, b),
             None => {
                 let (x, y) = (self.lengths.load(a as usize), self.lengths.load(b as usize));
                 match self.length_descending {
                     Some(true) => y.cmp(&x),
                     Some(false) => x.cmp(&y),
-                    None => std::cmp::Ordering::Equal,
+                    None => Ordering::Equal,
                 }
             }
         };
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
+    }
+
+    /// By the keys in their order. A document without a value comes last in either direction.
+    fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
+        let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
+        let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
+        for (key, descending) in &columns.keys {
+            let order = match key {
+                Compared::Length => turned(self.length(a).cmp(&self.length(b)), *descending),
+                Compared::Doc => turned(a.cmp(&b), *descending),
+                Compared::Column { is_of_numbers, .. } => {
+                    let chosen = |(number, text)| if *is_of_numbers { number } else { text };
+                    match (chosen(parts(&mut of_a)), chosen(parts(&mut of_b))) {
+                        (Some(x), Some(y)) => turned(x.cmp(y), *descending),
+                        (x, y) => y.is_some().cmp(&x.is_some()),
+                    }
+                }
+            };
+            if order.is_ne() {
+                return order;
+            }
+        }
+        Ordering::Equal
     }
 
     /// Sorts documents by preference, the best first, on all threads.
@@ -267,11 +356,4 @@ impl KeepOrder {
     pub fn best(&self, documents: Docs<'_>) -> u64 {
         documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
     }
-}
-
-fn key((heap, begins): &(FrozenHeap, AtomicCells<u64>), doc: u64) -> &[u8] {
-    let Some(begin) = begins.load(doc as usize).checked_sub(1) else { return &[] };
-    let mut length = [0; 4];
-    length.copy_from_slice(heap.get(begin, 4));
-    heap.get(begin + 4, u32::from_le_bytes(length) as usize)
 }

@@ -71,7 +71,7 @@ pub fn write(
     let rejected = rejected_by_file(engine, reader, taken, &shown)?;
     let taking = alike.begin(engine, reader, contents)?;
     let (ids, contents) =
-        last_reading::read(engine, reader, view, &taken.ids_seen, &named(engine, reader, &shown)?, taking)?;
+        last_reading::read(engine, reader, view, &taken.ids_named(reader), &named(engine, reader, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(stock)).transpose()?;
     let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
     let decide = || decide::decide(engine, reader, &relations, copies, &taken.keep, &shown, contents.as_ref());
@@ -98,7 +98,7 @@ pub fn write(
     let known = |decided| Known { decided, taken, copies, ids: &ids };
     let decisions = decided.as_ref().filter(|_| !reader.options.corpus.is_none()).map(known);
     let copied = decisions.map(|known| corpus_files::write(engine, reader, stage, known)).transpose()?;
-    let removal = decided.as_ref().map(|decided| describe::removal(reader, taken.used, &written.removals, decided));
+    let removal = decided.as_ref().map(|decided| describe::removal(reader, taken, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
     let mut report =
         describe::report(engine, reader, taken, copies, stats, reports, removal, &written.removals, losses);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::batch::LostValues;
 use crate::engine::StageReport;
 pub use crate::index::IndexReport;
 pub use crate::reading::{BadInputReport, OtherInputReport};
@@ -64,6 +65,10 @@ pub struct RunReport {
     /// What became of pages, where the corpus has pages.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
+    /// Values besides the texts that count as null, by column and reason: `not UTF-8`, and of the columns of `--keep` `not a number`
+    /// or `not text`.
+    #[serde(default, skip_serializing_if = "LostValues::is_empty")]
+    pub lost_values: LostValues,
     /// Ids of the corpus.
     pub ids: IdsReport,
     /// Counts of the first pass, where there was one, or those that came with `frozen`.
@@ -377,6 +382,9 @@ pub struct RemovalReport {
     pub decide: String,
     /// Which document of several stays.
     pub keep: String,
+    /// Whether each column of `keep` compares as `numbers` or as `text`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keep_columns: BTreeMap<String, String>,
     /// Documents that are removed.
     pub removed: u64,
     /// Documents that stay; `kept + removed = documents.used`.

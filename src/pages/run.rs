@@ -17,7 +17,7 @@ use bytesize::ByteSize;
 
 use super::elements::{Elements, Spelled};
 use super::report::{PagesReport, report};
-use crate::batch::{Documents, IdsSeen, PageBuilder, PageRow, RejectReason, apart, page_fields};
+use crate::batch::{Documents, IdsSeen, LostValues, PageBuilder, PageRow, RejectReason, apart, page_fields, utf8};
 use crate::engine::heard::heard;
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::threads::Engine;
@@ -153,6 +153,7 @@ struct Sums {
     purified: PurifyReport,
     elements_seconds: f64,
     seen: IdsSeen,
+    lost: LostValues,
     rows: u64,
     bytes: u64,
 }
@@ -163,6 +164,7 @@ impl Sums {
         self.purified.merge(&other.purified);
         self.elements_seconds += other.elements_seconds;
         self.seen.merge(&other.seen);
+        self.lost.merge(&other.lost);
         (self.rows, self.bytes) = (self.rows + other.rows, self.bytes + other.bytes);
     }
 }
@@ -184,7 +186,7 @@ fn attempt(
     let elements = Elements::new(engine, reader, options)?;
     let rejecter = Rejecter::new(engine, reader)?;
     let running = engine.clock.stage("purify");
-    let Sums { purified, elements_seconds, seen, rows, bytes } =
+    let Sums { purified, elements_seconds, seen, lost, rows, bytes } =
         write_tables(engine, reader, (options, own, &elements), stage, &long_rows, &rejecter)?;
     running.end(reader.documents(), rows, bytes);
     let rejected = rejecter.finish()?;
@@ -202,6 +204,7 @@ fn attempt(
         rows,
         rejected.report(),
     );
+    report.warnings.extend(lost.warnings());
     report.guards = guards::of_reading(reader, stage, losses, rows, &report.rejections)?;
     Ok(report)
 }
@@ -313,7 +316,7 @@ impl Part<'_> {
         let mut pages = PageBuilder::default();
         let mut taken = Vec::with_capacity(batch.len());
         let mut spelled = Spelled::default();
-        let Found { sums: Sums { purified, elements_seconds, seen: ids_seen, .. }, rejected } = found;
+        let Found { sums: Sums { purified, elements_seconds, seen: ids_seen, lost, .. }, rejected } = found;
         each_page(engine, reader, self.purifier, batch, purified, |row, seen| {
             let page = match seen {
                 Seen::Page(page) => page,
@@ -346,8 +349,9 @@ impl Part<'_> {
             Ok(())
         })?;
         ids_seen.merge(batch.ids_seen());
+        lost.merge(&batch.lost_values());
         let mut columns =
-            self.own.columns.iter().map(|column| own_column(batch, column)).collect::<Result<Vec<_>>>()?;
+            self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
             for column in &mut columns {
@@ -360,9 +364,15 @@ impl Part<'_> {
 }
 
 /// A column of the file as it is written.
-fn own_column(batch: &Documents, own: &OwnColumn) -> Result<ArrayRef> {
+fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Result<ArrayRef> {
     let there = match batch.column(&own.name) {
         Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
+        // Pages in a column of strings come as bytes, for they may be in any charset.
+        Some(pages) if own.data_type == DataType::Utf8View && *pages.data_type() == DataType::BinaryView => {
+            let (pages, wrong) = utf8::checked(pages.as_binary_view().clone());
+            lost.add(&own.name, utf8::NOT_UTF8, wrong.len() as u64);
+            Some(Arc::new(pages) as ArrayRef)
+        }
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };

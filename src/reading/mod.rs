@@ -14,6 +14,7 @@ pub(crate) mod ids;
 pub(crate) mod input_notes;
 pub(crate) mod inputs;
 pub(crate) mod keep_column;
+pub(crate) mod keep_number;
 pub(crate) mod kept_texts;
 pub(crate) mod losses;
 pub(crate) mod meeting;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::check::{check_key, key, named, sizing};
 use super::filter::{self, FilterFacts};
 use super::keys::{Sizing, insert, keys_of, remove, seen};
-use crate::batch::{FlagBuilder, IdsSeen, flag_schema};
+use crate::batch::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use crate::bloom::CountingBloom;
 use crate::corpus::CorpusStats;
 use crate::engine::StageReport;
@@ -269,7 +269,7 @@ fn attempt(
     let (keys, read) = read(engine, reader, bound, "stream")?;
     let shown = Arc::new(AtomicBits::new(engine.dir, "shown", reader.documents() as usize)?);
     (0..reader.documents()).for_each(|doc| _ = shown.set(doc as usize));
-    let ids = last_reading::ids(engine, reader, &read.ids_seen, &shown)?;
+    let ids = last_reading::ids(engine, reader, &read.ids_seen.clone().of_every_row(), &shown)?;
     report.duplicates = flag(engine, reader, stage, &filter, &keys, &ids)?;
     write_rejected(engine, reader, stage, &read.rejected, losses, &ids)?;
     held.keys += read.signed;
@@ -280,6 +280,7 @@ fn attempt(
     report.other_inputs = losses.other_inputs();
     (report.signed, report.rejections) = (read.signed, read.rejected.report());
     report.warnings.extend(input_notes::other_encoding(reader, &report.rejections));
+    report.warnings.extend(read.lost.warnings());
     report.unsigned = read.unsigned.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect();
     (report.keys, report.filter_bytes) = (held.keys, filter.bytes());
     report.false_positives = sizing.false_positives(&filter, held.keys);
@@ -315,7 +316,11 @@ struct Read {
     unsigned: BTreeMap<&'static str, u64>,
     rejected: Rejected,
     ids_seen: IdsSeen,
+    lost: LostValues,
 }
+
+/// Kinds of ids, and values besides the texts that count as null.
+type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents, on all threads.
 fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
@@ -330,8 +335,8 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
         engine,
         name,
         &want,
-        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, IdsSeen::default())),
-        |((scratch, own), rejected, unsigned, signed, ids_seen), batch| {
+        || Ok(((Signatures::default(), vec![0; each]), rejecter.writer(), BTreeMap::new(), 0u64, Seen::default())),
+        |((scratch, own), rejected, unsigned, signed, (ids_seen, lost)), batch| {
             let columns = view.columns(batch)?;
             for row in 0..batch.len() {
                 let doc = batch.doc(row);
@@ -355,16 +360,18 @@ fn read(engine: &Engine<'_>, reader: &Reader<'_>, bound: &Bound<'_>, name: &str)
                 }
             }
             ids_seen.merge(batch.ids_seen());
+            lost.merge(&batch.lost_values());
             Ok(())
         },
-        |(_, mut rejected, unsigned, signed, ids_seen)| rejected.flush().map(|()| (unsigned, signed, ids_seen)),
+        |(_, mut rejected, unsigned, signed, seen)| rejected.flush().map(|()| (unsigned, signed, seen)),
     )?;
-    let mut read =
-        Read { signed: 0, unsigned: BTreeMap::new(), rejected: rejecter.finish()?, ids_seen: IdsSeen::default() };
-    for (unsigned, signed, ids_seen) in counts {
+    let (ids_seen, lost) = Seen::default();
+    let mut read = Read { signed: 0, unsigned: BTreeMap::new(), rejected: rejecter.finish()?, ids_seen, lost };
+    for (unsigned, signed, (ids_seen, lost)) in counts {
         read.signed += signed;
         unsigned.into_iter().for_each(|(reason, count)| *read.unsigned.entry(reason).or_insert(0) += count);
         read.ids_seen.merge(&ids_seen);
+        read.lost.merge(&lost);
     }
     running.end(reader.documents(), read.signed, 0);
     Ok((keys, read))

@@ -63,11 +63,11 @@ pub fn rethreshold(
 ) -> Result<Survivors> {
     check_resources(options)?;
     let report = &finished.report;
-    if report.removal.is_none() {
+    let Some(removal) = &report.removal else {
         return Err(Error::usage(
             "a comparison removes nothing, so that no threshold changes what stays; expected the output of a run",
         ));
-    }
+    };
     let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
     if let Some((unknown, _)) = thresholds.iter().find(|(label, _)| !labels.contains(&label.as_str())) {
         let hint = did_you_mean(unknown, labels.iter().copied());
@@ -90,7 +90,7 @@ pub fn rethreshold(
             links.links.iter().for_each(|link| _ = shown.set(link.doc as usize));
             links.copies.iter().flatten().for_each(|&doc| _ = shown.set(doc as usize));
         }
-        let keep = order(engine, reader, &shown)?;
+        let keep = order(engine, reader, &shown, &removal.keep_columns)?;
         let look = |doc, kept| look(&known, doc, kept);
         let decided =
             decide_by(engine, reader, &deciding, || Ok(known.iter().collect()), (&keep, |_| None), &shown, look)?;
@@ -100,8 +100,13 @@ pub fn rethreshold(
     })
 }
 
-/// The order of preference of the documents in question, whose lengths and other columns are read for it.
-fn order(engine: &Engine<'_>, reader: &Reader<'_>, shown: &Arc<AtomicBits>) -> Result<KeepOrder> {
+/// The order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in the run.
+fn order(
+    engine: &Engine<'_>,
+    reader: &Reader<'_>,
+    shown: &Arc<AtomicBits>,
+    compared_as: &BTreeMap<String, String>,
+) -> Result<KeepOrder> {
     let running = engine.clock.stage("read lengths");
     let (recorder, view, bits) = (Recorder::new(engine, reader)?, View::first(engine, reader), shown.clone());
     let rows = RowFilter::Where(Arc::new(move |doc| bits.get(doc as usize)));
@@ -124,7 +129,7 @@ fn order(engine: &Engine<'_>, reader: &Reader<'_>, shown: &Arc<AtomicBits>) -> R
         |_| Ok(()),
     )?;
     running.end(shown.count(), shown.count(), 0);
-    recorder.finish()
+    recorder.finish_as(compared_as)
 }
 
 /// How much of a document stands in a kept one, and the other way round; none for copies.

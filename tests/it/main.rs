@@ -83,5 +83,6 @@ mod titles;
 mod told_early;
 mod transcripts;
 mod two_runs;
+mod values;
 mod vanish;
 mod warc;

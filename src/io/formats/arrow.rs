@@ -4,7 +4,7 @@ use crate::batch::{Documents, IdRef, read_as};
 use crate::error::{Error, Result};
 use crate::io::coding::Coding;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Stretch, Unusable};
-use crate::io::ipc::{Layout, batches};
+use crate::io::ipc::{self, Layout, batches};
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns};
 use crate::io::want::MAX_BATCH_ROWS;
@@ -89,13 +89,14 @@ impl Format for Arrow {
         let id = (want.id && reading.has_id).then_some(columns.id.as_str());
         let (mut row, mut chosen) = (0u64, reading.chosen.unwrap_or_default());
         let part = (reading.part.from, reading.part.to);
+        let strings = strings(&layout);
         batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
             let batch = as_views(&batch)?;
             let first = row;
             row += batch.num_rows() as u64;
             let mut hand_on = |from: u64, rows: usize| {
                 let some = batch.slice((from - first) as usize, rows);
-                each(Documents::new(reading.first_doc + from, some, text, id)?.with_html(columns.html))
+                each(Documents::of_bytes(reading.first_doc + from, some, (text, id), &strings, columns.html)?)
             };
             if reading.chosen.is_none() {
                 return (first..row)
@@ -146,11 +147,12 @@ impl Format for Arrow {
     ) -> std::result::Result<(), Failed> {
         let layout = Layout::of(&file)?;
         let places = places(&layout, names.into_iter());
-        let mut goes_on = true;
+        let (mut goes_on, strings) = (true, strings(&layout));
         let mut texts = [String::new(), String::new()];
         batches(file, &layout, (0, u64::MAX), places, &Failed::Bad, &mut |batch| {
             let of = |name: &str| {
-                Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string())
+                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &strings, false)
+                    .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
             for row in 0..batch.num_rows() {
@@ -184,12 +186,18 @@ fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usiz
     places
 }
 
-/// The batch with strings and bytes as views, as a reading of Parquet hands them on.
+/// The names of the columns of strings.
+fn strings(layout: &Layout) -> Vec<String> {
+    let fields = layout.schema.iter().flat_map(|schema| schema.fields().iter());
+    fields.filter(|field| ipc::is_string(field.data_type())).map(|field| field.name().clone()).collect()
+}
+
+/// The batch with strings and bytes as views of bytes, as a reading of Parquet hands them on.
 fn as_views(batch: &RecordBatch) -> Result<RecordBatch> {
     let mut columns = Vec::with_capacity(batch.num_columns());
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         let view = match column.data_type() {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary => {
+            DataType::Binary | DataType::LargeBinary => {
                 read_as::plain(column).map_err(Error::table("read a column of an Arrow file"))?
             }
             _ => column.clone(),

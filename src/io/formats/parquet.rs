@@ -7,6 +7,7 @@ use crate::io::coding::Coding;
 use crate::io::copy_parquet;
 use crate::io::copying::{Copying, Fits};
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Shared, Starts, Stretch, Unusable, Within};
+use crate::io::nested;
 use crate::io::page_headers::{self, Page};
 use crate::io::page_memory::{Column, stretches};
 use crate::io::page_starts::starts;
@@ -16,7 +17,6 @@ use crate::io::parquet_rows;
 use crate::io::repacking::Repacking;
 use crate::io::schema::{self, Columns, KnownColumns, Shown};
 use crate::io::want::MAX_BATCH_ROWS;
-use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use ::parquet::file::metadata::ParquetMetaData;
 use arrow_schema::DataType;
@@ -148,15 +148,16 @@ impl Format for Parquet {
         let mut at = 0;
         parquet_read::read(file, &footer, &plan, &|why| reading.bad(why), &mut |rows| {
             let count = rows.num_rows();
+            let first_doc = reading.first_doc + at as u64;
+            let documents = Documents::of_bytes(first_doc, rows, (text, id), &footer.strings, reading.columns.html)?;
             let documents = match plan.chosen {
-                None => Documents::new(reading.first_doc + at as u64, rows, text, id)?,
+                None => documents,
                 Some(chosen) => {
-                    let docs: Vec<u64> = chosen[at..at + count].iter().map(|row| reading.first_doc + row).collect();
-                    Documents::new(docs[0], rows, text, id)?.with_docs(docs)
+                    documents.with_docs(chosen[at..at + count].iter().map(|row| reading.first_doc + row).collect())
                 }
             };
             at += count;
-            each(documents.with_html(reading.columns.html))
+            each(documents)
         })
     }
 
@@ -200,20 +201,26 @@ impl Format for Parquet {
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
+        let metadata = load(&file)?;
+        let columns = Columns { others: names.map(str::to_owned).to_vec(), ..Columns::default() };
+        let footer = Footer::new(&metadata, &columns)?;
+        let has = |name: &str| metadata.file_metadata().schema().get_fields().iter().any(|field| field.name() == name);
+        if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
+            return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
+        }
         let mut reader = guarded(|| {
             let file = Bounded::new(file)?;
-            let again = file.file().try_clone()?;
-            let builder = ParquetRecordBatchReaderBuilder::try_new(file)?.with_batch_size(BATCH_ROWS);
-            let fields = builder.schema().fields().iter().enumerate();
-            let roots = fields.filter(|(_, field)| names.contains(&field.name().as_str())).map(|(at, _)| at);
-            let mask = ProjectionMask::roots(builder.parquet_schema(), roots.collect::<Vec<_>>());
-            check_pages(&again, builder.metadata(), |leaf| mask.leaf_included(leaf))?;
-            builder.with_projection(mask).build()
+            check_pages(file.file(), footer.metadata.metadata(), |_| true)?;
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, footer.metadata.clone())
+                .with_batch_size(BATCH_ROWS)
+                .build()
         })?;
         let mut texts = [String::new(), String::new()];
         while let Some(batch) = guarded(|| reader.next().transpose().map_err(Into::into))? {
+            let batch = nested::flat(batch, &footer.columns).map_err(|error| error.to_string())?;
             let of = |name: &str| {
-                Documents::new(0, batch.clone(), None, Some(name)).map_err(|error: Error| error.to_string())
+                Documents::of_bytes(0, batch.clone(), (None, Some(name)), &footer.strings, false)
+                    .map_err(|error: Error| error.to_string())
             };
             let columns = [of(names[0])?, of(names[1])?];
             for row in 0..batch.num_rows() {

@@ -1,10 +1,8 @@
 //! What is known of the corpus, put down and taken up: notes of rows, copies, statistics, words, models, what documents in pairs
 //! say.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::batch::{IdKind, IdsSeen};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::engine::evidence::Evidence;
 use crate::engine::products::{Found, Product, Putting};
@@ -49,9 +47,8 @@ impl Product for Said {
 
 impl Product for Taken {
     fn put_down(&mut self, engine: &Engine<'_>, to: &mut Putting<'_>) -> Result<()> {
-        let kinds: Vec<usize> = self.ids_seen.kinds.iter().filter_map(|kind| place(*kind)).collect();
-        to.plain(&(kinds, self.ids_seen.max_unsigned, self.ids_seen.nulls))?;
-        to.plain(&(self.duplicate_ids, self.used, self.text_bytes))?;
+        to.plain(&self.ids_seen)?;
+        to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
         to.plain(&self.parts)?;
         to.plain(&self.contents)?;
         to.cells(&self.shapes)?;
@@ -66,13 +63,13 @@ impl Product for Taken {
     }
 
     fn take_up(engine: &Engine<'_>, documents: u64, from: &mut Found<'_>) -> Result<Taken> {
-        let (kinds, max_unsigned, nulls): (BTreeSet<usize>, u64, u64) = from.plain()?;
-        let (duplicate_ids, used, text_bytes) = from.plain()?;
+        let ids_seen = from.plain()?;
+        let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
         let (parts, contents, shapes) = (from.plain()?, from.plain()?, from.cells()?);
-        let kinds = kinds.into_iter().filter_map(|at| KINDS.get(at).copied()).collect();
         Ok(Taken {
-            ids_seen: IdsSeen { kinds, max_unsigned, nulls },
+            ids_seen,
             duplicate_ids,
+            lost,
             used,
             text_bytes,
             parts,
@@ -87,12 +84,6 @@ impl Product for Taken {
             contents,
         })
     }
-}
-
-const KINDS: [IdKind; 5] = [IdKind::Text, IdKind::Bytes, IdKind::Int32, IdKind::Int64, IdKind::UInt64];
-
-fn place(kind: IdKind) -> Option<usize> {
-    KINDS.iter().position(|known| *known == kind)
 }
 
 impl Product for Classes {
