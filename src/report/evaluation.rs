@@ -76,12 +76,16 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::batch::RejectReason;
     use crate::measure::Retrieval;
+    use crate::reading::RejectionsReport;
     use crate::study::FiguresReport;
 
     #[test]
     fn an_evaluation_in_full() {
         let figures = |correct, found, relevant| FiguresReport::from(Retrieval::of_counts(correct, found, relevant));
+        let mut rejections = RejectionsReport::default();
+        rejections.add(RejectReason::NullId, 1);
         let report = EvaluationReport {
             documents: 2_455,
             truth: TruthReport {
@@ -89,6 +93,7 @@ mod tests {
                 files: vec!["truth.parquet".into()],
                 rows: 1_510,
                 null_rows: 1,
+                rejections,
                 ids: 2_000,
                 unknown_ids: 6,
                 unknown: ["a", "b", "c", "d", "e"].map(String::from).into(),
@@ -132,7 +137,7 @@ mod tests {
              opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
 
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
-            truth: 1 row with a null left out
+            truth: 1 row rejected: 1 null id; see evaluation/rejected.parquet
             truth: 1 row of a document with itself left out
             truth: 2 rows that repeat another one
             warning: minhash: 7 pairs are not written
