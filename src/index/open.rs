@@ -256,14 +256,15 @@ impl Index {
     /// # Errors
     /// As [`Generations::read`]; [`Error::Io`].
     pub fn sweep(&self) -> Result<()> {
-        self.sweep_but(None)
+        self.sweep_but(None)?;
+        generations::remove_unfinished(&self.dir)?;
+        self.remove_unfinished_folders()
     }
 
-    /// The same, with what is held back if it is of this generation.
+    /// Removes generations beyond the last ones, intents that came to nothing and what is held back, if it is of this generation or
+    /// follows another one than the newest; and the folders that only these name. What has no name yet may be this process's own.
     fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
         let known = Generations::read(&self.dir)?;
-        generations::remove_unfinished(&self.dir)?;
-        self.remove_unfinished_folders()?;
         let next = known.number() + 1;
         let (held, given_up) = match known.held {
             Some(held) if held.generation == next && held_goes != Some(next) => (Some(held), None),

@@ -88,13 +88,13 @@ impl Held {
     ///
     /// # Errors
     /// [`Error::Usage`] if something else than an output of ours stands there, or another result than the one that stood there when
-    /// this one was held back.
+    /// this one was held back, and for which no guard fired.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
         let known = fs::read_to_string(self.folder.path.join(HELD)).unwrap_or_default();
         let now = standing(output);
-        if known.is_empty() || now == known || now == NOTHING {
+        if known.is_empty() || now == known || now == NOTHING || is_doubtful(output) {
             return Ok(());
         }
         Err(Error::usage(format!(
@@ -130,6 +130,13 @@ const NOTHING: &str = "nothing";
 pub(super) fn standing(place: &Place) -> String {
     let record = fs::read(place.path.join("run.json"));
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
+}
+
+/// Whether a guard fired for the result that stands at a place: it was published because nothing stood there.
+fn is_doubtful(place: &Place) -> bool {
+    let record = fs::read(place.path.join("run.json")).ok();
+    let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
+    record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
 /// What tells that the folder holds no held result of the output of that name.

@@ -222,15 +222,45 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     accept().ends_with(0);
     assert!(!held.exists() && !out.join("_HELD").exists());
     assert_eq!(std::fs::read(out.join("_SUCCESS")).unwrap(), b"");
-    // What stood there was moved away, and another run has written its result there.
+    // What stood there was moved away, and another result without a fault stands there now.
+    let other = place.at("out/other");
+    place.with(&[place.at("in/0.parquet")], &other, &[]).ends_with(0);
     hold();
     std::fs::rename(&out, place.at("out/away")).unwrap();
-    place.with(&[place.at("in/0.parquet")], &out, &guarded).ends_with(3);
+    std::fs::rename(&other, &out).unwrap();
     let before = (result_bytes(&out), tree(&held));
     accept().ends_with(2).says(&["another run has written", "--accept"]);
     assert!((result_bytes(&out), tree(&held)) == before);
     std::fs::remove_dir_all(&out).unwrap();
     accept().ends_with(0);
+    // One for which a guard fired, and which is there only because nothing was, is no better than the one that is held back.
+    hold();
+    std::fs::rename(&out, place.at("out/gone")).unwrap();
+    place.with(&[place.at("in/0.parquet")], &out, &guarded).ends_with(3);
+    accept().ends_with(0);
+    assert_eq!(record(&out)["accepted"]["output"], "o");
+}
+
+/// A batch that follows a held one takes its place, in a run and when rows are merged.
+#[test]
+fn a_held_batch_gives_way_to_what_is_published_after_it() {
+    let place = two_nights(39);
+    let index = place.at("index");
+    write_docs(&place.at("in/2.parquet"), &made_docs(50), 300);
+    let before = place.out(1);
+    let guarded = ["--previous", before.to_str().unwrap(), "--guard-rows", "1", "--max-removed-share", "0"];
+    place.again(2, &guarded).ends_with(4);
+    assert!(index.join("held.json").exists());
+    let rows = names_in(&index.join("rows"));
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    // Another one is held back in its place.
+    place.again(2, &[&guarded[..], &["--batch", "again"]].concat()).ends_with(4);
+    looked_after(&index, &["verify"]).ends_with(0);
+    place.again(2, &[]).ends_with(0);
+    assert!(!index.join("held.json").exists());
+    assert_eq!(names_in(&index.join("rows")).len(), 3);
+    looked_after(&index, &["verify"]).ends_with(0);
+    place.again(2, &[]).ends_with(0).says(&["is published already"]);
 }
 
 /// What was forgotten of the last batch stays forgotten when that is made again, and so when its rows were merged.
