@@ -117,19 +117,19 @@ fn portions_of_another_file_are_not_taken_up() {
 /// Permissions, another name for a while, a copy that was put back, another time: the contents are the same, so the work is.
 #[test]
 fn work_is_kept_where_the_contents_are_the_same() {
-    let acts: [(&str, &dyn Fn(&Path)); 4] = [
-        ("chmod", &|file| fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap()),
-        ("mv", &|file| {
+    let acts: [(&str, fn(&Path)); 4] = [
+        ("chmod", |file| fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap()),
+        ("mv", |file| {
             fs::rename(file, file.with_extension("away")).unwrap();
             fs::rename(file.with_extension("away"), file).unwrap();
         }),
-        ("cp -p", &|file| {
+        ("cp -p", |file| {
             let time = fs::metadata(file).unwrap().modified().unwrap();
             fs::copy(file, file.with_extension("copy")).unwrap();
             File::options().write(true).open(file.with_extension("copy")).unwrap().set_modified(time).unwrap();
             fs::rename(file.with_extension("copy"), file).unwrap();
         }),
-        ("touch", &|file| {
+        ("touch", |file| {
             File::options().write(true).open(file).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
         }),
     ];
