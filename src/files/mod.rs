@@ -67,7 +67,7 @@ pub fn copy(from: &Path, to: &Path) -> io::Result<u64> {
 /// What the system says; anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    regular(File::options().read(true).custom_flags(flags).open(path)?)
+    private::regular(File::options().read(true).custom_flags(flags).open(path)?)
 }
 
 /// Opens a regular file for reading and writing, or makes it. A link is not followed.
@@ -76,7 +76,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// As [`open`].
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     let flags = (OFlags::CREATE | OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    regular(File::options().read(true).write(true).custom_flags(flags).open(path)?)
+    private::regular(File::options().read(true).write(true).custom_flags(flags).open(path)?)
 }
 
 /// Reads a whole regular file, which has to be no longer than `most`; a link is followed, for the reader of a result may stand behind one.
@@ -138,13 +138,6 @@ pub fn open_to_all(folder: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     Ok(Some(format!("every user may write it (mode {:04o})", mode & 0o7777)))
-}
-
-fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
 }
 
 #[cfg(test)]

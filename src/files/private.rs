@@ -110,7 +110,7 @@ pub fn create_nameless(path: &Path) -> io::Result<File> {
 /// What the system says; a folder that is not ours alone; anything but a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
-    super::regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
+    regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
 }
 
 /// Opens a file for reading and writing, or makes it. A file that has another name as well is refused: it may be one of the user's.
@@ -119,7 +119,7 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// As [`open`].
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
-    let file = super::regular(openat(&folder, name, OFlags::RDWR | OFlags::CREATE | AS_IT_IS, OWNER)?.into())?;
+    let file = regular(openat(&folder, name, OFlags::RDWR | OFlags::CREATE | AS_IT_IS, OWNER)?.into())?;
     match file.metadata()?.nlink() {
         0 | 1 => Ok(file),
         links => Err(io::Error::new(ErrorKind::InvalidInput, format!("the file has {links} names"))),
@@ -142,6 +142,14 @@ pub fn rename(path: &Path, name: &OsStr) -> io::Result<()> {
 pub fn remove(path: &Path) -> io::Result<()> {
     let (folder, name) = folder_of(path)?;
     Ok(unlinkat(&folder, name, AtFlags::empty())?)
+}
+
+/// The file, if it is a regular one.
+pub(super) fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
 }
 
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);

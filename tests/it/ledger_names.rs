@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use crate::kit::{Numbers, assert_same_bytes, names_in};
 use crate::resume::{Place, whole};
 
-const OPTIONS: [&str; 2] = ["--algorithms", "exact,minhash"];
+const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
 /// A work folder with products, as a killed run left it, to be put in place again and again.
 struct Left {
