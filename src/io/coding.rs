@@ -4,6 +4,7 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
+use super::quotes::Quoting;
 use super::rest::Behind;
 use super::unpack::{Unpack, read_buffered};
 use crate::encoding::{Encoding, detect};
@@ -27,14 +28,16 @@ pub struct Coding {
     pub packing: Packing,
     /// In which encoding its texts are.
     pub encoding: Encoding,
+    /// Whether fields of separated values may stand in quotes.
+    pub quoting: Quoting,
     /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
     pub window_bytes: u64,
 }
 
 impl Default for Coding {
-    /// Plain UTF-8; any window that there is.
+    /// Plain UTF-8 with double quotes; any window that there is.
     fn default() -> Coding {
-        Coding { packing: Packing::Plain, encoding: Encoding::Utf8, window_bytes: 2 << 30 }
+        Coding { packing: Packing::Plain, encoding: Encoding::Utf8, quoting: Quoting::Double, window_bytes: 2 << 30 }
     }
 }
 

@@ -113,6 +113,7 @@ pub use names::{DASH, HELD, SUCCESS};
 pub use overwrite::WORK;
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{Cleared, empty_folder, folder_above, held_path};
+pub use quotes::Quoting;
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

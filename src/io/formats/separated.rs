@@ -7,7 +7,7 @@ use crate::io::copy_lines;
 use crate::io::copying::Copying;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
 use crate::io::lines::{Line, MAX_LINE_BYTES};
-use crate::io::quotes::fields;
+use crate::io::quotes::{Dialect, fields};
 use crate::io::repacking::Repacking;
 use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
@@ -32,17 +32,28 @@ pub(super) const COMMAS: Separated = Separated { name: "CSV", endings: &[".csv"]
 pub(super) const TABS: Separated = Separated { name: "TSV", endings: &[".tsv"], delimiter: b'\t' };
 
 impl Separated {
-    fn names(&self, file: &File, coding: Coding) -> std::result::Result<Names, String> {
-        let coding = coding.resolved(file).map_err(|error| format!("cannot be read: {error}"))?;
-        Names::of(file, coding, self.delimiter)
+    fn dialect(&self, coding: Coding) -> Dialect {
+        Dialect { delimiter: self.delimiter, quoting: coding.quoting }
     }
 
-    /// Calls `each` with the fields of each record behind the names, and the number of the row; until it says no.
-    fn each_record(&self, file: File, coding: Coding, each: &mut EachRecord<'_>) -> std::result::Result<(), Failed> {
+    fn names(&self, file: &File, coding: Coding) -> std::result::Result<Names, String> {
+        let resolved = coding.resolved(file).map_err(|error| format!("cannot be read: {error}"))?;
+        Names::of(file, resolved, self.dialect(coding))
+    }
+
+    /// Calls `each` with each record behind the names, and the number of the row; until it says no.
+    fn each_record(
+        &self,
+        file: File,
+        coding: Coding,
+        names: &Names,
+        each: &mut EachRecord<'_>,
+    ) -> std::result::Result<(), Failed> {
+        rewound(&file)?;
         let failed = |error: std::io::Error| format!("cannot be read on: {error}");
         let coding = coding.resolved(&file).map_err(failed)?;
         let text = coding.text(file).map_err(failed)?;
-        let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, self.delimiter).taking_turns();
+        let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, names).taking_turns();
         let mut number = 0;
         lines.step().map_err(failed)?;
         while let Some((_, line)) = lines.next().map_err(failed)? {
@@ -83,7 +94,7 @@ impl Format for Separated {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
         };
         let coding = coding.resolved(&file).map_err(failed)?;
-        let (scan, has, open) = separated::scan(file, coding, columns, self.delimiter, repacking)?;
+        let (scan, has) = separated::scan(file, coding, columns, self.dialect(coding), repacking)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             id: scan.id,
@@ -92,14 +103,14 @@ impl Format for Separated {
             longest: scan.longest,
             coding: Some(coding),
             notes,
-            lost: lost.or(open),
+            lost,
             written: scan.written,
             ..Opened::default()
         })
     }
 
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-        separated::read(file, reading, self.delimiter, each)
+        separated::read(file, reading, self.dialect(reading.coding), each)
     }
 
     fn columns(&self, file: File, coding: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
@@ -114,19 +125,18 @@ impl Format for Separated {
     }
 
     fn longest_of(&self, file: File, coding: Coding, names: &[String], small: u64) -> std::result::Result<u64, String> {
-        let all = self.names(&file, coding)?.all;
-        rewound(&file)?;
+        let all = self.names(&file, coding)?;
         let mut longest = 0;
-        let read = self.each_record(file, coding, &mut |_, record| {
+        let read = self.each_record(file, coding, &all, &mut |_, record| {
             let record = record.unwrap_or_default();
             if record.len() as u64 > small.max(longest) {
                 let (mut at, mut bytes) = (0, 0);
-                fields(record, self.delimiter, &mut |field| {
-                    bytes +=
-                        if all.get(at).is_some_and(|name| names.contains(name)) { field.bytes() as u64 } else { 0 };
+                let asked = |at: usize| all.all.get(at).is_some_and(|name| names.contains(name));
+                let read = fields(record, self.dialect(coding), &mut |field| {
+                    bytes += if asked(at) { field.bytes() as u64 } else { 0 };
                     at += 1;
                 });
-                longest = longest.max(bytes);
+                longest = longest.max(if read.is_ok() { bytes } else { 0 });
             }
             Ok(true)
         });
@@ -139,7 +149,9 @@ impl Format for Separated {
     }
 
     fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
-        copy_lines::copy(file, copying, Some(self.delimiter))
+        let names = self.names(&file, copying.coding).map_err(|why| copying.bad(why))?;
+        rewound(&file).map_err(|why| copying.bad(why))?;
+        copy_lines::copy(file, copying, Some((self.dialect(copying.coding), names.all.len())))
     }
 
     fn column_names(&self, file: File, coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
@@ -154,20 +166,20 @@ impl Format for Separated {
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
-        let all = self.names(&file, coding)?.all;
-        rewound(&file)?;
-        let places = names.map(|name| all.iter().position(|known| known == name));
-        self.each_record(file, coding, &mut |number, record| {
-            let wrong = || format!("row {number} is no record of {} fields in UTF-8", all.len());
+        let all = self.names(&file, coding)?;
+        let places = names.map(|name| all.all.iter().position(|known| known == name));
+        self.each_record(file, coding, &all, &mut |number, record| {
+            let wrong = || format!("row {number} is no record of {} fields in UTF-8", all.all.len());
             let (mut values, mut at) = ([None, None], 0);
-            let is_whole = fields(record.ok_or_else(wrong)?, self.delimiter, &mut |field| {
+            let read = fields(record.ok_or_else(wrong)?, self.dialect(coding), &mut |field| {
                 for (value, _) in values.iter_mut().zip(places).filter(|(_, place)| *place == Some(at)) {
                     *value = field.text();
                 }
                 at += 1;
             });
-            if !is_whole || at != all.len() {
-                return Err(wrong().into());
+            if read.is_err() || at != all.all.len() {
+                let why = read.err().map_or_else(String::new, |why| format!(": {why}"));
+                return Err((wrong() + &why).into());
             }
             each([values[0].as_deref(), values[1].as_deref()]).map_err(Failed::Passed)
         })
