@@ -8,7 +8,7 @@ use super::quotes::Dialect;
 use crate::error::Result;
 use flate2::write::GzEncoder;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 
 /// Bytes that are written at a time.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -37,7 +37,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, 
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
     let done = copying.coding.unpacked(file).and_then(|bytes| {
         let mut out = Packed::new(out, copying.coding.packing)?;
-        let mut lines = Lines::new(bytes, 0, 0);
+        let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
         if let Some((dialect, columns)) = records {
             lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
             lines.step_with(|bytes| out.write_all(bytes))?;

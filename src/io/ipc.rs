@@ -5,6 +5,7 @@
 //! file, and of a stream where all dictionaries stand before the first one.
 
 use super::format::Piece;
+use super::rest::Lost;
 use super::schema::Shown;
 use crate::guard;
 use arrow_array::RecordBatch;
@@ -38,6 +39,10 @@ pub(super) struct Layout {
     pub schema: Option<Schema>,
     /// A batch each, of a file by its number, of a stream by its first byte; all of them together where dictionaries come late.
     pub pieces: Vec<Piece>,
+    /// Where the messages of a stream end that are there as a whole.
+    end: u64,
+    /// What stands behind them, where a stream is cut off or damaged behind its first batch.
+    pub lost: Option<Lost>,
 }
 
 /// A message, without its body.
@@ -111,7 +116,17 @@ impl Layout {
     fn of_stream(file: &File, size: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
         let (mut at, mut late, mut dictionaries) = (0, false, 0);
-        while let Some(header) = header(file, at, size)? {
+        loop {
+            let header = match header(file, at, size) {
+                Ok(Some(header)) => header,
+                Ok(None) => break,
+                Err(why) if !layout.pieces.is_empty() => {
+                    let why = format!("the stream is cut off or damaged: {why}; the rows before that take part");
+                    layout.lost = Some(Lost { why, bytes: size - at });
+                    break;
+                }
+                Err(why) => return Err(why),
+            };
             let (from, end) = (at, header.body + header.bytes);
             at = end;
             match header.kind {
@@ -130,6 +145,7 @@ impl Layout {
                 layout.head.end = end;
             }
         }
+        layout.end = at;
         if layout.schema.is_none() {
             return Err("there is no schema".to_owned());
         }
@@ -246,7 +262,7 @@ pub(super) fn batches<E>(
         }
         return Ok(());
     }
-    let from = from.max(layout.head.end);
+    let (from, to) = (from.max(layout.head.end), to.min(layout.end));
     let joined = Joined { file, head: layout.head.clone(), at: layout.head.start, from, to };
     let joined = BufReader::with_capacity(BUFFER_BYTES, joined);
     let mut reader = guarded(|| StreamReader::try_new(joined, Some(columns))).map_err(bad)?;

@@ -57,6 +57,8 @@ pub(super) struct Lines<R> {
     pub length: u64,
     /// The number of the last line, counted from 1, blank ones too.
     pub number: u64,
+    /// Whether bytes that might have followed the last one decide what the last line is: no line end stands there, or a quote is open.
+    pub is_open: bool,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -78,6 +80,7 @@ impl<R: BufRead> Lines<R> {
             offset,
             length,
             number,
+            is_open: false,
         }
     }
 
@@ -153,6 +156,7 @@ impl<R: BufRead> Lines<R> {
     /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone decides what is a row, so that no two readings count them in another way.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
+        self.is_open = false;
         loop {
             let start = self.offset;
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
@@ -206,6 +210,7 @@ impl<R: BufRead> Lines<R> {
                 return Ok(None);
             }
             self.number += 1;
+            self.is_open |= !ended;
             held.push(blank.ends());
             held.end();
             self.decoded = held.passed + held.line.len() as u64;
@@ -246,6 +251,7 @@ impl<R: BufRead> Lines<R> {
                 self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
             }
             if !self.ahead.more(&mut self.reader)? {
+                self.is_open = true;
                 if quotes.may_end() {
                     return Ok(seen);
                 }

@@ -8,6 +8,7 @@
 mod again;
 mod asked;
 mod bad_input;
+mod before_damage;
 pub mod coding;
 mod copy_file;
 mod copy_leaf;

@@ -65,6 +65,13 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
+    /// Whether a line is a record with a field for each name.
+    pub fn fit(&self, line: &[u8]) -> bool {
+        let mut count = 0;
+        let text = std::str::from_utf8(line);
+        text.is_ok_and(|text| fields(text, self.dialect, &mut |_| count += 1).is_ok()) && count == self.all.len()
+    }
+
     fn place(&self, name: &str) -> Option<usize> {
         self.all.iter().position(|known| known == name)
     }
@@ -97,6 +104,9 @@ pub(super) fn scan(
     let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
     let mut lines = lines.records(dialect, None, MAX_LINE_BYTES).taking_turns();
     let names = Names::next(&mut lines, dialect).map_err(Unusable::Bad)?;
+    if let (true, Some(damage)) = (lines.is_open, lines.reader().damage()) {
+        return Err(bad(io::Error::other(damage.why.clone())));
+    }
     lines.expect_fields(names.all.len());
     // A reading that begins with the names steps over them.
     scan.longest = lines.length;
@@ -149,7 +159,7 @@ impl Places {
         Places {
             dialect: names.dialect,
             fields: names.all.len(),
-            text: names.place(&columns.text),
+            text: names.place(&columns.text).filter(|_| columns.parts.is_empty()),
             id: names.place(&columns.id),
             others: columns.others.iter().map(|name| names.place(name)).collect(),
             spelled: reading.want.spelled,

@@ -2,6 +2,7 @@
 
 use crate::batch::Documents;
 use crate::error::Result;
+use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
 use crate::io::copy_lines;
 use crate::io::copying::Copying;
@@ -63,10 +64,10 @@ impl Separated {
                 Line::TooLong(_) => None,
             };
             if !each(number, record)? {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
     }
 }
 
@@ -93,8 +94,25 @@ impl Format for Separated {
         let failed = |error: std::io::Error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name, coding.packing.said()))
         };
-        let coding = coding.resolved(&file).map_err(failed)?;
-        let (scan, has) = separated::scan(file, coding, columns, self.dialect(coding), repacking)?;
+        let mut coding = coding.resolved(&file).map_err(failed)?;
+        let dialect = self.dialect(coding);
+        let look = |coding| {
+            let file = file.try_clone().map_err(failed)?;
+            separated::scan(file, coding, columns, dialect, repacking)
+        };
+        let (mut scan, mut has) = look(coding)?;
+        let mut damaged = None;
+        if let Some(damage) = scan.damage.take() {
+            let names = Names::of(&file, coding, dialect).map_err(Unusable::Bad)?;
+            let lines = |text| separated::lines(text, 0, MAX_LINE_BYTES, coding, &names).taking_turns();
+            let (before, lost) =
+                before_damage(&file, coding, &damage, &lines, &|line| names.fit(line)).map_err(failed)?;
+            (coding, damaged) = (before, Some(lost));
+            (scan, has) = look(coding)?;
+            if scan.rows == 0 {
+                return Err(failed(std::io::Error::other(damage.why)));
+            }
+        }
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             id: scan.id,
@@ -103,7 +121,7 @@ impl Format for Separated {
             longest: scan.longest,
             coding: Some(coding),
             notes,
-            lost,
+            lost: damaged.or(lost),
             written: scan.written,
             ..Opened::default()
         })
