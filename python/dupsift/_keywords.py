@@ -32,6 +32,7 @@ class _Files(TypedDict, total=False):
 class _Corpus(TypedDict, total=False):
     whole_files: bool
     encoding: str
+    quotes: Literal["double", "none"]
     id_column: str
 
 

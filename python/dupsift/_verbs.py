@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from . import _dupsift
 from ._frames import Corpus, columns_of
@@ -55,7 +55,7 @@ def run(
     return result
 
 
-@with_keywords("run", but=("out", "corpus", "text_column", "id_column", "whole_files", "encoding", "resume", "checkpoint"))
+@with_keywords("run", but=("out", "corpus", "text_column", "id_column", "whole_files", "encoding", "quotes", "resume", "checkpoint"))
 def dedup(
     frame: object,
     *,
@@ -147,17 +147,18 @@ def evaluate(
     result: Output | str | PathLike,
     truth: str | PathLike | Sequence[str | PathLike],
     *,
+    truth_quotes: Literal["double", "none"] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
 ) -> Evaluation:
     """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
-    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet or JSON lines.
+    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values.
     The corpus has to stand where it was. What is undefined is None. The record is also left in ``evaluation/`` of the output.
 
     Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
-    options = given_of({"threads": threads, "memory": memory})
+    options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})
     record, text = _dupsift.evaluate(os.fspath(folder), inputs_of(truth), options)
     return Evaluation(record, text)

@@ -108,8 +108,9 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
 pub fn evaluate(py: Python<'_>, folder: PathBuf, truth: Vec<String>, options: Keywords) -> PyResult<(String, String)> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?;
-        let options = finished.options(&settings(Verb::Evaluate, options)?)?;
-        let report = study::evaluate(&finished, &options, &truth, progress, cancel)?;
+        let settings = settings(Verb::Evaluate, options)?;
+        let (options, quotes) = (finished.options(&settings)?, study::truth_quotes(&settings));
+        let report = study::evaluate(&finished, &options, &truth, quotes, progress, cancel)?;
         Ok((json(&report)?, report::evaluation(&report, &folder)))
     })
 }

@@ -271,18 +271,14 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Another column as text: of strings, or of numbers and truth values spelled out; none where the column is not there or
+    /// Another column as text: of strings, or of numbers, truth values, days and times spelled out; none where the column is not there or
     /// holds anything else.
     ///
     /// # Errors
     /// Values that cannot be read as such, which arrow does not know.
     pub fn spelled_column(&self, name: &str) -> Result<Option<TextColumn>> {
         let Some(column) = self.column(name) else { return Ok(None) };
-        let values = match column.data_type() {
-            DataType::Dictionary(_, values) => values.as_ref(),
-            other => other,
-        };
-        if values.is_integer() || values.is_floating() || *values == DataType::Boolean {
+        if is_spelled(column.data_type()) {
             let spelled = read_as::spelled(column).map_err(unread(column))?;
             return Ok(Some(TextColumn(Strings::Text(spelled))));
         }
@@ -331,7 +327,8 @@ impl Strings {
 /// What kind of ids a column of that type holds; none if it cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => IdKind::Text,
+        // A column of nulls alone has no other type in some files.
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
         DataType::Int64 | DataType::UInt32 => IdKind::Int64,
@@ -345,6 +342,15 @@ pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
 pub fn is_text(data_type: &DataType) -> bool {
     matches!(id_kind(data_type), Some(IdKind::Text | IdKind::Bytes))
         && !matches!(data_type, DataType::FixedSizeBinary(_))
+}
+
+/// Whether values of that type are no strings and can be spelled out: numbers, truth values, days and times.
+pub fn is_spelled(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => is_spelled(values),
+        DataType::Boolean | DataType::Decimal128(..) | DataType::Decimal256(..) => true,
+        other => other.is_integer() || other.is_floating() || other.is_temporal(),
+    }
 }
 
 fn id_column(column: &ArrayRef) -> Result<Option<IdColumn>> {

@@ -13,7 +13,10 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 fn numbers_and_truth_values_are_spelled() {
     let numbers: DictionaryArray<Int8Type> =
         DictionaryArray::new(Int8Array::from(vec![Some(1), None, Some(0)]), Arc::new(Int64Array::from(vec![7, -2])));
-    let columns: [(&str, ArrayRef); 5] = [
+    let columns: [(&str, ArrayRef); 8] = [
+        ("float", Arc::new(arrow_array::Float64Array::from(vec![Some(2020.0), None, Some(0.5)]))),
+        ("narrow", Arc::new(Float32Array::from(vec![Some(-7.0), None, Some(0.1)]))),
+        ("day", Arc::new(arrow_array::Date32Array::from(vec![Some(0), None, Some(1)]))),
         ("whole", Arc::new(Int8Array::from(vec![Some(-3), None, Some(12)]))),
         ("truth", Arc::new(arrow_array::BooleanArray::from(vec![Some(true), None, Some(false)]))),
         ("dictionary", Arc::new(numbers)),
@@ -30,10 +33,13 @@ fn numbers_and_truth_values_are_spelled() {
     };
     let told = |first: &str, last: &str| Some([Some(first.to_string()), None, Some(last.to_string())]);
     assert_eq!(spelled("whole"), told("-3", "12"));
+    // A number is spelled the same way in a column of floats, which many writers make of whole numbers with nulls.
+    assert_eq!((spelled("float"), spelled("narrow")), (told("2020", "0.5"), told("-7", "0.1")));
+    assert_eq!(spelled("day"), told("1970-01-01", "1970-01-02"));
     assert_eq!(spelled("truth"), told("true", "false"));
     assert_eq!(spelled("dictionary"), told("-2", "7"));
     assert_eq!(spelled("text"), told("x", ""));
-    assert_eq!((spelled("nothing"), spelled("absent")), (None, None));
+    assert_eq!((spelled("nothing"), spelled("absent")), (Some([None, None, None]), None));
 }
 
 #[test]

@@ -124,12 +124,27 @@ pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
     }))
 }
 
+/// Whole numbers below this are exact in 64-bit floats.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// A float as a person would write it: a whole number as such, for in one file a column may be of integers and in another of floats.
+pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
+    if number.trunc() == number && number.abs() < EXACT { (number as i64).to_string() } else { format!("{shown:?}") }
+}
+
 /// Every value as a person would write it.
 ///
 /// # Errors
 /// Types and values that arrow does not know how to write.
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
+    if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
+        // In as many digits as tell it from its neighbors of this type.
+        return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
+    }
+    if let Some(floats) = floats(&column)? {
+        return Ok(floats.iter().map(|number| number.map(|number| spelled_float(number, &number))).collect());
+    }
     let options = FormatOptions::default();
     let values = ArrayFormatter::try_new(&column, &options)?;
     let nulls = column.logical_nulls();

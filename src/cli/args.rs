@@ -246,8 +246,8 @@ pub struct EvaluateArguments {
     /// The output folder of a finished run; its corpus has to stand where it was
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet or .jsonl; may be given several
-    /// times
+    /// Labelled pairs (columns id_a, id_b) or clusters (columns id, cluster), as .parquet, .jsonl or .csv; may be given
+    /// several times
     #[arg(long, required = true, value_name = "FILE")]
     pub truth: Vec<String>,
     /// Print the record as JSON instead of a table

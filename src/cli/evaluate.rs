@@ -6,7 +6,7 @@ use super::args::EvaluateArguments;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, tell};
 use crate::report::evaluation;
-use crate::study::{self, Finished};
+use crate::study::{self, Finished, truth_quotes};
 
 /// Runs the verb.
 ///
@@ -19,7 +19,7 @@ pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let (_, progress) = log::start(&settings);
     ignore_file_size_signal();
     let cancel = cancel_on_signal()?;
-    let report = study::evaluate(&finished, &options, &arguments.truth, &progress, &cancel)
+    let report = study::evaluate(&finished, &options, &arguments.truth, truth_quotes(&settings), &progress, &cancel)
         .with_context(|| format!("cannot evaluate {}", arguments.dir.display()))?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&report).context("cannot write JSON")? + "\n"

@@ -2,6 +2,7 @@
 //! document each: what comes out is the same however it is dressed, and what cannot be used is told.
 
 use super::coding::Coding;
+use super::copying::Copying;
 use super::find::{Taking, find_all};
 use super::source::{BadInput, Source};
 use super::testkit::{Read, columns, gz, read, whole, zst};
@@ -134,8 +135,102 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_told() {
     }
     let path = folder.path().join("c.jsonl.gz");
     std::fs::write(&path, &members[..members.len() - 1]).expect("written");
-    let (_, bad) = open(&[&path], Taking::default()).expect("opened");
-    assert!(bad[0].why.contains("cut off"), "{bad:?}");
+    // The checksum of the last member is cut off: its rows are there.
+    let (source, bad) = open(&[&path], Taking::default()).expect("opened");
+    assert!(bad[0].why.contains("cut off") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
+}
+
+/// The rows of a file that is damaged, by whole and by small pieces, packed again or not; none where nothing of it takes part.
+fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>> {
+    std::fs::write(path, bytes).expect("written");
+    let coding = Coding { encoding: Encoding::parse(encoding).expect("a name"), ..Coding::default() };
+    let taking = Taking { coding, ..Taking::default() };
+    let (source, bad) = open(&[path], taking).expect("opened");
+    assert!(bad.len() == 1 && bad[0].path == path && bad[0].bytes <= bytes.len() as u64, "{bad:?}");
+    if source.files.is_empty() {
+        assert!(!bad[0].takes_part);
+        return None;
+    }
+    assert!(bad[0].takes_part && bad[0].why.ends_with("the rows before that take part"), "{bad:?}");
+    let rows = read(&source, &whole(), usize::MAX).expect("read");
+    assert_eq!(read(&source, &whole(), 1).expect("read"), rows);
+    let work = tempfile::tempdir().expect("a folder");
+    let found = super::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
+    let (again, _) = super::open(found, &columns(), 2, Some(work.path())).expect("opened");
+    assert!(again.files[0].repacked.is_some());
+    assert_eq!(read(&again, &whole(), 1).expect("read"), rows);
+    Some(texts(&rows).into_iter().map(str::to_owned).collect())
+}
+
+#[test]
+fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |n: u64| format!("some text {} of {n}, \u{43a}\u{43e}\u{442}", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let json: String = (0..3000).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", text(n))).collect();
+    let record = |n: u64| format!("{n},\"a\n,\n{}\"\n", text(n));
+    let comma = "id,text\n".to_owned() + &(0..3000).map(record).collect::<String>();
+    let wide = |all: &str| all.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    let whole_json: Vec<String> = (0..3000).map(text).collect();
+    let whole_comma: Vec<String> = (0..3000).map(|n| format!("a\n,\n{}", text(n))).collect();
+    let cases = [
+        ("a.jsonl", "utf-8", json.clone().into_bytes(), &whole_json),
+        ("a.jsonl", "utf-16le", wide(&json), &whole_json),
+        ("a.csv", "utf-8", comma.clone().into_bytes(), &whole_comma),
+        ("a.csv", "utf-16le", wide(&comma), &whole_comma),
+    ];
+    for (name, encoding, bytes, expected) in cases {
+        for (ending, packed, pack) in [
+            ("gz", gz(&bytes), &gz as &dyn Fn(&[u8]) -> Vec<u8>),
+            ("zst", zst(&bytes, b""), &|bytes: &[u8]| zst(bytes, b"")),
+        ] {
+            let path = folder.path().join(format!("{name}.{ending}"));
+            let before = |bytes: &[u8]| rows_before(&path, bytes, encoding);
+            // Cut off: a beginning of the rows, each as it was, and not much less than there was.
+            for share in [3, 5, 9] {
+                let rows = before(&packed[..packed.len() * share / 10]).unwrap_or_default();
+                assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
+                // Zstandard gives blocks of 128 KiB.
+                let least = if ending == "gz" { 280 * share } else { 0 };
+                assert!((least..3000).contains(&rows.len()), "{name} {ending}: {} rows", rows.len());
+            }
+            assert_eq!(before(&packed[..20]), None);
+            // A second member is damaged, or its checksum is wrong: the first one counts, and of the second nothing that was not written.
+            let (first, second) = bytes.split_at(bytes.len() / 2);
+            let members = [pack(first), pack(second)];
+            for at in [members[1].len() / 2, members[1].len() - 6] {
+                let mut damaged = members.concat();
+                damaged[members[0].len() + at..members[0].len() + at + 5].fill(0xA5);
+                let rows = before(&damaged).unwrap_or_default();
+                assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
+                let least = if encoding == "utf-8" { 1480 } else { 0 };
+                assert!((least..3000).contains(&rows.len()), "{name} {ending} {at}: {} rows", rows.len());
+            }
+            // Garbage between two members.
+            let rows = before(&[&members[0][..], b"garbage", &members[1]].concat()).expect("rows");
+            assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");
+            assert!(rows.len() >= 1480, "{name} {ending}: {} rows", rows.len());
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_a_damaged_file_has_its_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, out) = (folder.path().join("a.jsonl.gz"), folder.path().join("b.jsonl.gz"));
+    let packed = gz(lines(3000, "a").as_bytes());
+    std::fs::write(&path, &packed[..packed.len() / 2]).expect("written");
+    let (source, _) = open(&[&path], Taking::default()).expect("opened");
+    let (file, hold) = (&source.files[0], |_: u64, run: &mut dyn FnMut()| Ok(run()));
+    let (chosen, go_on) = (|_: u64| true, || Ok(()));
+    let (coding, rows) = (file.coding, file.rows);
+    let copying =
+        Copying { path: &path, coding, rows, chosen: &chosen, small: 0, hold: &hold, go_on: &go_on, out: &out };
+    assert!(!file.is_all_rows());
+    file.copy_rows(&copying).expect("copied");
+    let (copy, bad) = open(&[&out], Taking::default()).expect("opened");
+    assert!(bad.is_empty() && copy.files[0].is_all_rows());
+    let of = |source: &Source| read(source, &whole(), usize::MAX).expect("read");
+    assert_eq!(texts(&of(&copy)), texts(&of(&source)));
 }
 
 #[test]

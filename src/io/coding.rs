@@ -4,8 +4,9 @@
 //! and decoded one by one. UTF-16 and ISO-2022-JP are decoded before lines are cut.
 
 use super::packing::Packing;
+use super::quotes::Quoting;
 use super::rest::Behind;
-use super::unpack::{Unpack, read_buffered};
+use super::unpack::{Damage, Unpack, read_buffered};
 use crate::encoding::{Encoding, detect};
 use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
@@ -27,14 +28,24 @@ pub struct Coding {
     pub packing: Packing,
     /// In which encoding its texts are.
     pub encoding: Encoding,
+    /// Whether fields of separated values may stand in quotes.
+    pub quoting: Quoting,
+    /// Bytes of the text, as [`Coding::text`] gives it, before a damage of the compressed file; none where it is whole.
+    pub text_bytes: Option<u64>,
     /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
     pub window_bytes: u64,
 }
 
 impl Default for Coding {
-    /// Plain UTF-8; any window that there is.
+    /// Plain UTF-8 with double quotes; any window that there is.
     fn default() -> Coding {
-        Coding { packing: Packing::Plain, encoding: Encoding::Utf8, window_bytes: 2 << 30 }
+        Coding {
+            packing: Packing::Plain,
+            encoding: Encoding::Utf8,
+            quoting: Quoting::Double,
+            text_bytes: None,
+            window_bytes: 2 << 30,
+        }
     }
 }
 
@@ -114,7 +125,7 @@ impl Coding {
             to: 0,
             ended: false,
         });
-        Ok(Text { bytes: self.unpacked(file)?, decoding })
+        Ok(Text { bytes: self.unpacked(file)?, decoding, left: self.text_bytes.unwrap_or(u64::MAX) })
     }
 }
 
@@ -128,6 +139,11 @@ impl Unpacked {
     /// What was found behind the last compressed part, once all was read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
+    }
+
+    /// Why the bytes end before their time, once all were read.
+    pub fn damage(&self) -> Option<&Damage> {
+        if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
 }
 
@@ -160,6 +176,8 @@ impl BufRead for Unpacked {
 pub(super) struct Text {
     bytes: Unpacked,
     decoding: Option<Decoding>,
+    /// Bytes before the end.
+    left: u64,
 }
 
 struct Decoding {
@@ -174,6 +192,11 @@ impl Text {
     /// As [`Unpacked::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.bytes.behind()
+    }
+
+    /// As [`Unpacked::damage`].
+    pub fn damage(&self) -> Option<&Damage> {
+        self.bytes.damage()
     }
 }
 
@@ -206,14 +229,24 @@ impl Read for Text {
 
 impl BufRead for Text {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        let Some(decoding) = &mut self.decoding else { return self.bytes.fill_buf() };
-        while decoding.from == decoding.to && !decoding.ended {
-            decoding.step(&mut self.bytes)?;
+        if self.left == 0 {
+            return Ok(&[]);
         }
-        Ok(&decoding.out[decoding.from..decoding.to])
+        let there = match &mut self.decoding {
+            None => self.bytes.fill_buf()?,
+            Some(decoding) => {
+                while decoding.from == decoding.to && !decoding.ended {
+                    decoding.step(&mut self.bytes)?;
+                }
+                &decoding.out[decoding.from..decoding.to]
+            }
+        };
+        let some = usize::try_from(self.left).map_or(there.len(), |left| left.min(there.len()));
+        Ok(&there[..some])
     }
 
     fn consume(&mut self, bytes: usize) {
+        self.left -= bytes as u64;
         match &mut self.decoding {
             None => self.bytes.consume(bytes),
             Some(decoding) => decoding.from += bytes,

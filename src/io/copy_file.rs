@@ -55,6 +55,11 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
+    /// Whether a copy of all its rows is a copy of the file: nothing in it is damaged.
+    pub fn is_all_rows(&self) -> bool {
+        self.lost.is_none() || !self.format.names_columns()
+    }
+
     /// Copies the file as it is; gives its bytes.
     ///
     /// # Errors

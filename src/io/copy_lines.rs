@@ -2,12 +2,13 @@
 
 use super::coding::Coding;
 use super::copying::{Copying, Output, Stop};
-use super::lines::Lines;
+use super::lines::{Lines, MAX_LINE_BYTES};
 use super::packing::Packing;
+use super::quotes::Dialect;
 use crate::error::Result;
 use flate2::write::GzEncoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 
 /// Bytes that are written at a time.
 const BUFFER_BYTES: usize = 256 << 10;
@@ -29,17 +30,17 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     ))
 }
 
-/// Copies the rows that are chosen. Blank lines before a row go its way, and those behind the last row stay. Rows are lines, or
-/// with a delimiter the records behind the first one, which is copied too.
-pub(super) fn copy(file: File, copying: &Copying<'_>, delimiter: Option<u8>) -> Result<()> {
+/// Copies the rows that are chosen. Blank lines before a row are copied or left out with it, and those behind the last row are copied. Rows are
+/// lines, or with a dialect the records behind the first one, which names so many columns and is copied too.
+pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<(Dialect, usize)>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
     let done = copying.coding.unpacked(file).and_then(|bytes| {
-        let out = Packed::new(out, copying.coding.packing)?;
-        let mut lines = Lines::new(Tee { bytes, out, passes: true, failed: None }, 0, 0);
-        if let Some(delimiter) = delimiter {
-            lines = lines.quoted(delimiter);
-            lines.step()?;
+        let mut out = Packed::new(out, copying.coding.packing)?;
+        let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
+        if let Some((dialect, columns)) = records {
+            lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
+            lines.step_with(|bytes| out.write_all(bytes))?;
         }
         let mut row = 0;
         loop {
@@ -49,13 +50,13 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, delimiter: Option<u8>) -> 
                 stop.note(error);
                 return Ok(row);
             }
-            lines.reader_mut().passes = row >= copying.rows || (copying.chosen)(row);
-            if lines.step()?.is_none() {
+            let passes = row >= copying.rows || (copying.chosen)(row);
+            if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {
                 break;
             }
             row += 1;
         }
-        lines.into_reader().out.end()?;
+        out.end()?;
         Ok(row)
     });
     stop.check()?;
@@ -66,36 +67,6 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, delimiter: Option<u8>) -> 
                 .bad(format!("the file changed while it was being read: {} lines then, {row} now", copying.rows)))
         }
         Err(error) => Err(copying.bad(format!("cannot be read on: {error}"))),
-    }
-}
-
-/// A reader that writes down what is read of it while it passes.
-struct Tee<R> {
-    bytes: R,
-    out: Packed,
-    passes: bool,
-    failed: Option<io::Error>,
-}
-
-impl<R: BufRead> Read for Tee<R> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        super::unpack::read_buffered(self, into)
-    }
-}
-
-impl<R: BufRead> BufRead for Tee<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.failed.take().map_or(Ok(()), Err)?;
-        self.bytes.fill_buf()
-    }
-
-    fn consume(&mut self, count: usize) {
-        if self.passes && self.failed.is_none() {
-            let there = self.bytes.fill_buf();
-            let written = there.and_then(|there| self.out.write_all(there.get(..count).unwrap_or(there)));
-            self.failed = written.err();
-        }
-        self.bytes.consume(count);
     }
 }
 

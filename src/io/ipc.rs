@@ -5,6 +5,7 @@
 //! file, and of a stream where all dictionaries stand before the first one.
 
 use super::format::Piece;
+use super::rest::Lost;
 use super::schema::Shown;
 use crate::guard;
 use arrow_array::RecordBatch;
@@ -36,6 +37,8 @@ pub(super) struct Layout {
     messages: Vec<Message>,
     /// A batch each, of a file by its number, of a stream by its first byte; all of them together where dictionaries come late.
     pub pieces: Vec<Piece>,
+    /// What stands behind them, where a stream is cut off or damaged behind its first batch.
+    pub lost: Option<Lost>,
 }
 
 /// Where a message stands.
@@ -134,7 +137,17 @@ impl Layout {
     fn of_stream(file: &File, size: u64) -> Result<Layout, String> {
         let mut layout = Layout::default();
         let (mut at, mut late, mut dictionaries, mut head) = (0, false, 0, 0);
-        while let Some(header) = header(file, at, size)? {
+        loop {
+            let header = match header(file, at, size) {
+                Ok(Some(header)) => header,
+                Ok(None) => break,
+                Err(why) if !layout.pieces.is_empty() => {
+                    let why = format!("the stream is cut off or damaged: {why}; the rows before that take part");
+                    layout.lost = Some(Lost { why, bytes: size - at });
+                    break;
+                }
+                Err(why) => return Err(why),
+            };
             let (from, end) = (at, header.body + header.bytes);
             at = end;
             match header.kind {

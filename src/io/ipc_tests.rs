@@ -122,7 +122,7 @@ fn damage_is_told_and_never_a_panic() {
         assert!(said.contains("Arrow") || said.contains("only input"), "{length}: {said}");
     }
     let streamed = bytes(&[rows(0, 30), rows(30, 60)], false, None);
-    for (at, all) in [whole_file, streamed].iter().enumerate() {
+    for (at, all) in [&whole_file, &streamed].into_iter().enumerate() {
         for place in (0..all.len()).step_by(31) {
             let mut damaged = all.clone();
             damaged[place] ^= 0x55;
@@ -131,6 +131,12 @@ fn damage_is_told_and_never_a_panic() {
         }
         assert_eq!(outcome(all), Ok(60), "{at}");
     }
+    // A stream that is cut off loses the batches that are not there.
+    let first = bytes(&[rows(0, 30)], false, None).len();
+    std::fs::write(&path, &streamed[..first + 40]).expect("written");
+    let (source, bad) = open(&[&path]).expect("opened");
+    assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("cut off or damaged"), "{bad:?}");
+    assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), 30);
     assert!(outcome(b"").expect_err("nothing").contains("there is no schema"));
     assert!(outcome(b"id,text\n1,a\n").expect_err("text").contains("not a whole Arrow file"));
     let no_text = batch(vec![("words", Arc::new(StringArray::from(vec!["a"])) as ArrayRef)]);

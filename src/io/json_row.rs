@@ -109,16 +109,32 @@ impl<'de> Filled<'_, 'de> {
                     Scalar::Null => self.row.text = None,
                     other => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                 },
-                Field::Id if self.wins(1, depth) => match map.next_value_seed(ScalarSeed)? {
-                    Scalar::Text(text) => self.row.id = JsonId::Text(text),
-                    Scalar::Int(number) => self.row.id = JsonId::Int(number),
-                    Scalar::UInt(number) => self.row.id = JsonId::UInt(number),
-                    Scalar::Null => self.row.id = JsonId::None,
-                    other => self.row.bad = Some(wrong_type(&columns.id, &other, "a string or integer")),
-                },
+                Field::Id if self.wins(1, depth) => {
+                    let value = map.next_value_seed(ScalarSeed)?;
+                    if columns.parts.contains(&columns.id) {
+                        let at = columns.others.iter().position(|name| *name == columns.id);
+                        at.into_iter().for_each(|at| self.row.others[at] = value.as_part());
+                    }
+                    match value {
+                        Scalar::Text(text) => self.row.id = JsonId::Text(text),
+                        Scalar::Int(number) => self.row.id = JsonId::Int(number),
+                        Scalar::UInt(number) => self.row.id = JsonId::UInt(number),
+                        Scalar::Null => self.row.id = JsonId::None,
+                        other => self.row.bad = Some(wrong_type(&columns.id, &other, "a string or integer")),
+                    }
+                }
                 Field::Other(at) if self.wins(2 + at, depth) => {
-                    let take = self.takes.get(at).copied().unwrap_or(Take::Nothing);
+                    let name = &columns.others[at];
+                    let is_part = columns.parts.contains(name);
+                    let take = if is_part { Take::Part } else { self.takes.get(at).copied().unwrap_or(Take::Nothing) };
                     self.row.others[at] = map.next_value_seed(ValueSeed(take))?;
+                    if let (true, JsonValue::Nested(_)) = (is_part, &self.row.others[at]) {
+                        self.row.bad = Some(Rejection::new(
+                            RejectReason::WrongType,
+                            format!("the field {name:?} is a list or an object; expected a string or number"),
+                        ));
+                        self.row.others[at] = JsonValue::Null;
+                    }
                 }
                 Field::Object(path) => map.next_value_seed(Inside { filled: self, before: path + ".", depth })?,
                 Field::Text | Field::Id | Field::Other(_) | Field::Unknown => {
@@ -219,7 +235,7 @@ impl Visitor<'_> for FieldSeed<'_> {
         let columns = self.columns;
         // What is asked for, as far as it stands in this object.
         let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
-        if inside(&columns.text) {
+        if columns.parts.is_empty() && inside(&columns.text) {
             return Ok(Field::Text);
         } else if inside(&columns.id) {
             return Ok(Field::Id);
@@ -245,6 +261,18 @@ enum Scalar<'l> {
     Fraction,
     List,
     Object,
+}
+
+impl Scalar<'_> {
+    /// The same as a part of a text; nothing of what rejects the row as an id.
+    fn as_part(&self) -> JsonValue {
+        match self {
+            Scalar::Text(text) => JsonValue::Text(text.to_string()),
+            Scalar::Int(number) => JsonValue::Int(*number),
+            Scalar::UInt(number) => JsonValue::UInt(*number),
+            Scalar::Null | Scalar::Bool | Scalar::Fraction | Scalar::List | Scalar::Object => JsonValue::Null,
+        }
+    }
 }
 
 impl fmt::Display for Scalar<'_> {

@@ -3,6 +3,7 @@
 //! Every value is walked through in the same way, also if nothing is taken of it, so that what is not JSON does not depend on what a
 //! reading asks for.
 
+use crate::batch::read_as;
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringViewBuilder};
 use arrow_buffer::Buffer;
@@ -19,6 +20,8 @@ pub(super) enum Take {
     Nothing,
     /// A list or an object is null, as a nested column of Parquet is none.
     Plain,
+    /// A part of the text: a list or an object is told by its kind alone.
+    Part,
     All,
 }
 
@@ -93,7 +96,7 @@ impl ValueSeed {
     ) -> Result<JsonValue, E> {
         let mut out = Vec::new();
         walk((self.0 == Take::All).then_some(&mut out))?;
-        if out.is_empty() {
+        if out.is_empty() && self.0 != Take::Part {
             return Ok(JsonValue::Null);
         }
         String::from_utf8(out).map(JsonValue::Nested).map_err(E::custom)
@@ -204,7 +207,12 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
         });
         Arc::new(column.finish())
     } else {
-        spelled(values)
+        // As in a batch that has numbers alone.
+        let plain = |value| match value {
+            JsonValue::Float(number) => JsonValue::Text(read_as::spelled_float(number, &number)),
+            other => other,
+        };
+        spelled(values.into_iter().map(plain).collect())
     }
 }
 

@@ -15,6 +15,7 @@ use super::not_json;
 use super::repacking::{Repacking, Tee, Written};
 use super::rest::Behind;
 use super::schema::{self, Columns, Shown};
+use super::unpack::Damage;
 use super::want::{MAX_BATCH_ROWS, Want};
 use crate::batch::document::{MAX_TEXT_BYTES, too_long};
 use crate::batch::id::{IdKind, IdsSeen};
@@ -42,6 +43,8 @@ pub(super) struct Scan {
     pub longest: u64,
     /// What stands behind the last compressed part.
     pub behind: Option<Behind>,
+    /// Why the text ends before its time.
+    pub damage: Option<Damage>,
     /// The text, where it was packed again.
     pub written: Option<Written>,
     fields: BTreeSet<String>,
@@ -122,6 +125,7 @@ impl Marks {
     pub fn end(&mut self, scan: &mut Scan, lines: &mut Lines<Tee<'_>>) {
         self.piece(scan, lines.offset);
         (scan.behind, scan.written) = (lines.reader().behind(), lines.reader_mut().end());
+        scan.damage = lines.reader().damage().cloned();
     }
 
     fn piece(&mut self, scan: &mut Scan, end: u64) {
@@ -146,7 +150,8 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         }
     };
     // A row that is not UTF-8 cannot be used, but its fields are there.
-    let asked = [columns.text.as_str(), columns.id.as_str()];
+    let mut asked = vec![columns.text.as_str(), columns.id.as_str()];
+    asked.extend(columns.parts.iter().map(String::as_str));
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
         let what = scan.not_json.is_none().then(|| not_json::said(line));
         scan.is_other |= scan.rows == 0 && not_json::is_text(line);
@@ -155,7 +160,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
     };
     scan.objects = true;
     for path in paths {
-        let (is_text, is_id) = (path.name == columns.text, path.name == columns.id);
+        let (is_text, is_id) = (columns.is_text(&path.name), path.name == columns.id);
         scan.found_text |= is_text;
         scan.found_id |= is_id;
         // Enough for a message; a file whose field names are data would fill the memory.

@@ -1,7 +1,7 @@
 //! Lines of a reader: one at a time, blank ones left out, none longer than a bound held in memory.
 
 use super::coding::decode_on;
-use super::quotes::Quotes;
+use super::quotes::{Dialect, Found, Quotes};
 use crate::batch::document::MAX_TEXT_BYTES;
 use encoding_rs::{Decoder, Encoding};
 use std::io::{self, BufRead};
@@ -42,8 +42,8 @@ pub(super) struct Lines<R> {
     /// The line without a byte order mark, decoded where it has to be.
     line: Vec<u8>,
     encoding: Option<&'static Encoding>,
-    /// Of separated values: a line feed within quotes ends no line.
-    quotes: Option<Quotes>,
+    records: Option<Records>,
+    ahead: Ahead,
     takes_turns: bool,
     turn: Option<MutexGuard<'static, ()>>,
     limit: u64,
@@ -57,18 +57,21 @@ pub(super) struct Lines<R> {
     pub length: u64,
     /// The number of the last line, counted from 1, blank ones too.
     pub number: u64,
+    /// Whether bytes that might have followed the last one decide what the last line is: no line end stands there, or a quote is open.
+    pub is_open: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     /// The lines from the reader's place on, which is that many bytes into the file; of at most `limit` bytes each.
     pub fn new(reader: R, offset: u64, limit: u64) -> Lines<R> {
-        let (line, encoding, quotes, takes_turns, turn) = (Vec::new(), None, None, false, None);
+        let (line, encoding, records, takes_turns, turn) = (Vec::new(), None, None, false, None);
         let (decoded_limit, decoded, length, number) = (MAX_LINE_BYTES, 0, 0, 0);
         Lines {
             reader,
             line,
             encoding,
-            quotes,
+            records,
+            ahead: Ahead::default(),
             takes_turns,
             turn,
             limit,
@@ -77,18 +80,22 @@ impl<R: BufRead> Lines<R> {
             offset,
             length,
             number,
+            is_open: false,
         }
     }
 
-    /// Records of separated values in place of lines: all that stands in one is its own, white space too.
-    pub fn quoted(mut self, delimiter: u8) -> Lines<R> {
-        self.quotes = Some(Quotes::new(delimiter, true));
+    /// Records of separated values in place of lines: all that stands in one is its own, white space too. One of several lines has at
+    /// most `longest` bytes and, where their number is given, so many fields.
+    pub fn records(mut self, dialect: Dialect, expected: Option<usize>, longest: u64) -> Lines<R> {
+        self.records = Some(Records { dialect, expected, longest, hopeless: 0 });
         self
     }
 
-    /// Whether the last record ended with the file, and a quote in it was open.
-    pub fn is_open(&self) -> bool {
-        self.quotes.as_ref().is_some_and(Quotes::is_open)
+    /// Says how many fields records of several lines must have from here on.
+    pub fn expect_fields(&mut self, expected: usize) {
+        if let Some(records) = &mut self.records {
+            records.expected = Some(expected);
+        }
     }
 
     /// The same lines, each decoded from that encoding, whose line ends are those of ASCII.
@@ -114,17 +121,12 @@ impl<R: BufRead> Lines<R> {
         &mut self.reader
     }
 
-    /// What the lines were read from.
-    pub fn into_reader(self) -> R {
-        self.reader
-    }
-
     /// The next line that is not blank, with the byte at which it begins; none at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
-        let Some(start) = self.row(self.limit)? else { return Ok(None) };
+        let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
         let bytes = self.length.max(self.decoded);
-        let line = match self.quotes {
+        let line = match self.records {
             None => self.line.trim_ascii_end(),
             Some(_) => self.line.strip_suffix(b"\r").unwrap_or(&self.line),
         };
@@ -136,38 +138,59 @@ impl<R: BufRead> Lines<R> {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
         }
-        self.turn = None;
+        if self.ahead.bytes.len() <= KEPT_BYTES {
+            self.turn = None;
+        }
     }
 
     /// Steps over the next line that is not blank, of any length: the byte at which it begins; none at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
-        self.row(0)
+        self.row(0, |_| Ok(()))
     }
 
-    /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone tells what is a row, so that no two readings count them in another way.
-    fn row(&mut self, hold: u64) -> io::Result<Option<u64>> {
+    /// Steps over the next line like [`Lines::step`], and calls `each` with all bytes that it steps over.
+    pub fn step_with(&mut self, each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
+        self.row(0, each)
+    }
+
+    /// Reads the next line that is not blank, and holds no more than so many bytes of it: where it begins. This alone decides what is a row, so that no two readings count them in another way.
+    fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
+        self.is_open = false;
         loop {
             let start = self.offset;
-            let white = if self.quotes.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
+            let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
-            let (mut quotes, mut ended) = (self.quotes.map(|quotes| quotes.again(start == 0)), false);
+            let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
+            // Bytes before the end of the record, where that has been looked up.
+            let (mut known, mut ended) = (None, false);
             self.length = 0;
-            self.line.clear();
+            let mut line = std::mem::take(&mut self.line);
+            line.clear();
             // A line is decoded as it comes: in its encoding and in UTF-8 it would be held twice.
             let decoder = self.encoding.filter(|_| hold > 0).map(Encoding::new_decoder_without_bom_handling);
-            let mut held = Held { line: &mut self.line, room: hold, decoder, limit: self.decoded_limit, passed: 0 };
+            let mut held = Held { line: &mut line, room: hold, decoder, limit: self.decoded_limit, passed: 0 };
             while !ended {
-                let there = match self.reader.fill_buf() {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    there => there?,
-                };
+                let there = self.ahead.look(&mut self.reader)?;
                 if there.is_empty() {
                     break;
                 }
-                let end = match &mut quotes {
-                    None => memchr::memchr(b'\n', there),
-                    Some(quotes) => quotes.end(there),
+                let end = match (&mut known, &mut quotes) {
+                    (Some(left), _) => {
+                        let end = usize::try_from(*left).ok().filter(|left| *left < there.len());
+                        *left -= end.unwrap_or(there.len()) as u64;
+                        end
+                    }
+                    (None, None) => memchr::memchr(b'\n', there),
+                    (None, Some(quotes)) => match quotes.find(there) {
+                        None => None,
+                        Some(Found::Inside(line)) => {
+                            known = Some(self.end_of_record(quotes, line)? as u64);
+                            continue;
+                        }
+                        // Before the first line end nothing else is found.
+                        Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
+                    },
                 };
                 let part = &there[..end.unwrap_or(there.len())];
                 let (no_mark, behind) = blank.goes_on(part);
@@ -180,20 +203,140 @@ impl<R: BufRead> Lines<R> {
                 let read = part.len() + usize::from(ended);
                 self.length += part.len() as u64;
                 self.offset += read as u64;
-                self.reader.consume(read);
+                each(&there[..read])?;
+                self.ahead.consume(&mut self.reader, read);
             }
             if self.offset == start {
                 return Ok(None);
             }
-            (self.quotes, self.number) = (quotes, self.number + 1);
+            self.number += 1;
+            self.is_open |= !ended;
             held.push(blank.ends());
             held.end();
             self.decoded = held.passed + held.line.len() as u64;
+            self.line = line;
             if !blank.is_blank {
                 return Ok(Some(start));
             }
         }
     }
+}
+
+impl<R: BufRead> Lines<R> {
+    /// Looks up how many of the bytes that come next belong to a record whose first line end within quotes is that one of them: all lines of it,
+    /// or the first line if the others make no record of it.
+    fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {
+        let Some(records) = &mut self.records else { return Ok(line) };
+        if self.offset + (line as u64) < records.hopeless {
+            return Ok(line);
+        }
+        let longest = records.longest.saturating_sub(self.length);
+        let mut seen = line + 1;
+        loop {
+            let there = self.ahead.look(&mut self.reader)?;
+            match quotes.find(&there[seen..]) {
+                Some(Found::End(end)) => return Ok(if (seen + end) as u64 <= longest { seen + end } else { line }),
+                Some(Found::Broken(at)) => {
+                    records.hopeless = self.offset + (seen + at) as u64;
+                    return Ok(line);
+                }
+                Some(Found::Miscounted(_)) => return Ok(line),
+                Some(Found::Inside(_)) | None => {}
+            }
+            seen = there.len();
+            if seen as u64 > longest {
+                return Ok(line);
+            }
+            if self.takes_turns && self.turn.is_none() && seen > KEPT_BYTES {
+                self.turn = Some(TURN.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            if !self.ahead.more(&mut self.reader)? {
+                self.is_open = true;
+                if quotes.may_end() {
+                    return Ok(seen);
+                }
+                records.hopeless = u64::MAX;
+                return Ok(line);
+            }
+        }
+    }
+}
+
+/// How records of separated values are found.
+#[derive(Clone, Copy, Debug)]
+struct Records {
+    dialect: Dialect,
+    expected: Option<usize>,
+    longest: u64,
+    /// Before this byte of the file no quote that is open at the end of a line is closed properly: a record that was looked up from an earlier line
+    /// has shown that. Both were within quotes at that line end, so both came to the same place where text follows a closing quote, or to the end of the
+    /// file. It saves looking it up again for each line, and changes nothing of what is found.
+    hopeless: u64,
+}
+
+impl Records {
+    fn begin(&self, is_first: bool) -> Quotes {
+        Quotes::new(self.dialect, self.expected, is_first)
+    }
+}
+
+/// Bytes that were read from a reader before they are used.
+#[derive(Debug, Default)]
+struct Ahead {
+    bytes: Vec<u8>,
+    /// How many of them are used.
+    at: usize,
+}
+
+impl Ahead {
+    /// Returns the next bytes, at least one unless all are used.
+    fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
+        if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
+    }
+
+    /// Uses some of these bytes.
+    fn consume<R: BufRead>(&mut self, reader: &mut R, bytes: usize) {
+        if self.at == self.bytes.len() {
+            return reader.consume(bytes);
+        }
+        self.at += bytes;
+        if self.at == self.bytes.len() {
+            self.at = 0;
+            self.bytes.clear();
+            if self.bytes.capacity() > KEPT_BYTES {
+                self.bytes = Vec::new();
+            }
+        }
+    }
+
+    /// Reads on behind these bytes, which stay; false at the end.
+    fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
+        self.bytes.drain(..self.at);
+        self.at = 0;
+        if self.bytes.is_empty() {
+            self.take(reader)?;
+        }
+        Ok(self.take(reader)? > 0)
+    }
+
+    fn take<R: BufRead>(&mut self, reader: &mut R) -> io::Result<usize> {
+        let there = filled(reader)?;
+        let bytes = there.len();
+        self.bytes.extend_from_slice(there);
+        reader.consume(bytes);
+        Ok(bytes)
+    }
+}
+
+fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
+    loop {
+        match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    reader.fill_buf()
 }
 
 /// A line on its way.

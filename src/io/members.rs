@@ -39,8 +39,10 @@ pub(super) enum Next {
 pub(super) enum Fault {
     /// The file ends in it.
     CutOff,
-    /// It does not unpack, or to something else than its checksum says.
+    /// It does not unpack.
     Damaged,
+    /// It unpacks to something else than its checksum says.
+    Altered,
 }
 
 enum Codec {
@@ -132,7 +134,7 @@ impl Members {
         self.start >= self.furthest
     }
 
-    /// Where the next byte stands in a plain file.
+    /// Where the next byte of the file stands that was not looked at.
     pub fn position(&self) -> u64 {
         self.input.at()
     }
@@ -317,7 +319,7 @@ impl Members {
         }
         let until = self.out.len().min(self.to + most);
         let out = &mut self.out[self.to..until];
-        let mut refused = None;
+        let (mut refused, mut fault) = (None, Fault::Damaged);
         let (used, made, ended) = match &mut self.codec {
             Codec::Plain => (0, 0, Ok(true)),
             Codec::Gz(inflate, crc) => {
@@ -332,6 +334,9 @@ impl Members {
                 let (mut packed, mut out) = (InBuffer::around(packed), OutBuffer::around(out));
                 let left = decoder.run(&mut packed, &mut out);
                 refused = left.as_ref().err().and_then(|error| too_large(error, self.window_bytes));
+                if left.as_ref().is_err_and(|error| error.to_string().contains("checksum")) {
+                    fault = Fault::Altered;
+                }
                 (packed.pos(), out.pos(), left.map(|left| left == 0).map_err(drop))
             }
         };
@@ -347,7 +352,7 @@ impl Members {
                 self.end(fault, fault.is_some());
             }
             Ok(false) if used > 0 || made > 0 => {}
-            _ => self.end(Some(Fault::Damaged), true),
+            _ => self.end(Some(fault), true),
         }
         Ok(())
     }
@@ -360,7 +365,7 @@ impl Members {
         self.input.skip(8)?;
         Ok(match there.len() {
             8 if there == expected => None,
-            8 => Some(Fault::Damaged),
+            8 => Some(Fault::Altered),
             _ => Some(Fault::CutOff),
         })
     }

@@ -8,6 +8,7 @@
 mod again;
 mod asked;
 mod bad_input;
+mod before_damage;
 mod bounded;
 pub mod coding;
 mod copy_file;
@@ -118,6 +119,7 @@ pub use ours::Ours;
 pub use overwrite::WORK;
 pub use own_columns::{OwnColumn, OwnColumns, own_columns};
 pub use place::{Cleared, empty_folder, folder_above, held_path, may_write, real_path};
+pub use quotes::Quoting;
 pub use segments::{LargePage, Segment};
 pub use sink::Stage;
 pub use source::{BadInput, Columns, InputFile, Source, open};

@@ -4,6 +4,7 @@ use super::asked::columns_of;
 use super::damaged::damaged;
 use super::find::FoundFile;
 use super::hive;
+use crate::batch::document::is_spelled;
 use crate::error::{Error, Result, did_you_mean};
 use crate::spelling::opt;
 use arrow_schema::DataType;
@@ -59,6 +60,9 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
     add(&mut own, &mut places, columns, "the names of folders")?;
+    for column in own.columns.iter_mut().filter(|column| column.data_type == DataType::Null) {
+        column.data_type = DataType::Utf8View;
+    }
     Ok(own)
 }
 
@@ -82,7 +86,12 @@ fn add(
             continue;
         };
         let known = &mut own.columns[at];
-        if known.data_type == data_type {
+        // A column of nulls alone has the type that it has elsewhere.
+        if known.data_type == data_type || data_type == DataType::Null {
+            continue;
+        }
+        if known.data_type == DataType::Null {
+            known.data_type = data_type;
             continue;
         }
         if let Some(strange) = [&known.data_type, &data_type].into_iter().find(|one| !can_be_spelled(one)) {
@@ -137,7 +146,7 @@ impl OwnColumns {
 }
 
 fn can_be_spelled(data_type: &DataType) -> bool {
-    data_type.is_integer() || data_type.is_floating() || matches!(data_type, DataType::Boolean | DataType::Utf8View)
+    is_spelled(data_type) || *data_type == DataType::Utf8View
 }
 
 #[cfg(test)]
@@ -183,6 +192,24 @@ mod tests {
         let day = own.columns.iter().find(|one| one.name == "day").expect("there");
         assert_eq!((&day.data_type, day.mixed, own.columns.len()), (&DataType::Date32, false, 4));
         std::fs::write(folder.path().join("c.jsonl"), "{\"day\": 1}\n").expect("written");
-        assert!(look(folder.path()).expect_err("two types").to_string().contains("Date32 in one file"));
+        let own = look(folder.path()).expect("columns");
+        let day = own.columns.iter().find(|one| one.name == "day").expect("there");
+        assert_eq!((&day.data_type, day.mixed), (text, true));
+        let bytes: ArrayRef = Arc::new(arrow_array::BinaryArray::from(vec![&b"x"[..]]));
+        write_parquet(&folder.path().join("e.parquet"), &batch(vec![("day", bytes)]), WriterProperties::default());
+        assert!(look(folder.path()).expect_err("two types").to_string().contains("in one file and BinaryView"));
+    }
+
+    #[test]
+    fn a_column_of_nulls_has_the_type_that_it_has_elsewhere() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let null = || Arc::new(arrow_array::NullArray::new(1)) as ArrayRef;
+        for (name, day) in [("a", null()), ("b", Arc::new(Date32Array::from(vec![1]))), ("c", null())] {
+            let rows = vec![("day", day), ("none", null())];
+            write_parquet(&folder.path().join(name.to_owned() + ".parquet"), &batch(rows), WriterProperties::default());
+        }
+        let own = look(folder.path()).expect("columns");
+        let types: Vec<_> = own.columns.iter().map(|one| (one.name.as_str(), &one.data_type, one.mixed)).collect();
+        assert_eq!(types, [("day", &DataType::Date32, false), ("none", &DataType::Utf8View, false)]);
     }
 }

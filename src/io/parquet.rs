@@ -122,7 +122,19 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
 }
 
 /// Rows and text bytes of every row group, checked against each other and the size of the file.
-pub(super) fn pieces(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
+pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
+    let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
+    let (first, rest) = texts.split_first().ok_or("there is no column of texts")?;
+    let mut pieces = pieces_of(metadata, first, file_bytes)?;
+    for text in rest {
+        for (piece, other) in pieces.iter_mut().zip(pieces_of(metadata, text, file_bytes)?) {
+            piece.bytes = piece.bytes.saturating_add(other.bytes);
+        }
+    }
+    Ok(pieces)
+}
+
+fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let schema = metadata.file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
     let leaf = resolve(fields, text).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;

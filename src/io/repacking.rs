@@ -9,7 +9,7 @@ use super::coding::{Coding, Text};
 use super::parallel;
 use super::repacked::{Block, Repacked};
 use super::rest::Behind;
-use super::unpack::read_buffered;
+use super::unpack::{Damage, read_buffered};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -265,6 +265,11 @@ impl<'r> Tee<'r> {
     /// As [`Text::behind`].
     pub fn behind(&self) -> Option<Behind> {
         self.text.behind()
+    }
+
+    /// As [`Text::damage`].
+    pub fn damage(&self) -> Option<&Damage> {
+        self.text.damage()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which columns are asked for, whether a file has them, and what to say when it does not.
 
-use crate::batch::document::{id_kind, is_text};
+use crate::batch::document::{id_kind, is_spelled, is_text};
 use crate::batch::id::IdKind;
-use crate::error::nearest;
+use crate::error::{did_you_mean, nearest};
 use crate::spelling::{Opt, opt};
 use arrow_schema::DataType;
 
@@ -13,6 +13,8 @@ pub struct Columns {
     pub text: String,
     /// The columns that the texts are put together from in files that have none of that name, in order; empty: there is no such list.
     pub several: Vec<String>,
+    /// In files that have none of that name, the columns that each text is put together from, in order: they are among the others, and `text` is one of them.
+    pub parts: Vec<String>,
     /// Whether that column holds pages, HTML in any charset. Web archives hold nothing else.
     pub html: bool,
     /// The column of the ids.
@@ -24,6 +26,11 @@ pub struct Columns {
 }
 
 impl Columns {
+    /// Whether texts come from that column.
+    pub(super) fn is_text(&self, name: &str) -> bool {
+        if self.parts.is_empty() { name == self.text } else { self.parts.iter().any(|part| part == name) }
+    }
+
     /// All names in reading order, each once.
     pub(super) fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -70,6 +77,10 @@ impl Shown {
         self.says.is_empty() || self.data_type.as_ref().is_some_and(is_text)
     }
 
+    fn may_be_spelled(&self) -> bool {
+        self.data_type.as_ref().is_some_and(is_spelled)
+    }
+
     fn may_be_id(&self) -> bool {
         self.says.is_empty() || self.data_type.as_ref().is_some_and(|data_type| id_kind(data_type).is_some())
     }
@@ -95,7 +106,15 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     let named = |name: &str| there.iter().find(|column| column.name == name);
     let (option, usual): (Opt, &[&str]) =
         if columns.html { (opt("html-column"), &HTML_NAMES) } else { (opt("text-column"), &TEXT_NAMES) };
+    let is_part = |name: &String| named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled());
     match named(&columns.text) {
+        _ if !columns.parts.is_empty() => {
+            if let Some(part) = columns.parts.iter().find(|part| !is_part(part)) {
+                let hint = did_you_mean(part, there.iter().map(|column| column.name.as_str()));
+                let asked = opt("text-column").with(columns.parts.join(","));
+                return Err(format!("no plain column {part:?} for {asked}; {}{hint}", list(there)));
+            }
+        }
         Some(column) if column.may_be_text() => {}
         Some(column) => {
             let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);

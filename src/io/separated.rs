@@ -9,9 +9,8 @@ use super::json_row::{JsonId, Row};
 use super::json_value::{JsonValue, Take};
 use super::jsonl::{self, Marks, Scan};
 use super::lines::{LOOKED_AT_BYTES, Line, Lines, MAX_LINE_BYTES};
-use super::quotes::{Field, fields};
+use super::quotes::{Dialect, Field, fields};
 use super::repacking::{Repacking, Tee};
-use super::rest::Lost;
 use super::schema::{self, Columns, Has, Shown};
 use crate::batch::id::IdKind;
 use crate::batch::{Documents, RejectReason, Rejection};
@@ -24,19 +23,20 @@ use std::io::{self, BufRead, Seek as _};
 pub(super) struct Names {
     /// The columns in their order; none of a file without a record.
     pub all: Vec<String>,
-    delimiter: u8,
+    dialect: Dialect,
 }
 
 impl Names {
     /// Those of a file, which is read from its beginning.
-    pub fn of(file: &File, coding: Coding, delimiter: u8) -> std::result::Result<Names, String> {
+    pub fn of(file: &File, coding: Coding, dialect: Dialect) -> std::result::Result<Names, String> {
         let mut file = file;
         file.rewind().map_err(|error| failed(&error))?;
         let text = coding.text(file.try_clone().map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
-        Names::next(&mut lines(text, 0, LOOKED_AT_BYTES, coding, delimiter), delimiter)
+        let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+        Names::next(&mut lines.records(dialect, None, LOOKED_AT_BYTES), dialect)
     }
 
-    fn next<R: BufRead>(lines: &mut Lines<R>, delimiter: u8) -> std::result::Result<Names, String> {
+    fn next<R: BufRead>(lines: &mut Lines<R>, dialect: Dialect) -> std::result::Result<Names, String> {
         let mut all = Vec::new();
         match lines.next().map_err(|error| failed(&error))? {
             None => {}
@@ -47,16 +47,11 @@ impl Names {
                 let line = std::str::from_utf8(line).map_err(|error| {
                     format!("the names of the columns are not UTF-8 from byte {} on", error.valid_up_to())
                 })?;
-                let is_whole =
-                    fields(line, delimiter, &mut |field| all.push(field.text().unwrap_or_default().into_owned()));
-                if !is_whole {
-                    return Err(
-                        "a quote is open at the end of the first line; expected the names of the columns".to_owned()
-                    );
-                }
+                fields(line, dialect, &mut |field| all.push(field.text().unwrap_or_default().into_owned()))
+                    .map_err(|why| format!("the first line does not name the columns: {why}"))?;
             }
         }
-        Ok(Names { all, delimiter })
+        Ok(Names { all, dialect })
     }
 
     /// What the file has of the columns asked for.
@@ -70,6 +65,13 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
+    /// Whether a line is a record with a field for each name.
+    pub fn fit(&self, line: &[u8]) -> bool {
+        let mut count = 0;
+        let text = std::str::from_utf8(line);
+        text.is_ok_and(|text| fields(text, self.dialect, &mut |_| count += 1).is_ok()) && count == self.all.len()
+    }
+
     fn place(&self, name: &str) -> Option<usize> {
         self.all.iter().position(|known| known == name)
     }
@@ -79,9 +81,10 @@ fn failed(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// The records of a reader that begins at that byte of the file.
-pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, delimiter: u8) -> Lines<R> {
-    Lines::new(reader, offset, limit).decoded(coding.of_lines()).quoted(delimiter)
+/// The records of a reader that begins at that byte of the file, of at most `limit` bytes each.
+pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
+    let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
+    lines.records(names.dialect, Some(names.all.len()), limit)
 }
 
 /// Counts the rows, and checks the columns.
@@ -92,46 +95,46 @@ pub(super) fn scan(
     file: File,
     coding: Coding,
     columns: &Columns,
-    delimiter: u8,
+    dialect: Dialect,
     repacking: Option<&Repacking>,
-) -> std::result::Result<(Scan, Has, Option<Lost>), Unusable> {
+) -> std::result::Result<(Scan, Has), Unusable> {
     let bad = |error: io::Error| Unusable::Bad(failed(&error));
     let text = Tee::new(file, coding, repacking).map_err(bad)?;
-    let (mut scan, mut marks, mut last) = (Scan::default(), Marks::new(coding, &text), 0);
-    let mut lines = lines(text, 0, LOOKED_AT_BYTES, coding, delimiter).taking_turns();
-    let names = Names::next(&mut lines, delimiter).map_err(Unusable::Bad)?;
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
+    let lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+    let mut lines = lines.records(dialect, None, MAX_LINE_BYTES).taking_turns();
+    let names = Names::next(&mut lines, dialect).map_err(Unusable::Bad)?;
+    if let (true, Some(damage)) = (lines.is_open, lines.reader().damage()) {
+        return Err(bad(io::Error::other(damage.why.clone())));
+    }
+    lines.expect_fields(names.all.len());
+    // A reading that begins with the names steps over them.
+    scan.longest = lines.length;
     // A file without a single record has no rows, and lacks nothing.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
     scan.id = names.place(&columns.id).map(|_| IdKind::Text);
     while let Some(start) = lines.step().map_err(bad)? {
-        last = start;
         marks.row(&mut scan, start, &mut lines);
         if lines.length <= MAX_LINE_BYTES {
             scan.longest = scan.longest.max(lines.length);
         }
     }
     marks.end(&mut scan, &mut lines);
-    let lost = lines.is_open().then(|| Lost {
-        why: format!(
-            "a quote that is opened in the last row, from byte {last} on, is not closed: what stands behind it is lost"
-        ),
-        bytes: lines.offset - last,
-    });
-    Ok((scan, has, lost))
+    Ok((scan, has))
 }
 
 /// Calls `each` with batches of the rows of the part, in order.
 pub(super) fn read(
     file: File,
     reading: &Reading<'_>,
-    delimiter: u8,
+    dialect: Dialect,
     each: &mut dyn FnMut(Documents) -> Result<()>,
 ) -> Result<()> {
     let failed = |error| reading.failed(error);
     let (part, coding) = (reading.part, reading.coding);
-    let names = Names::of(&file, coding, delimiter).map_err(|why| reading.bad(why))?;
+    let names = Names::of(&file, coding, dialect).map_err(|why| reading.bad(why))?;
     let text = reading.text(file).map_err(failed)?;
-    let mut lines = lines(text, part.from, reading.longest, coding, delimiter);
+    let mut lines = lines(text, part.from, reading.longest, coding, &names);
     if part.from == 0 {
         lines.step().map_err(failed)?;
     }
@@ -141,7 +144,7 @@ pub(super) fn read(
 
 /// Where in a record the columns stand that are asked for.
 struct Places {
-    delimiter: u8,
+    dialect: Dialect,
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
@@ -154,9 +157,9 @@ impl Places {
         let (columns, want) = (reading.columns, reading.want);
         let is_text = |name: &String| want.spelled || want.as_text.contains(name);
         Places {
-            delimiter: names.delimiter,
+            dialect: names.dialect,
             fields: names.all.len(),
-            text: names.place(&columns.text),
+            text: names.place(&columns.text).filter(|_| columns.parts.is_empty()),
             id: names.place(&columns.id),
             others: columns.others.iter().map(|name| (names.place(name), is_text(name))).collect(),
         }
@@ -169,7 +172,7 @@ impl Places {
         })?;
         let mut row = Row { others: vec![JsonValue::Null; self.others.len()], ..Row::default() };
         let mut count = 0;
-        let is_whole = fields(record, self.delimiter, &mut |field| {
+        let read = fields(record, self.dialect, &mut |field| {
             if self.text == Some(count) {
                 row.text = field.text();
             }
@@ -185,12 +188,12 @@ impl Places {
             count += 1;
         });
         let broken = |why: String| Err(Rejection::new(RejectReason::BrokenRecord, why));
-        match is_whole {
-            false => broken("a quote is opened and not closed".to_owned()),
-            true if count != self.fields => {
+        match read {
+            Err(why) => broken(why.to_owned()),
+            Ok(()) if count != self.fields => {
                 broken(format!("{count} fields; expected {}, as many as the first line has names", self.fields))
             }
-            true => Ok(row),
+            Ok(()) => Ok(row),
         }
     }
 }

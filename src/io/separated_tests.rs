@@ -58,12 +58,163 @@ fn what_is_no_record_says_why() {
     assert!(why(&rows[0]).contains("1 fields; expected 2"), "{rows:?}");
     assert!(why(&rows[1]).contains("3 fields") && why(&rows[2]).contains("not UTF-8"), "{rows:?}");
     assert_eq!(rows[3], text(3, "d", "4"));
-    // A quote that is not closed takes all that follows; what stands before it takes part.
-    std::fs::write(&path, "id,text\n1,a\n2,\"b\n3,c\n").expect("written");
-    let (source, bad) = open(&[&path]).expect("opened");
-    assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("from byte 12 on"), "{bad:?}");
-    let rows = read(&source, &whole(), usize::MAX).expect("read");
-    assert!(rows.len() == 2 && rows[0] == text(0, "a", "1") && why(&rows[1]).contains("not closed"), "{rows:?}");
+    // A quote that is not closed costs its line.
+    let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
+    assert!(why(&rows[1]).contains("nothing closes it"), "{rows:?}");
+    assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
+    // So does text behind a closing quote, white space too; what stands on other lines takes part.
+    let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
+    assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
+    assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));
+    assert!(why(&rows[2]).contains("nothing closes it") && why(&rows[3]).contains("1 fields"), "{rows:?}");
+    assert_eq!(rows[4..], [text(4, "f\ng", "4")]);
+}
+
+#[test]
+fn a_stray_quote_costs_its_line_wherever_it_stands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let row = |n: usize| [n.to_string(), format!("row number {n} has words"), format!("u{n}")];
+    for (delimiter, name) in [(",", "a.csv"), ("\t", "a.tsv"), (",", "a.csv.gz")] {
+        // Where a quote is opened, and where the next one stands, if there is one.
+        let closes: [Option<fn(usize, &str) -> String>; 5] = [
+            None,
+            Some(|_, text| format!("\"{text}\" later")),
+            Some(|_, text| format!("\"{text}\"")),
+            Some(|_, text| format!("\"said \"\"{text}\"\"\"")),
+            Some(|column, text| if column == 0 { format!("{text}\"") } else { format!("\"{text}\" \"") }),
+        ];
+        for (at, closing) in closes.into_iter().enumerate() {
+            for opened in 0..3 {
+                for closed in 0..3 {
+                    // A quote that ends the same column of a later row makes one well-formed record of all between.
+                    if at == 4 && opened == 0 && closed == 0 {
+                        continue;
+                    }
+                    let mut rows: Vec<_> = (0..800).map(row).collect();
+                    rows[10][opened].insert(0, '"');
+                    let closes = closing.map(|close| close(closed, &rows[600][closed]));
+                    if let Some(close) = closes {
+                        rows[600][closed] = close;
+                    }
+                    let lines: String = rows.iter().map(|row| row.join(delimiter) + "\r\n").collect();
+                    let bytes = format!("id{delimiter}text{delimiter}url\r\n{lines}").into_bytes();
+                    let read =
+                        rows_of(&folder.path().join(name), &if name.ends_with("gz") { gz(&bytes) } else { bytes });
+                    let rejected: Vec<u64> = read.iter().filter(|row| row.1.is_err()).map(|row| row.0).collect();
+                    let expected = if at == 1 || (at == 4 && closed > 0) { vec![10, 600] } else { vec![10] };
+                    assert_eq!((read.len(), rejected), (800, expected), "{name} {at} {opened} {closed}");
+                    assert_eq!(read[601], text(601, "row number 601 has words", "601"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_quotes_each_line_is_a_record() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.tsv.gz");
+    let bytes = b"id\ttext\n\"1\t\"Open\n2\t\"closed\" later\r\n3\ta \"\"b\"\"\n\n4\t\"\"\n";
+    std::fs::write(&path, gz(bytes)).expect("written");
+    let coding = Coding { quoting: super::super::Quoting::None, ..Coding::default() };
+    let taking = super::super::Taking { coding, ..Default::default() };
+    let found = super::super::find_all(&[path.to_string_lossy().into_owned()], taking).expect("found");
+    let (source, bad) = super::super::open(found, &super::super::testkit::columns(), 1, None).expect("opened");
+    assert!(bad.is_empty(), "{bad:?}");
+    let expected =
+        [text(0, "\"Open", "\"1"), text(1, "\"closed\" later", "2"), text(2, "a \"\"b\"\"", "3"), text(3, "\"\"", "4")];
+    assert_eq!(read(&source, &whole(), usize::MAX).expect("read"), expected);
+}
+
+/// Where the records of some bytes begin and end, by looking at each record alone.
+fn records_one_by_one(bytes: &[u8], columns: usize, longest: usize) -> Vec<(u64, usize)> {
+    let line = |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| from + end);
+    let whole = |start: usize| {
+        let (mut at, mut count) = (start, 1);
+        loop {
+            if bytes.get(at) == Some(&b'"') {
+                at += 1;
+                while bytes.get(at).is_some_and(|byte| *byte != b'"' || bytes.get(at + 1) == Some(&b'"')) {
+                    at += if bytes[at] == b'"' { 2 } else { 1 };
+                }
+                at = if at < bytes.len() { at + 1 } else { return None };
+                let rest = &bytes[at..];
+                if !(rest.is_empty() || rest == b"\r" || b",\n".contains(&rest[0]) || rest.starts_with(b"\r\n")) {
+                    return None;
+                }
+            }
+            at += bytes[at..].iter().position(|byte| b",\n".contains(byte)).unwrap_or(bytes.len() - at);
+            if bytes.get(at) != Some(&b',') {
+                let fits = at == line(start) || (count == columns && at - start <= longest);
+                return fits.then_some(at);
+            }
+            (at, count) = (at + 1, count + 1);
+        }
+    };
+    let (mut start, mut all) = (0, Vec::new());
+    while start < bytes.len() {
+        let end = whole(start).unwrap_or_else(|| line(start));
+        if bytes[start..end].iter().any(|byte| *byte != b'\r') {
+            all.push((start as u64, end - start));
+        }
+        start = end + 1;
+    }
+    all
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { cases: 2000, ..Default::default() })]
+    #[test]
+    fn records_are_those_found_one_by_one(
+        parts in proptest::collection::vec(proptest::sample::select(vec!["a", "\"", "\"\"", ",", ",\"", "\",", "\n", "\n", "\"\n", "\n\"", "\r\n", "b c"]), 0..40),
+        (columns, longest, buffer) in (1usize..4, 1u64..40, 1usize..9),
+    ) {
+        let bytes = parts.concat().into_bytes();
+        let dialect = Dialect { delimiter: b',', quoting: super::super::Quoting::Double };
+        let open = |from: u64, to: u64| {
+            let reader = io::BufReader::with_capacity(buffer, &bytes[from as usize..to as usize]);
+            Lines::new(reader, from, 100).records(dialect, Some(columns), longest)
+        };
+        let expected = records_one_by_one(&bytes, columns, longest as usize);
+        let (mut stepping, mut reading, mut passing) = (open(0, bytes.len() as u64), open(0, bytes.len() as u64), open(0, bytes.len() as u64));
+        let (mut stepped, mut passed) = (Vec::new(), Vec::new());
+        while let Some(start) = stepping.step().unwrap() {
+            stepped.push((start, stepping.length as usize));
+        }
+        proptest::prop_assert_eq!(&stepped, &expected);
+        let mut texts = Vec::new();
+        while let Some((start, line)) = reading.next().unwrap() {
+            let Line::Bytes(line) = line else { panic!("too long") };
+            texts.push((start, line.to_vec()));
+        }
+        for ((start, text), (from, length)) in texts.iter().zip(&expected) {
+            let record = &bytes[*from as usize..*from as usize + length];
+            proptest::prop_assert_eq!((*start, &text[..]), (*from, record.strip_suffix(b"\r").unwrap_or(record)));
+        }
+        proptest::prop_assert_eq!(texts.len(), expected.len());
+        while passing.step_with(|bytes| Ok(passed.extend_from_slice(bytes))).unwrap().is_some() {}
+        proptest::prop_assert_eq!(&passed, &bytes);
+        // A reading that begins or ends with any row finds the same ones.
+        for at in 0..expected.len() {
+            let starts = |lines: &mut Lines<_>| -> Vec<u64> { std::iter::from_fn(|| lines.step().unwrap()).collect() };
+            let own: Vec<u64> = expected.iter().map(|(start, _)| *start).collect();
+            if own[at] > 0 {
+                proptest::prop_assert_eq!(starts(&mut open(own[at], bytes.len() as u64)), &own[at..]);
+                proptest::prop_assert_eq!(starts(&mut open(0, own[at])), &own[..at]);
+            }
+        }
+    }
+}
+
+#[test]
+fn many_stray_quotes_are_looked_up_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.csv");
+    // Each line opens a quote that only the last line shows to be one too many.
+    let lines = "x\",\"y\n".repeat(200_000);
+    let rows = rows_of(&path, format!("id,text\nx,\"y\n{lines}x\" z,y\n").as_bytes());
+    assert_eq!((rows.len(), rows.iter().filter(|row| row.1.is_err()).count()), (200_002, 200_001));
+    assert_eq!(rows[200_001], text(200_001, "y", "x\" z"));
 }
 
 #[test]
@@ -79,7 +230,8 @@ fn a_file_has_to_name_its_columns() {
     };
     assert!(refused(b"1,a\n2,b\n").contains("no column \"text\"; there are 1, a (the first line names the columns)"));
     assert!(refused(b"text,id,text\na,1,b\n").contains("two columns are called \"text\""));
-    assert!(refused(b"\"text,id\na,1\n").contains("a quote is open at the end of the first line"));
+    assert!(refused(b"\"text,id\na,1\n").contains("the first line does not name the columns: a quote"));
+    assert!(refused(b"\"te\"xt,id\na,1\n").contains("the first line does not name the columns: text follows"));
     assert!(refused(b"te\xFFxt\na\n").contains("not UTF-8"));
     // An empty file has no rows; a name that stands twice does not matter where it is not asked for.
     assert_eq!([refused(b""), refused(b"\n\n"), refused(b"text,x,x\na,1,2\n")], ["", "", ""]);
@@ -87,7 +239,8 @@ fn a_file_has_to_name_its_columns() {
 
 #[test]
 fn values_are_numbers_where_they_are_written_so() {
-    let (names, columns) = (Names { all: vec!["title".into()], delimiter: b',' }, super::super::testkit::columns());
+    let dialect = Dialect { delimiter: b',', ..Dialect::default() };
+    let (names, columns) = (Names { all: vec!["title".into()], dialect }, super::super::testkit::columns());
     let shared = Shared::default();
     let value = |text: &str, spelled: bool| {
         let want = Want { spelled, ..Want::default() };

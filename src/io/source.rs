@@ -12,7 +12,7 @@ use super::hive;
 use super::repacked::Repacked;
 use super::repacking::{self, Again, Repacking, Written};
 use super::rest::Lost;
-use super::several_texts::{self, has_several};
+use super::several_texts::has_several;
 use super::stamp::Stamp;
 use super::unpacked_bytes::UnpackedBytes;
 use super::unread::Unread;
@@ -194,9 +194,6 @@ fn look(
     let asked = Columns { id_required: required, ..asked };
     let Opened { id, id_note, mut others, pieces, longest, coding, notes, lost, archived, written } =
         found.format.open(file, found.coding, &asked, repacking)?;
-    if several {
-        several_texts::check(found, columns, &others)?;
-    }
     for partition in partitions.iter().filter(|partition| columns.others.contains(&partition.name)) {
         if !others.contains(&partition.name) {
             others.push(partition.name.clone());

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 /// Unpacked bytes that are held.
 const HELD_BYTES: usize = 256 << 10;
 
-/// The unpacked bytes of all members of a file, as one.
+/// The unpacked bytes of all members of a file, as one. They end where the file is damaged: see [`Unpack::damage`].
 ///
 /// What stands behind the last member and is none is left out, as gzip(1) does it, and told by [`Unpack::behind`].
 pub(super) struct Unpack {
@@ -17,6 +17,11 @@ pub(super) struct Unpack {
     packing: Packing,
     inside: bool,
     ended: bool,
+    /// Bytes so far.
+    bytes: u64,
+    /// Bytes of the members before the open one.
+    before: u64,
+    damage: Option<Damage>,
 }
 
 impl Unpack {
@@ -26,7 +31,7 @@ impl Unpack {
     /// What the system says.
     pub fn new(file: File, packing: Packing, window_bytes: u64) -> io::Result<Unpack> {
         let members = Members::new(file, packing, window_bytes, 0)?.holding(HELD_BYTES);
-        Ok(Unpack { members, packing, inside: false, ended: false })
+        Ok(Unpack { members, packing, inside: false, ended: false, bytes: 0, before: 0, damage: None })
     }
 
     /// What was found behind the last member, once all was read.
@@ -34,25 +39,60 @@ impl Unpack {
         self.members.rest().as_ref().map(Behind::of)
     }
 
+    /// Why the bytes end before those that were packed do, once all was read.
+    pub fn damage(&self) -> Option<&Damage> {
+        self.damage.as_ref()
+    }
+
     /// Opens the next member; none at the end.
     fn open(&mut self) -> io::Result<()> {
-        let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
         match self.members.next_whole()? {
-            Next::Member => self.inside = true,
+            Next::Member => (self.inside, self.before) = (true, self.bytes),
             Next::End => self.ended = true,
-            Next::Garbage(0) => return Err(wrong(format!("it does not begin{} does", self.as_packed()))),
+            Next::Garbage(0) => {
+                let why = format!("it does not begin{} does", self.as_packed());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
             Next::Garbage(at) => {
-                return Err(wrong(format!(
-                    "byte {at} is damaged: what begins there is not compressed, but more follows"
-                )));
+                let why = format!("byte {at} is damaged: what begins there is not compressed, but more follows");
+                self.ends(Trust::All, why, at);
             }
         }
         Ok(())
     }
 
+    fn ends(&mut self, trust: Trust, why: String, at: u64) {
+        self.ended = true;
+        self.damage = Some(Damage { why, trust, at, bytes: self.bytes });
+    }
+
     fn as_packed(&self) -> String {
         self.packing.said().replacen(" in ", " as ", 1)
     }
+}
+
+/// Where the data of a compressed file ends before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Damage {
+    /// What is wrong.
+    pub why: String,
+    /// Which of the bytes before it are right.
+    pub trust: Trust,
+    /// Where in the file it shows.
+    pub at: u64,
+    /// How many bytes were unpacked before it.
+    pub bytes: u64,
+}
+
+/// Which of the bytes before a damage are those that were packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// All: the file is cut off, or something stands between two members.
+    All,
+    /// Those before that byte, where the damaged member begins, and others up to where the damage begins: at the latest at the end.
+    Before(u64),
+    /// Those before that byte, where a member begins whose checksum is wrong, and others up to where the damage shows, if it does.
+    Checked(u64),
 }
 
 /// [`Read::read`] of a reader that has a buffer.
@@ -81,16 +121,18 @@ impl BufRead for Unpack {
                 break;
             }
             self.inside = false;
+            let at = self.members.position();
             match self.members.fault() {
                 None => {}
                 Some(Fault::CutOff) => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the file is cut off: it ends in compressed data",
-                    ));
+                    self.ends(Trust::All, "the file is cut off: it ends in compressed data".to_owned(), at);
                 }
                 Some(Fault::Damaged) => {
-                    return Err(io::Error::new(io::ErrorKind::InvalidData, "the compressed data is damaged"));
+                    self.ends(Trust::Before(self.before), "the compressed data is damaged".to_owned(), at);
+                }
+                Some(Fault::Altered) => {
+                    let why = "the compressed data is damaged: its checksum is wrong";
+                    self.ends(Trust::Checked(self.before), why.to_owned(), at);
                 }
             }
         }
@@ -98,6 +140,7 @@ impl BufRead for Unpack {
     }
 
     fn consume(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
         self.members.consume(bytes);
     }
 }
@@ -110,7 +153,10 @@ mod tests {
     fn all(bytes: &[u8], packing: Packing) -> (io::Result<String>, Option<String>) {
         let mut unpack = Unpack::new(file_of(bytes), packing, 1 << 30).expect("opened");
         let mut text = String::new();
-        let read = unpack.read_to_string(&mut text).map(|_| text);
+        let read = unpack.read_to_string(&mut text).and_then(|_| match unpack.damage() {
+            Some(damage) => Err(io::Error::other(damage.why.clone())),
+            None => Ok(text),
+        });
         let (notes, lost) = Behind::notes(unpack.behind());
         (read, notes.into_iter().chain(lost.map(|lost| format!("lost {}: {}", lost.bytes, lost.why))).next())
     }

@@ -319,6 +319,6 @@ fn version(line: &[u8]) -> Option<bool> {
 fn said(fault: Fault) -> &'static str {
     match fault {
         Fault::CutOff => ENDS,
-        Fault::Damaged => DAMAGED,
+        Fault::Damaged | Fault::Altered => DAMAGED,
     }
 }

@@ -135,7 +135,7 @@ fn copy(
             return Ok(());
         }
         let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
-        let is_whole = rows == file.rows;
+        let is_whole = rows == file.rows && file.is_all_rows();
         let bytes = if is_whole {
             file.copy_whole(&out)?
         } else {

@@ -8,7 +8,7 @@ use super::machine;
 use super::value::{Given, Value};
 use crate::encoding::Encoding;
 use crate::error::{Error, Result};
-use crate::io::{Coding, Taking};
+use crate::io::{Coding, Quoting, Taking};
 use crate::purify::PurifyOptions;
 use crate::spelling::opt;
 use crate::stage::recipe::Recipe;
@@ -46,6 +46,8 @@ pub struct RunOptions {
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
+    /// Whether fields of separated values may stand in quotes.
+    pub quotes: Quoting,
     /// The encoding of JSON lines and `.txt` files.
     pub encoding: Encoding,
     /// The column of texts, or of pages.
@@ -130,7 +132,7 @@ impl RunOptions {
     pub fn taking(&self) -> Taking {
         // A quarter of the budget, for all threads may unpack at once.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
-        let coding = Coding { encoding: self.encoding, window_bytes, ..Coding::default() };
+        let coding = Coding { encoding: self.encoding, quoting: self.quotes, window_bytes, ..Coding::default() };
         Taking { whole_files: self.whole_files, coding }
     }
 
@@ -152,6 +154,7 @@ impl RunOptions {
             max_candidates_factor: 0,
             whole_files: false,
             encoding: Encoding::Utf8,
+            quotes: Quoting::Double,
             text_column: String::new(),
             html: false,
             text_required: false,

@@ -11,6 +11,7 @@ use super::words::{self, CHAIN, FORMATS, prefix};
 use super::{CorpusFiles, Decide, Keep};
 use crate::encoding::Encoding;
 use crate::error::Result;
+use crate::io::Quoting;
 use crate::stage::contest::{Contest, EVERYTHING};
 use crate::stage::judge::Judge;
 use crate::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
@@ -31,6 +32,7 @@ const RESUMING: &[Verb] = &[Verb::Run, Verb::Compare];
 /// Verbs that may work for hours.
 const LONG: &[Verb] = RESUMING;
 const STREAM: &[Verb] = &[Verb::Stream];
+const EVALUATE: &[Verb] = &[Verb::Evaluate];
 const PURIFY: &[Verb] = &[Verb::Purify];
 /// Verbs that may take the counts of a run.
 const COUNTING: &[Verb] = &[Verb::Run, Verb::Purify];
@@ -139,6 +141,14 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.encoding = Encoding::parse(given.text())?),
             |run| Some(run.encoding.to_string().into()),
         ),
+    OptionSpec::new(FILES, MAKING, "quotes", "QUOTES", Kind::Choice(Quoting::ALL),
+        "Quotes in separated values: double, a field may stand in double quotes, each quote in it written twice; none, a quote is a \
+         character like any other and each line is a record")
+        .default(is("double"))
+        .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
+    OptionSpec::new(FILES, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
+        "Quotes in labels that are separated values: double or none, as {quotes} of a run")
+        .default(is("double")),
     OptionSpec::new(FILES, SIFTING, "text-column", "COLUMN", Kind::Column,
         "Column of texts; of several, as title,text, the values become one text, one below the other, where no column has that whole name")
         .list()

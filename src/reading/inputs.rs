@@ -242,6 +242,7 @@ pub fn input_endings() -> String {
 pub(crate) fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
+        parts: Vec::new(),
         several: if options.html { Vec::new() } else { several(&options.text_column) },
         html: options.html,
         id: options.id_column.clone(),

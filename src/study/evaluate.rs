@@ -23,12 +23,12 @@ use crate::engine::heard::heard;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::io::{Stage, TableWriter};
+use crate::io::{Quoting, Stage, TableWriter};
 use crate::job::check::check_resources;
 use crate::job::run_report::AlgorithmReport;
 use crate::measure::Retrieval;
 use crate::number::{counted, thousands};
-use crate::options::RunOptions;
+use crate::options::{RunOptions, Settings};
 use crate::reading::again::work_again;
 use crate::reading::reader::Reader;
 use crate::shuffle::AtomicBits;
@@ -36,6 +36,11 @@ use crate::spelling::opt;
 
 /// Version of the record and of the table.
 const SCHEMA_VERSION: u32 = 1;
+
+/// Returns how fields of labels in separated values are quoted, by the options of the verb.
+pub fn truth_quotes(settings: &Settings) -> Quoting {
+    settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
+}
 
 /// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in
 /// the place of an earlier one.
@@ -47,12 +52,13 @@ pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,
     truth: &[String],
+    quotes: Quoting,
     progress: &Progress,
     cancel: &AtomicBool,
 ) -> Result<EvaluationReport> {
     check_resources(options)?;
     let truth = truth.to_vec();
-    let files = heard(cancel, move || TruthFiles::find(&truth))?;
+    let files = heard(cancel, move || TruthFiles::find(&truth, quotes))?;
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
     let out = finished.dir().join("evaluation");

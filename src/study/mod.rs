@@ -34,7 +34,7 @@ mod windows;
 pub use accept::{AcceptedPage, accept};
 pub use compare::{CompareOptions, Compared, check as check_compare, compare};
 pub use comparison_report::*;
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, truth_quotes};
 pub use evaluation_report::*;
 pub use explain::explain;
 pub use explanation::*;

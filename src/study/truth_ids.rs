@@ -10,7 +10,9 @@ use crate::batch::{REJECTED_COLUMNS, RejectReason, RejectedBuilder, Rejection, r
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result, nearest};
 use crate::hash::hash128;
-use crate::io::{FoundFile, TableReader, TableWriter, Want, absolute, column_names, find, read_ids};
+use crate::io::{
+    Coding, FoundFile, Quoting, TableReader, TableWriter, Taking, Want, absolute, column_names, find_all, read_ids,
+};
 use crate::number::counted;
 use crate::reading::classes::number;
 use crate::reading::losses::CORPUS;
@@ -60,8 +62,10 @@ impl TruthFiles {
     /// # Errors
     /// [`Error::Missing`]; [`Error::Usage`] where a file has the columns of neither form or of both, or not those of the first
     /// file.
-    pub fn find(truth: &[String]) -> Result<TruthFiles> {
-        let mut files = find(truth).map_err(|error| error.of(opt("truth")))?;
+    pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
+        let coding = Coding { quoting: quotes, ..Coding::default() };
+        let found = find_all(truth, Taking { coding, ..Taking::default() });
+        let mut files = found.map_err(|error| error.of(opt("truth")))?.files;
         // A file that only may be JSON lines is one of ids where it turns out to be that.
         files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;

@@ -122,6 +122,78 @@ fn tables_of_every_form_hold_one_corpus() {
 }
 
 #[test]
+fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
+    let folder = tempfile::tempdir().unwrap();
+    for (delimiter, name) in [(",", "a.csv"), ("\t", "a.tsv")] {
+        let mut rows: Vec<String> = (0..1000).map(|n| format!("{n}{delimiter}row number {n} has words\n")).collect();
+        rows[10] = format!("10{delimiter}\"Open quote here\n");
+        rows[600] = format!("600{delimiter}\"closed\" later\n");
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("id{delimiter}text\n{}", rows.concat())).unwrap();
+        let out = folder.path().join(format!("out of {name}"));
+        run(&[&path], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(3);
+        let documents = &record(&out)["documents"];
+        assert_eq!(
+            (&documents["rows"], &documents["used"], &documents["rejected"]),
+            (&1000.into(), &998.into(), &2.into())
+        );
+        let rejected = Table::read(&out.join("rejected"));
+        assert_eq!(rejected.texts("reason"), ["broken record", "broken record"]);
+        assert_eq!(rejected.texts("row"), ["10", "600"]);
+        // The copy has all rows but these two, each as it was.
+        let kept: String =
+            rows.iter().enumerate().filter(|(n, _)| ![10, 600].contains(n)).map(|(_, row)| &**row).collect();
+        let copy = std::fs::read_to_string(out.join("deduped").join(name)).unwrap();
+        assert_eq!(copy, format!("id{delimiter}text\n{kept}"));
+        let plain = folder.path().join(format!("plain {name}"));
+        run(&[&path], &plain, &["--algorithms", "exact", "--quotes", "none"]).ends_with(0);
+        assert_eq!(record(&plain)["documents"]["used"], 1000);
+        assert_eq!(record(&plain)["options"]["quotes"], "none");
+    }
+    // Text behind a closing quote is no copy of the text without quotes.
+    let path = folder.path().join("b.csv");
+    std::fs::write(&path, "id,text\n1,\"hello\" said he\n2,hello said he\n").unwrap();
+    let out = folder.path().join("out of b");
+    run(&[&path], &out, &["--algorithms", "exact"]).ends_with(3);
+    assert_eq!((record(&out)["documents"]["used"].as_u64(), doc_pairs(&out, "exact")), (Some(1), vec![]));
+    run(&[&path], &folder.path().join("wrong"), &["--quotes", "single"]).ends_with(2).says(&["double or none"]);
+}
+
+#[test]
+fn a_file_that_is_cut_off_loses_its_end_and_the_run_goes_on() {
+    use std::io::Write as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    std::fs::create_dir(&docs).unwrap();
+    let text = |n: u64| format!("text {} of the file that is cut off", n.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let all: Vec<String> = (0..2000).map(text).collect();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(lines(&all.iter().map(String::as_str).collect::<Vec<_>>()).as_bytes()).unwrap();
+    let packed = packed.finish().unwrap();
+    std::fs::write(docs.join("a.jsonl.gz"), &packed[..packed.len() - 2000]).unwrap();
+    std::fs::write(docs.join("b.jsonl"), lines(&[CLOSED, CLOSED])).unwrap();
+    run(&[&docs], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(3).says(&["a.jsonl.gz", "cut off"]);
+    let documents = record(&out)["documents"].clone();
+    let used = documents["used"].as_u64().unwrap();
+    assert!((1500..2000).contains(&(used - 2)) && documents["rejected"] == 0, "{documents}");
+    // The copy is whole and has the rows that were read.
+    let copy = std::fs::File::open(out.join("deduped/a.jsonl.gz")).unwrap();
+    let copied = std::io::read_to_string(flate2::read::MultiGzDecoder::new(copy)).unwrap();
+    assert_eq!(copied, lines(&all[..used as usize - 2].iter().map(String::as_str).collect::<Vec<_>>()));
+    // The same again, and as a batch of an index.
+    for (name, index) in [("again", None), ("first", Some("index")), ("second", Some("index"))] {
+        let index = index.map(|index| folder.path().join(index).display().to_string());
+        let mut more = vec!["--algorithms", "exact"];
+        more.extend(index.iter().flat_map(|index| ["--index", index]));
+        let out = folder.path().join(name);
+        run(&[&docs], &out, &more).ends_with(3);
+        assert_eq!(record(&out)["documents"]["used"], used, "{name}");
+        let removed = record(&out)["removal"]["removed"].as_u64();
+        assert_eq!(removed, Some(if name == "second" { used } else { 1 }), "{name}");
+    }
+}
+
+#[test]
 fn traditional_characters_are_compared_as_simplified_ones_where_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.jsonl");

@@ -65,7 +65,14 @@ impl Format for Arrow {
     ) -> std::result::Result<Opened, Unusable> {
         let layout = Layout::of(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &layout.shown()).map_err(Unusable::Lacks)?;
-        Ok(Opened { id: has.id, id_note: has.id_note, others: has.others, pieces: layout.pieces, ..Opened::default() })
+        Ok(Opened {
+            id: has.id,
+            id_note: has.id_note,
+            others: has.others,
+            pieces: layout.pieces,
+            lost: layout.lost,
+            ..Opened::default()
+        })
     }
 
     fn stretches(&self, file: File, reading: &Reading<'_>, _: u64) -> Result<Vec<Stretch>> {
@@ -146,6 +153,9 @@ impl Format for Arrow {
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
         let layout = Layout::of(&file)?;
+        if let Some(lost) = &layout.lost {
+            return Err(lost.why.clone().into());
+        }
         let places = places(&layout, names.into_iter());
         let (mut goes_on, strings) = (true, strings(&layout));
         let mut texts = [String::new(), String::new()];

@@ -2,6 +2,7 @@
 
 use crate::batch::{Documents, RejectReason, Rejection};
 use crate::error::Result;
+use crate::io::before_damage::before_damage;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
 use crate::io::format::{EachIds, Failed, Format, Opened, Reading, Unusable};
@@ -12,6 +13,7 @@ use crate::io::rest::Behind;
 use crate::io::schema::{Columns, KnownColumns, Shown};
 use crate::io::{copy_lines, json_paths, jsonl};
 use arrow_schema::DataType;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -55,8 +57,21 @@ impl Format for JsonLines {
         let failed = |error: std::io::Error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         };
-        let coding = coding.resolved(&file).map_err(failed)?;
-        let scan = jsonl::scan(file, coding, columns, repacking).map_err(failed)?;
+        let mut coding = coding.resolved(&file).map_err(failed)?;
+        let look =
+            |coding| file.try_clone().and_then(|file| jsonl::scan(file, coding, columns, repacking)).map_err(failed);
+        let mut scan = look(coding)?;
+        let mut damaged = None;
+        if let Some(damage) = scan.damage.take() {
+            let lines = |text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+            let is_row = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
+            let (before, lost) = before_damage(&file, coding, &damage, &lines, &is_row).map_err(failed)?;
+            (coding, damaged) = (before, Some(lost));
+            scan = look(coding)?;
+            if scan.rows == 0 {
+                return Err(failed(std::io::Error::other(damage.why)));
+            }
+        }
         scan.lacks(columns).map_or(Ok(()), Err)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
@@ -66,7 +81,7 @@ impl Format for JsonLines {
             longest: scan.longest,
             coding: Some(coding),
             notes,
-            lost,
+            lost: damaged.or(lost),
             written: scan.written,
             ..Opened::default()
         })
@@ -191,7 +206,7 @@ impl Format for JsonLines {
                 return Ok(());
             }
         }
-        Ok(())
+        lines.reader().damage().map_or(Ok(()), |damage| Err(damage.why.clone().into()))
     }
 }
 

@@ -84,7 +84,7 @@ impl Format for Parquet {
         let bytes = file.metadata().map_err(|error| Unusable::Bad(error.to_string()))?.len();
         let metadata = load(&file).map_err(Unusable::Bad)?;
         let has = schema::check(columns, &shown(&metadata)).map_err(Unusable::Lacks)?;
-        let mut pieces = parquet::pieces(&metadata, &columns.text, bytes).map_err(Unusable::Bad)?;
+        let mut pieces = parquet::pieces(&metadata, columns, bytes).map_err(Unusable::Bad)?;
         let footer = Footer::new(&metadata, columns).map_err(Unusable::Bad)?;
         footer.check_plain(&file, &metadata).map_err(Unusable::Bad)?;
         for (piece, group) in pieces.iter_mut().zip(footer.metadata.metadata().row_groups()) {

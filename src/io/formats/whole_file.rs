@@ -118,6 +118,10 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
+    // The one row of the file is what is damaged.
+    if let Some(damage) = bytes.damage() {
+        return Err(std::io::Error::other(damage.why.clone()));
+    }
     let (notes, lost) = Behind::notes(bytes.behind());
     Ok(Opened {
         id: Some(IdKind::Text),
