@@ -124,7 +124,7 @@ pub fn open(
                 if let Some(why) = &file.id_note {
                     no_ids.entry(why.clone()).or_default().push(file.label.clone());
                 }
-                bad.extend(file.lost.take().map(|lost| {
+                bad.extend(file.lost.clone().map(|lost| {
                     let (path, label) = (file.path.clone(), file.label.clone());
                     BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
                 }));
