@@ -227,6 +227,13 @@ mod tests {
             ];
             for (form, read) in forms.iter().zip(&mut read) {
                 let Some(form) = form else { continue };
+                if column.data_type().is_floating() && *form.data_type() == DataType::Utf8View {
+                    // These are written as in lines of JSON, wherever they come from.
+                    let expected = [Some("1e-5"), Some("1e16"), None, Some("NaN")];
+                    assert_eq!(form.as_string_view().iter().collect::<Vec<_>>(), expected);
+                    *read += 1;
+                    continue;
+                }
                 let by_arrow = cast(&column, form.data_type()).expect("arrow reads it");
                 assert_eq!(form, &by_arrow, "{} as {}", column.data_type(), form.data_type());
                 *read += 1;

@@ -126,8 +126,7 @@ pub fn open(
                 if let Some(why) = &file.id_note {
                     no_ids.entry(why.clone()).or_default().push(file.label.clone());
                 }
-                let lost = file.lost.take();
-                bad.extend(lost.map(|lost| BadInput::part(&file, lost)));
+                bad.extend(file.lost.clone().map(|lost| BadInput::part(&file, lost)));
                 file.first_doc = first_doc;
                 first_doc += file.rows;
                 files.push(file);
