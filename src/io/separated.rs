@@ -1,7 +1,7 @@
 //! Separated values: a record a row, the first one the names of the columns.
 //!
-//! Values have no types in such a file. Ids and texts are what stands there; a value beside them is a number where it is written as
-//! numbers are, so that `--keep "score desc"` orders by it. A field with nothing in it is a null, one of two quotes an empty text.
+//! Values have no types in such a file. Ids, texts and the columns of `--keep` are what stands there; any other value is a number if it is written
+//! as numbers are. A field with nothing in it is a null, one of two quotes an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
