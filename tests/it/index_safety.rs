@@ -246,7 +246,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
     let place = two_nights(39);
     let index = place.at("index");
-    write_docs(&place.at("in/2.parquet"), &made_docs(50), 300);
+    write_docs(&place.at("in/2.parquet"), &numbered(vec!["a new text that comes again and again"; 60]), 300);
     let before = place.out(1);
     let guarded = ["--previous", before.to_str().unwrap(), "--guard-rows", "1", "--max-removed-share", "0"];
     place.again(2, &guarded).ends_with(4);
