@@ -227,7 +227,7 @@ pub enum IndexVerb {
         #[arg(value_name = "INDEX")]
         dir: PathBuf,
         /// The number of the generation, as the message about the damage or manifest-NUMBER.json in the folder has it
-        #[arg(long, value_name = "N")]
+        #[arg(value_name = "GENERATION")]
         generation: u64,
     },
 }

@@ -291,7 +291,7 @@ fn damaged(dir: &Path, listed: &Listed, why: String) -> Error {
         Some(Manifest { generation, batches, .. }) => {
             let last = batches.last().map_or_else(String::new, |batch| format!(", whose last batch is {}", batch.name));
             format!(
-                "put the file back from a backup, or return to generation {generation}{last}, with: dupsift index restore {} --generation {generation}",
+                "put the file back from a backup, or return to generation {generation}{last}, with: dupsift index restore {} {generation}",
                 dir.display()
             )
         }
@@ -400,7 +400,7 @@ mod tests {
             let error = newest.unwrap_err();
             assert!(matches!(error, Error::DamagedIndex { .. }), "bit {bit}: {error}");
             let said = error.to_string();
-            assert!(said.contains("manifest-00000005.json") && said.contains("--generation 4"), "{said}");
+            assert!(said.contains("manifest-00000005.json") && said.ends_with(" 4"), "{said}");
         }
         for end in 0..whole.len() - 1 {
             fs::write(&path, &whole[..end]).unwrap();

@@ -6,7 +6,6 @@ use super::generations::{self, Listed};
 use super::manifest::{Batch, Manifest};
 use super::open::{Index, State, no_reader};
 use crate::error::{Error, Result};
-use crate::spelling::opt;
 
 /// What came of it.
 #[derive(Debug)]
@@ -103,7 +102,7 @@ fn named(readable: &[Manifest]) -> String {
     let numbers: Vec<String> = readable.iter().map(|one| one.generation.to_string()).collect();
     match &numbers[..] {
         [] => "no generation of it can be read; make another index".to_owned(),
-        numbers => format!("{} takes one of these: {}", opt("generation"), numbers.join(", ")),
+        numbers => format!("these can: {}", numbers.join(", ")),
     }
 }
 
@@ -181,7 +180,10 @@ mod tests {
         let folder = made();
         fs::remove_file(manifest_of(folder.path(), 6)).unwrap();
         let said = Index::open(folder.path(), lost).unwrap_err().to_string();
-        assert!(said.contains("manifest-00000006.json is missing") && said.contains("--generation 5"), "{said}");
+        assert!(
+            said.contains("manifest-00000006.json is missing") && said.contains("restore") && said.ends_with(" 5"),
+            "{said}"
+        );
         let refused = restore(folder.path(), 6, lost).unwrap_err().to_string();
         assert!(refused.contains("generation 6") && refused.ends_with("1, 2, 3, 4, 5"), "{refused}");
         assert_eq!(restore(folder.path(), 5, lost).unwrap().manifest.generation, 5);

@@ -116,7 +116,8 @@ fn warn_of_batch(options: &RunOptions) {
     }
     tracing::warn!(
         "{} is the result of batch {batch} of the index {folder}; when it is replaced, new documents of that batch are in the index and in no \
-         result; to have them count as new: dupsift index forget {folder} --batch {batch}",
-        opt("out").with(options.out.display())
+         result; to have them count as new: dupsift index forget {folder} {}",
+        opt("out").with(options.out.display()),
+        opt("batch").with(&batch)
     );
 }

@@ -143,10 +143,9 @@ pub fn begin(
         let result = match stands {
             true => format!("its result is {}", batch.out.display()),
             false => format!(
-                "its result is not in {} any more; to have its documents in a result, forget them (dupsift index forget {} --batch {}) first",
+                "its result is not in {} any more; to have its documents in a result, forget them (dupsift index forget {} {shown}) first",
                 batch.out.display(),
-                dir.display(),
-                named.name
+                dir.display()
             ),
         };
         return Err(Error::usage(format!(

@@ -67,7 +67,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
             None => std::fs::remove_file(&path).unwrap(),
         }
         let stands = tree(&all);
-        let says = [name, "nothing was changed", "dupsift index restore", "--generation"];
+        let says = [name, "nothing was changed", "return to generation", "dupsift index restore"];
         for verb in ["info", "verify", "compact"] {
             looked_after(&index, &[verb]).ends_with(1).says(&says);
         }
@@ -103,8 +103,8 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     let mut torn = std::fs::read(&newest).unwrap();
     torn[100] ^= 2;
     std::fs::write(&newest, &torn).unwrap();
-    looked_after(&index, &["restore", "--generation", "2"]).ends_with(2).says(&["generation 2", "one of these: 1"]);
-    looked_after(&index, &["restore", "--generation", "1"]).ends_with(0);
+    looked_after(&index, &["restore", "2"]).ends_with(2).says(&["generation 2", "these can: 1"]);
+    looked_after(&index, &["restore", "1"]).ends_with(0);
     assert_eq!(names_in(&index.join("batches")), ["b-00000001"]);
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(1, &[]).ends_with(2).says(&["--overwrite"]);
@@ -246,7 +246,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
     let place = two_nights(39);
     let index = place.at("index");
-    write_docs(&place.at("in/2.parquet"), &made_docs(50), 300);
+    write_docs(&place.at("in/2.parquet"), &numbered(vec!["a new text that comes again and again"; 60]), 300);
     let before = place.out(1);
     let guarded = ["--previous", before.to_str().unwrap(), "--guard-rows", "1", "--max-removed-share", "0"];
     place.again(2, &guarded).ends_with(4);
@@ -436,9 +436,9 @@ fn a_refused_command_changes_nothing() {
         "index forget S --id nothing",
         "index forget S --batch nothing",
         "index forget nothing --batch n0",
-        "index restore S --generation 9",
-        "index restore q --generation 1",
-        "index restore nothing --generation 1",
+        "index restore S 9",
+        "index restore q 1",
+        "index restore nothing 1",
         "evaluate q --truth nothing",
         "report nothing",
         "explain nothing d1",
@@ -476,7 +476,7 @@ fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
         command
     };
     let works = command(&["--version"]).output().is_ok_and(|output| output.status.success());
-    works.then(|| move |arguments: &[&str]| Ran::of(command(arguments).output().unwrap()))
+    works.then_some(move |arguments: &[&str]| Ran::of(command(arguments).output().unwrap()))
 }
 
 /// An index of another user is a reference and can be looked at, also while its owner adds a batch.
