@@ -63,13 +63,19 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
         assert!(expected.len() >= 6000 && expected.iter().filter(|row| row.1.is_err()).count() % 6 == 0, "{name}");
         let opened = [1, 4].map(|threads| open(&path, encoding, threads, Some(folder.path())).0);
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "the work file has no name");
-        spoil(&path);
-        for source in opened {
+        for source in &opened {
             assert!(source.splits(1).len() > 3, "{name}");
+            let unpacked = source.unpacked_bytes();
             assert_eq!(source.files[0].text_bytes, as_it_is.files[0].text_bytes, "{name}");
             for target in [1, 3 << 20, usize::MAX] {
-                assert!(read(&source, &whole(), target).expect("read") == expected, "{name} in pieces of {target}");
+                assert!(read(source, &whole(), target).expect("read") == expected, "{name} in pieces of {target}");
             }
+            assert_eq!(source.unpacked_bytes(), unpacked, "{name}");
+        }
+        // Another file of that size and time is not taken for the one that was packed again.
+        spoil(&path);
+        for source in &opened {
+            assert!(read(source, &whole(), usize::MAX).is_err(), "{name}");
         }
         std::fs::remove_file(&path).expect("removed");
     }

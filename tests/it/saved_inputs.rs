@@ -114,10 +114,13 @@ fn portions_of_another_file_are_not_taken_up() {
     assert_eq!(record(&out)["documents"], record(&fresh)["documents"]);
 }
 
+/// What somebody does to a file, by its name.
+type Act = (&'static str, fn(&Path));
+
 /// Permissions, another name for a while, a copy that was put back, another time: the contents are the same, so the work is.
 #[test]
 fn work_is_kept_where_the_contents_are_the_same() {
-    let acts: [(&str, fn(&Path)); 4] = [
+    let acts: [Act; 4] = [
         ("chmod", |file| fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap()),
         ("mv", |file| {
             fs::rename(file, file.with_extension("away")).unwrap();
