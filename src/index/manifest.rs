@@ -437,7 +437,7 @@ mod tests {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
         let parts = vec![Part { file: file("part-000000.parquet"), first_doc: 0, rows: 5 }];
         let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
-        let files = vec![file("exact.run"), file("copies.run")];
+        let files = vec![file("exact.run"), file("+copies.run"), file("-x_1.run")];
         Manifest {
             format: FORMAT,
             generation: 1,
@@ -470,7 +470,8 @@ mod tests {
         assert_eq!(reads(&made()), [true; 3]);
         let names =
             ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
-        let changes: [(&str, fn(&mut Manifest, String)); 6] = [
+        type Change = fn(&mut Manifest, String);
+        let changes: [(&str, Change); 6] = [
             ("a batch", |manifest, name| manifest.batches[0].folder = name),
             ("rows", |manifest, name| manifest.rows[0].folder = name.replacen('b', "r", 1)),
             ("statistics", |manifest, name| manifest.statistics = name.replacen('b', "s", 1)),
