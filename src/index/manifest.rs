@@ -21,6 +21,9 @@ pub const FORMAT: u32 = 3;
 /// Generations that are kept.
 pub const KEPT: usize = 8;
 
+/// No generation is as high, and no index has as many bytes.
+const MOST: u64 = 1 << 60;
+
 const PREFIX: &str = "manifest-";
 const INTENT: &str = "intent-";
 const HELD: &str = "held";
@@ -266,6 +269,15 @@ impl Manifest {
                 return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
             }
         }
+        let parts = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
+        let files = parts.chain(self.rows.iter().flat_map(|rows| &rows.files)).chain(&self.statistics_files);
+        let bytes = files.fold(0, |bytes: u64, file| bytes.saturating_add(file.bytes));
+        if self.generation >= MOST || bytes >= MOST {
+            return Some(format!(
+                "it is generation {}, of {bytes} bytes in all, which no index reaches",
+                self.generation
+            ));
+        }
         let rows = self.rows.iter().all(|rows| rows.first_doc <= rows.end_doc && rows.end_doc <= self.next_doc);
         let apart = self.forgotten.windows(2).all(|two| two[0][1] < two[1][0]);
         let forgotten = apart && self.forgotten.iter().all(|[from, to]| from < to);
@@ -491,7 +503,8 @@ mod tests {
 
     #[test]
     fn numbers_that_contradict_each_other_make_the_manifest_damaged() {
-        let changes: [fn(&mut Manifest); 6] = [
+        let changes: [fn(&mut Manifest); 7] = [
+            |manifest| manifest.rows[0].files[0].bytes = u64::MAX,
             |manifest| manifest.batches[0].rows = u64::MAX,
             |manifest| manifest.batches[0].first_doc = u64::MAX,
             |manifest| manifest.batches[0].parts[0].rows = 6,
