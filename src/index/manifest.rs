@@ -16,6 +16,9 @@ use crate::io::is_plain;
 /// blocks of files of documents have checksums.
 pub const FORMAT: u32 = 4;
 
+/// No generation is as high, and no index has as many bytes.
+const MOST: u64 = 1 << 60;
+
 /// All that an index consists of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -150,6 +153,15 @@ impl Manifest {
                 return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
             }
         }
+        let parts = self.batches.iter().flat_map(|batch| batch.parts.iter().map(|part| &part.file));
+        let files = parts.chain(self.rows.iter().flat_map(|rows| &rows.files)).chain(&self.statistics_files);
+        let bytes = files.fold(0, |bytes: u64, file| bytes.saturating_add(file.bytes));
+        if self.generation >= MOST || bytes >= MOST {
+            return Some(format!(
+                "it is generation {}, of {bytes} bytes in all, which no index reaches",
+                self.generation
+            ));
+        }
         let rows = self.rows.iter().all(|rows| rows.first_doc <= rows.end_doc && rows.end_doc <= self.next_doc);
         let apart = self.forgotten.windows(2).all(|two| two[0][1] < two[1][0]);
         let forgotten = apart && self.forgotten.iter().all(|[from, to]| from < to);
@@ -281,7 +293,7 @@ mod tests {
         let parts =
             vec![Part { file: file("part-000000.parquet"), sums: file("part-000000.sums"), first_doc: 0, rows: 5 }];
         let batch = Batch { name: "n1".into(), folder: "b-00000001".into(), rows: 5, parts, ..Batch::default() };
-        let files = vec![file("exact.run"), file("copies.run")];
+        let files = vec![file("exact.run"), file("+copies.run"), file("-x_1.run")];
         Manifest {
             format: FORMAT,
             generation: 1,
@@ -321,7 +333,8 @@ mod tests {
         assert_eq!(reads(&made()), [true; 3]);
         let names =
             ["../b-00000001", "/b-00000001", "", ".", "..", "b-1/x", "b-", "b-x", "x-1", "b-1\0", ".partial-b-1"];
-        let changes: [(&str, fn(&mut Manifest, String)); 6] = [
+        type Change = fn(&mut Manifest, String);
+        let changes: [(&str, Change); 6] = [
             ("a batch", |manifest, name| manifest.batches[0].folder = name),
             ("rows", |manifest, name| manifest.rows[0].folder = name.replacen('b', "r", 1)),
             ("statistics", |manifest, name| manifest.statistics = name.replacen('b', "s", 1)),
@@ -341,7 +354,8 @@ mod tests {
 
     #[test]
     fn numbers_that_contradict_each_other_make_the_manifest_damaged() {
-        let changes: [fn(&mut Manifest); 6] = [
+        let changes: [fn(&mut Manifest); 7] = [
+            |manifest| manifest.rows[0].files[0].bytes = u64::MAX,
             |manifest| manifest.batches[0].rows = u64::MAX,
             |manifest| manifest.batches[0].first_doc = u64::MAX,
             |manifest| manifest.batches[0].parts[0].rows = 6,

@@ -26,11 +26,11 @@ pub fn is_work_file(name: &str) -> bool {
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)
 }
 
-/// Whether a name is one that a file or folder in a folder of ours may have: letters, digits, `.`, `_`, `-` and spaces of ASCII, the
-/// first one no `.` and no `-`. So it is no path, and none of the names that the system gives to folders.
+/// Whether a name is one that a file or folder in a folder of ours may have: letters, digits, `.`, `_`, `-`, `+` and spaces of ASCII, the
+/// first one no `.`. So it is no path, and none of the names that the system gives to folders.
 pub fn is_plain(name: &str) -> bool {
-    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._- ".contains(&byte);
-    (1..=255).contains(&name.len()) && !name.starts_with(['.', '-']) && name.bytes().all(is_letter)
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte);
+    (1..=255).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter)
 }
 
 /// Whether a file of a product may have that name: the key of the product, a number, and how files of products end.
@@ -90,10 +90,9 @@ mod tests {
             assert!(is_work_file(&name) && is_product(key, &name), "{name}");
         }
         let long = format!("{}.work", "x".repeat(251));
-        for name in [
-            "", ".", "..", "../x.run", "a/x.run", "/x.run", "x\0.run", ".run", "-x.run", ".x.run", "x\n.run", "notes",
-            &long,
-        ] {
+        for name in
+            ["", ".", "..", "../x.run", "a/x.run", "/x.run", "x\0.run", ".run", ".x.run", "x\n.run", "notes", &long]
+        {
             assert!(!is_work_file(name) && !is_product(key, name), "{name:?}");
         }
         for name in ["0.product", "x-0.product", "-.run", "-1234567890.run", "-0.half", "-0x.run", "-0"] {

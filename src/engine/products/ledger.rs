@@ -54,7 +54,8 @@ impl Entry {
 
     /// Bytes of its files.
     pub fn bytes(&self) -> u64 {
-        self.files.iter().map(|file| file.bytes).sum()
+        // The numbers are those of a file.
+        self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 }
 
@@ -68,11 +69,9 @@ pub fn remove(dir: &Path, files: &[PutDown]) {
 
 /// CPU seconds that the products have taken, and their bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
-    ledger
-        .products
-        .values()
-        .filter_map(Entry::read)
-        .fold((0.0, 0), |(seconds, bytes), entry| (entry.data.cpu_seconds.max(seconds), bytes + entry.bytes()))
+    ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
+        (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
+    })
 }
 
 /// The input files that earlier runs have set aside, and that are still what they were.

@@ -126,7 +126,7 @@ impl Left {
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
         let kept = Kept {
             cpu_seconds: there.iter().map(|(_, entry)| entry.data.cpu_seconds).fold(0.0, f64::max),
-            bytes: there.iter().map(|(_, entry)| entry.bytes()).sum(),
+            bytes: there.iter().map(|(_, entry)| entry.bytes()).fold(0, u64::saturating_add),
         };
         let names: Vec<&str> = there.iter().map(|(key, _)| key.what.as_str()).collect();
         (!names.is_empty()).then_some((names, kept))
