@@ -138,7 +138,7 @@ mod tests {
         for generation in 1..=6 {
             let batches: Vec<Batch> = (1..=generation.min(5)).map(batch).collect();
             let mut next =
-                Manifest { format: FORMAT, generation, statistics: "s".into(), batches, ..Manifest::default() };
+                Manifest { format: FORMAT, generation, statistics: "s-1".into(), batches, ..Manifest::default() };
             next.next_doc = 10 * generation.min(5);
             if generation == 6 {
                 next.forget(vec![[3, 5], [38, 42]]);
@@ -171,7 +171,7 @@ mod tests {
         let index = Index::open(folder.path(), lost).unwrap();
         assert_eq!(index.manifest.as_ref().unwrap(), &restored.manifest);
         assert!(index.folder(BATCHES, "b-4").is_dir() && !index.folder(BATCHES, "b-5").exists());
-        assert!(index.folder(STATISTICS, "s").is_dir());
+        assert!(index.folder(STATISTICS, "s-1").is_dir());
         assert_eq!(Generations::read(folder.path()).unwrap().manifests.len(), 5);
     }
 

@@ -76,7 +76,8 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
     let row = |n: usize| [n.to_string(), format!("row number {n} has words"), format!("u{n}")];
     for (delimiter, name) in [(",", "a.csv"), ("\t", "a.tsv"), (",", "a.csv.gz")] {
         // Where a quote is opened, and where the next one stands, if there is one.
-        let closes: [Option<fn(usize, &str) -> String>; 5] = [
+        type Close = fn(usize, &str) -> String;
+        let closes: [Option<Close>; 5] = [
             None,
             Some(|_, text| format!("\"{text}\" later")),
             Some(|_, text| format!("\"{text}\"")),

@@ -46,6 +46,11 @@ impl Guarded for RunReport {
         &self.guards
     }
 
+    /// A result that was accepted is published, whatever held it back before.
+    fn is_held(&self) -> bool {
+        self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
+    }
+
     fn other_inputs(&self) -> &[OtherInputReport] {
         &self.other_inputs
     }

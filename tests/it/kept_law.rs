@@ -183,7 +183,7 @@ impl Law {
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;
-        let (first, has_ids) = (self.batches.len() == 0, self.numbers.below(4) > 0);
+        let (first, has_ids) = (self.batches.is_empty(), self.numbers.below(4) > 0);
         let mut texts: Vec<String> = Vec::new();
         for _ in 0..14 + self.numbers.below(8) + if first { 12 } else { 0 } {
             let own = !texts.is_empty() && self.numbers.below(3) == 0;

@@ -521,7 +521,7 @@ fn a_column_compares_alike_however_it_is_cut_and_over_saved_state() {
     // One value in eleven is no number, and these stand together; every pair of neighbours is one of copies.
     let value = |row: usize| if row / 100 % 11 == 5 { format!("x{row}") } else { format!("{}", row * 7919 % 5000) };
     let line = |row: usize| {
-        let quoted = if row % 3 == 0 { value(row) } else { format!("\"{}\"", value(row)) };
+        let quoted = if row.is_multiple_of(3) { value(row) } else { format!("\"{}\"", value(row)) };
         let quoted = if quoted.starts_with('x') { format!("\"{quoted}\"") } else { quoted };
         format!("{{\"id\":{row},\"text\":\"{TEXT} {}\",\"q\":{quoted}}}\n", row / 2)
     };
