@@ -39,12 +39,15 @@ TABLES = {
         "id": ID, "kept_id": ID, "similarity": "float", "algorithm": "string", "reason": "string", "keep_rule": "string",
         "doc": "int64", "kept_doc": "int64", "contained": "float", "numbers": "float",
     },
-    "rejected": {"file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string"},
+    "rejected": {"input": "string", "file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string"},
     "evaluation": {
         "algorithm": "string", "pairs": "int64", "pairs_true": "int64", "pairs_not_written": "int64", "pages": "int64",
         "pages_true": "int64", "pair_precision": "double", "pair_recall": "double", "pair_f1": "double",
         "page_precision": "double", "page_recall": "double", "page_f1": "double", "page_gamma": "double",
         "bcubed_precision": "double", "bcubed_recall": "double", "bcubed_f1": "double", "ari": "double",
+    },
+    "evaluation/rejected": {
+        "input": "string", "file": "string", "row": "int64", "id": "string", "reason": "string", "detail": "string",
     },
     "stats": {"term": "int64", "df": "int64", "cf": "int64"},
     "stats/models": {"value": "int64"},
@@ -82,7 +85,7 @@ def check_file(path, table, id_type):
     expected = {name: id_type if kind is ID else kind for name, kind in TABLES[table].items()}
     names = list(expected)
     metadata = pq.read_metadata(path)
-    check_equal(path, "schema_version", b"2" if table == "rejected" else b"1", (metadata.metadata or {}).get(b"schema_version"))
+    check_equal(path, "schema_version", b"3" if table.endswith("rejected") else b"1", (metadata.metadata or {}).get(b"schema_version"))
     for number in range(metadata.num_columns):
         column = metadata.schema.column(number)
         if "signed=false" in str(column.logical_type).replace(" ", "").lower() or "UINT" in str(column.converted_type):
@@ -143,7 +146,8 @@ def check_output(out, id_type):
     seen = {}
     for path in sorted(out.rglob("*.parquet")):
         relative = path.relative_to(out)
-        table = "stats/models" if relative.parts[:2] == ("stats", "models") else relative.parts[0]
+        table = "/".join(relative.parts[:2])
+        table = table if table in ("stats/models", "evaluation/rejected") else relative.parts[0]
         if table not in TABLES:
             fail(f"{path} is no documented table")
         count = check_file(path, table, id_type)

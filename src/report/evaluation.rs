@@ -58,7 +58,7 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         ));
     }
     if truth.rejections.rows > 0 {
-        remarks.push(format!("truth: {}; see evaluation/rejected.parquet", rejected(&truth.rejections)));
+        remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }
     for (count, what) in
         [(truth.self_pairs, "of a document with itself left out"), (truth.repeated_rows, "that repeat another one")]
@@ -137,7 +137,7 @@ mod tests {
              opt_freq        0       -   0.000       -        -    0.000         -       -   1.000   0.500   0.667   0.000
 
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
-            truth: 1 row rejected: 1 null id; see evaluation/rejected.parquet
+            truth: 1 row rejected: 1 null id; see evaluation/rejected
             truth: 1 row of a document with itself left out
             truth: 2 rows that repeat another one
             warning: minhash: 7 pairs are not written

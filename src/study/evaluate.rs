@@ -42,6 +42,9 @@ pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
 
+/// The table of labels that cannot be used. It has a folder of its own, so that `evaluation/` is read as one table.
+const REJECTED: &str = "rejected/part-00000.parquet";
+
 /// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in
 /// the place of an earlier one.
 ///
@@ -66,7 +69,7 @@ pub fn evaluate(
     let (report, stage) = work_again(options, &inputs.source, progress, cancel, |engine, reader| {
         finished.check_contents(engine, reader)?;
         let stage = Stage::begin(&out, true, None)?;
-        let resolved = resolve(engine, reader, finished, &files, &stage.file("rejected.parquet")?)?;
+        let resolved = resolve(engine, reader, finished, &files, &stage.file(REJECTED)?)?;
         let truth = Truth::new(engine, reader, resolved)?;
         let algorithms = measure_all(engine, reader, finished, &truth)?;
         Ok((record(finished, truth, algorithms), stage))

@@ -38,7 +38,7 @@ pub struct TruthReport {
     pub rows: u64,
     /// Rows with a null in one of the two columns; they are among those rejected.
     pub null_rows: u64,
-    /// Rows that cannot be used, see `evaluation/rejected.parquet`.
+    /// Rows that cannot be used, see `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Different ids.

@@ -89,6 +89,11 @@ const BEFORE: &[(&str, &str, &str)] = &[
     ("README.md", "DUPSIFT=/usr/local/bin/dupsift", INSTALL),
     ("docs/index.md", "DUPSIFT=/usr/local/bin/dupsift", INSTALL),
     ("docs/faq.md", "dupsift run monday tuesday", "cp -r corpus monday && cp -r corpus tuesday"),
+    (
+        "docs/inputs.md",
+        "dupsift run crawl --out crawl/r2",
+        "dupsift run crawl --out crawl/r1 --corpus keep && dupsift run crawl --out nights/a --corpus keep && cp corpus/*.jsonl nights",
+    ),
     // The documents that are to be forgotten.
     (
         "docs/index.md",

@@ -142,7 +142,10 @@ fn the_samples_against_their_pairs() {
     let truth = sorted_pairs(&Table::read(Path::new(TRUTH)));
     check(&done.out(), &docs, &truth, &components(&docs, &truth));
     assert!(ran.stdout.contains("minhash") && ran.stdout.contains("gamma"), "{}", ran.stdout);
-    assert_eq!(names_in(&done.out().join("evaluation")), ["_SUCCESS", "evaluation.json", "evaluation.parquet"]);
+    assert_eq!(
+        names_in(&done.out().join("evaluation")),
+        ["_SUCCESS", "evaluation.json", "evaluation.parquet", "rejected"]
+    );
 
     // The table says what the record says.
     let (report, table) = (evaluation(&done.out()), Table::read(&done.out().join("evaluation")));
@@ -271,7 +274,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
     for said in [
         "truth: 7 of 13 ids not in the corpus, so 5 rows left out: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
-        "truth: 1 row rejected: 1 null id; see evaluation/rejected.parquet",
+        "truth: 1 row rejected: 1 null id; see evaluation/rejected",
         "truth: 1 row of a document with itself left out",
         "truth: 1 row that repeat another one",
         "ids of the truth that several documents have: 1; the first document of each is taken",
@@ -293,7 +296,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let plain = folder.path().join("plain.jsonl");
     std::fs::write(&plain, good.join("\n")).unwrap();
     evaluate(&done.out(), &[&plain], &[]).ends_with(0);
-    let (expected, table) = (evaluation(&done.out()), done.out().join("evaluation/rejected.parquet"));
+    let (expected, table) = (evaluation(&done.out()), done.out().join("evaluation/rejected/part-00000.parquet"));
     assert_eq!(Table::read(&table).len(), 0);
     let lines = [
         b"{\"id_a\": \"d0\", \"id_b".to_vec(),
