@@ -127,6 +127,23 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Gives a folder that was this user's alone, and the files in it, the rights that the folder above has.
+///
+/// # Errors
+/// What the system says of the folders; a file system that keeps no modes may refuse to change them.
+pub fn share(folder: &Path) -> io::Result<()> {
+    let above = folder.parent().map_or(Ok(0), |above| Ok::<u32, io::Error>(above.metadata()?.mode() & 0o777))?;
+    let set = |path: &Path, mode: u32| _ = fs::set_permissions(path, fs::Permissions::from_mode(mode));
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            set(&entry.path(), above & 0o666 | 0o600);
+        }
+    }
+    set(folder, above | 0o700);
+    Ok(())
+}
+
 /// Why a folder that is to be written may not be: everybody may write it, so what lies in it may be anybody's. `None` if it may, and on
 /// a file system that keeps no permissions.
 ///

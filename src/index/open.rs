@@ -9,7 +9,7 @@ use super::folder::{FOLDERS, Named, STATISTICS, check, is_folder, names, sync_fo
 use super::generations::{self, Generations, KEPT};
 use super::manifest::{Batch, Manifest};
 use crate::error::{Error, Result};
-use crate::files;
+use crate::files::{self, private};
 use crate::io::MadeFolders;
 use crate::spelling::opt;
 
@@ -121,7 +121,9 @@ impl Index {
         if path.exists() {
             fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
         }
-        fs::create_dir_all(&path).map_err(Error::io("create the folder", &path))?;
+        files::make_folder(&self.dir.join(kind))
+            .and_then(|()| private::make(&path))
+            .map_err(Error::io("create the folder", &path))?;
         Ok(path)
     }
 
@@ -137,6 +139,7 @@ impl Index {
     /// [`Error::Io`].
     pub fn place(&self, kind: &str, name: &str) -> Result<()> {
         let (from, to) = (self.unfinished(kind, name), self.folder(kind, name));
+        files::share(&from).map_err(Error::io("open to readers", &from))?;
         fs::rename(&from, &to).map_err(Error::io("rename the folder", &from))?;
         sync_folder(&self.dir.join(kind))
     }

@@ -2,7 +2,7 @@
 //! in place of `_SUCCESS`.
 //!
 //! ```text
-//! run.json and report.html say who accepted it and for which name -> _SUCCESS in place of _HELD -> the folder is renamed to NAME
+//! run.json and report.html say who accepted it and for which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
 //! `_HELD` says which result stood there at the time: a later one is not replaced.
@@ -114,8 +114,7 @@ impl Held {
         let output = self.work.place();
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
-            write_durably(&success, b"")?;
-            fs::remove_file(&held).map_err(Error::io("remove", &held))?;
+            fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
             sync_folder(&self.folder.path)?;
         }
         output.give_to(&self.folder.path)?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, by their paths in it; `*` stands for any letters, `#` for digits. Anything else belongs to the user,
 /// and so does what the record of the output does not list, where it lists its files.
-const OUTPUT_FILES: [&str; 28] = [
+const OUTPUT_FILES: [&str; 27] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",

@@ -156,7 +156,9 @@ fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
     let out = folder.path().join("out of b");
     run(&[&path], &out, &["--algorithms", "exact"]).ends_with(3);
     assert_eq!((record(&out)["documents"]["used"].as_u64(), doc_pairs(&out, "exact")), (Some(1), vec![]));
-    run(&[&path], &folder.path().join("wrong"), &["--quotes", "single"]).ends_with(2).says(&["double or none"]);
+    run(&[&path], &folder.path().join("wrong"), &["--quotes", "single"])
+        .ends_with(2)
+        .says(&["--quotes", "double, none"]);
 }
 
 #[test]

@@ -295,6 +295,11 @@ impl Law {
     /// Runs a batch that is new, or that was killed or held back before.
     fn run(&mut self, batch: Batch, more: &[(&'static str, String)]) {
         let options = self.options(&batch.name, more);
+        self.run_with(batch, &options);
+    }
+
+    /// Runs a batch with these options.
+    fn run_with(&mut self, batch: Batch, options: &[(&'static str, String)]) {
         let options: Vec<(&str, &str)> = options.iter().map(|(name, value)| (*name, value.as_str())).collect();
         dupsift::run(&[self.file(&batch.name).to_str().unwrap()], &options).unwrap_or_else(|error| panic!("{error}"));
         self.published(batch);
@@ -413,8 +418,9 @@ impl Law {
         let before = folder(self.manifest());
         let mut command = program();
         command.arg("run").arg(self.file(&batch.name)).arg("--no-progress").env("DUPSIFT_STOP_AT", stop);
-        for (option, value) in self.options(&batch.name, &more) {
-            match option {
+        let options = self.options(&batch.name, &more);
+        for (option, value) in &options {
+            match *option {
                 "no-report" | "overwrite" => command.arg(format!("--{option}")),
                 _ => command.arg(format!("--{option}={value}")),
             };
@@ -425,7 +431,7 @@ impl Law {
         let again = self.numbers.below(2) == 0;
         self.says(format!("{} was killed at {stop} ({code}), again: {again}", batch.name));
         if again {
-            return self.run(batch, &more);
+            return self.run_with(batch, &options);
         }
         self.step(Step::Compact);
         let after = folder(self.manifest());

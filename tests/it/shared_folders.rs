@@ -203,6 +203,32 @@ fn nobody_else_may_write_where_a_result_is_made() {
     assert_eq!(place.at("shared/out").metadata().unwrap().mode() & 0o777, 0o777);
 }
 
+/// An index is written with every umask, and its files have the rights that the umask gives.
+#[test]
+fn an_index_has_the_rights_of_the_umask() {
+    for (umask, file, folder) in [("002", 0o664, 0o775), ("022", 0o644, 0o755), ("077", 0o600, 0o700)] {
+        let place = Place::new();
+        for (corpus, out) in [("corpus.jsonl", "a"), ("other.jsonl", "b")] {
+            fs::write(place.at("other.jsonl"), json_lines(&made_docs(90))).unwrap();
+            let run = format!("umask {umask}; exec \"$0\" run {corpus} --out {out} --index seen --no-progress");
+            let mut command = Command::new("sh");
+            command.args(["-c", &run, env!("CARGO_BIN_EXE_dupsift")]).current_dir(place.0.path());
+            Ran::of(command.output().unwrap()).ends_with(0);
+        }
+        for kind in ["batches", "rows", "statistics"] {
+            for name in names_in(&place.at(&format!("seen/{kind}"))) {
+                let inside = place.at(&format!("seen/{kind}/{name}"));
+                assert_eq!(inside.metadata().unwrap().mode() & 0o777, folder, "{}", inside.display());
+                for path in
+                    fs::read_dir(&inside).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file())
+                {
+                    assert_eq!(path.metadata().unwrap().mode() & 0o777, file, "{}", path.display());
+                }
+            }
+        }
+    }
+}
+
 /// What has the name of an earlier result that a dead run moved aside is put back only if it is this user's.
 #[test]
 fn a_result_that_another_user_prepared_is_not_put_back() {
