@@ -42,7 +42,7 @@ pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
 
-/// The table of labels that cannot be used. It has a folder of its own, so that `evaluation/` is read as one table.
+/// The table of labels that cannot be used, written if there are any.
 const REJECTED: &str = "rejected/part-00000.parquet";
 
 /// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in

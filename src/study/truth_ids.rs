@@ -176,7 +176,8 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`.
+/// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`, which is
+/// written if there are any.
 pub fn resolve(
     engine: &Engine<'_>,
     reader: &Reader<'_>,
@@ -230,6 +231,11 @@ pub fn resolve(
         table.write(&listed.finish()?)?;
     }
     table.close()?;
+    if report.rejections.rows == 0 {
+        // A reader of `evaluation/` as one table meets no other table unless there is something to tell.
+        std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
+        rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
+    }
     writer.flush()?;
     drop(writer);
     let (rows, met) = join(engine, &ids.finish()?, pairs, report.rows)?;

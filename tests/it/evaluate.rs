@@ -142,10 +142,7 @@ fn the_samples_against_their_pairs() {
     let truth = sorted_pairs(&Table::read(Path::new(TRUTH)));
     check(&done.out(), &docs, &truth, &components(&docs, &truth));
     assert!(ran.stdout.contains("minhash") && ran.stdout.contains("gamma"), "{}", ran.stdout);
-    assert_eq!(
-        names_in(&done.out().join("evaluation")),
-        ["_SUCCESS", "evaluation.json", "evaluation.parquet", "rejected"]
-    );
+    assert_eq!(names_in(&done.out().join("evaluation")), ["_SUCCESS", "evaluation.json", "evaluation.parquet"]);
 
     // The table says what the record says.
     let (report, table) = (evaluation(&done.out()), Table::read(&done.out().join("evaluation")));
