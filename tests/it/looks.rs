@@ -123,7 +123,7 @@ fn what_only_looks_changes_nothing() {
     died.arg("run")
         .arg(place.at("more"))
         .arg("--out")
-        .arg(place.at("n3"))
+        .arg(place.at("n4"))
         .arg("--index")
         .arg(&seen)
         .arg("--no-progress");
