@@ -64,9 +64,7 @@ impl Index {
     /// Locks the folder, which is made if it is not there; nothing in it is read.
     pub(super) fn locked(dir: &Path) -> Result<Index> {
         check_ours(dir)?;
-        if dir.is_dir() {
-            check_rights(dir)?;
-        }
+        check_rights(dir)?;
         let lock = Lock::take(dir)?;
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
@@ -390,7 +388,13 @@ fn remove_folder(path: &Path) -> Result<()> {
 }
 
 /// Checks that an index may be written: not everybody may write in it, and its folders are folders, not links to others.
-fn check_rights(dir: &Path) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Usage`] if it may not.
+pub fn check_rights(dir: &Path) -> Result<()> {
+    if !dir.is_dir() {
+        return Ok(());
+    }
     let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
     if let Some(why) = files::open_to_all(dir).map_err(Error::io("look at", dir))? {
         return wrong(format!("{why}; expected a folder that is not open to all: chmod o-w {}", dir.display()));

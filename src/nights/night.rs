@@ -18,7 +18,7 @@ use crate::engine::products::Products;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::index::{Index, Manifest, NightMet, STATISTICS, stop_at};
+use crate::index::{Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 use crate::io::{Stage, absolute};
 use crate::job::intake::Taken;
 use crate::job::member::{Member, Step};
@@ -58,6 +58,9 @@ pub fn matched(
     let named = batch::Named::new(options, &inputs.source.files)?;
     let contents = || contents(options, &inputs, progress, cancel);
     let rows = options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
+    if appends {
+        check_rights(dir)?;
+    }
     let looked = Index::look(dir, state)?;
     let mut index = match (appends, looked) {
         (true, looked) => {

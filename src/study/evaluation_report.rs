@@ -64,9 +64,10 @@ pub struct TruthReport {
 }
 
 impl TruthReport {
-    /// Returns whether some of the labels could not be used: a row cannot be read, or names a document that the run does not have.
+    /// Returns whether some of the labels could not be read. Labels of documents that the run does not have are counted only: a truth may be
+    /// that of a larger corpus.
     pub fn is_lossy(&self) -> bool {
-        self.rejections.rows > 0 || self.unknown_ids > 0
+        self.rejections.rows > 0
     }
 }
 

@@ -303,8 +303,8 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
         assert_eq!(fs::read_to_string(place.at("home/b-00000009/diary")).unwrap(), "mine");
         fs::remove_file(place.at("seen").join(folder)).unwrap();
     }
-    // The intent and what is held back are written over links of these names, not through them.
+    // A link in the place of what is held back is damage.
     symlink(place.at("victim"), place.at("seen/held.json")).unwrap();
-    place.run(&index).ends_with(0);
+    place.run(&index).ends_with(1).says(&["held.json cannot be read"]);
     place.victim_stays();
 }
