@@ -115,6 +115,9 @@ impl Held {
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
+            // What the mark said is of no use any more.
+            let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
+            emptied.map_err(Error::io("write", &success))?;
             sync_folder(&self.folder.path)?;
         }
         output.give_to(&self.folder.path)?;
