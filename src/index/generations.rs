@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Each file is complete or not there. So one that cannot be read, or is missing, was damaged after it was written: nothing is removed
-//! from such an index, and no earlier generation takes its place unless that is asked for ([`restore`](super::restore)).
+//! from such an index, and no earlier generation takes its place unless that is asked for (`restore`).
 
 use std::fs;
 use std::path::Path;

@@ -30,7 +30,7 @@ pub struct Coding {
     pub encoding: Encoding,
     /// Whether fields of separated values may stand in quotes.
     pub quoting: Quoting,
-    /// Bytes of the text, as [`Coding::text`] gives it, before a damage of the compressed file; none where it is whole.
+    /// Bytes of the text, as `Coding::text` gives it, before a damage of the compressed file; none where it is whole.
     pub text_bytes: Option<u64>,
     /// The memory that unpacking one file may take, in bytes: the largest window of Zstandard that is accepted.
     pub window_bytes: u64,

@@ -14,7 +14,7 @@ pub struct MadeFolders {
 }
 
 impl MadeFolders {
-    /// Makes a folder and those above it, as [`files::make_folder`] does.
+    /// Makes a folder and those above it, as `files::make_folder` does.
     ///
     /// # Errors
     /// What the system says; then nothing that was made is left.
