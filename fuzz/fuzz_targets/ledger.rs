@@ -1,5 +1,5 @@
 //! The saved state of a run that was ended: a ledger of any bytes, one whose checksum is right, and products whose bytes were changed,
-//! taken up as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
+//! read back as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
 #![no_main]
 
 use std::path::{Path, PathBuf};

@@ -127,7 +127,7 @@ impl Seen {
     }
 }
 
-/// The strings of a column; none where it is of another type. The interface does not promise UTF-8: a value that is not that is null.
+/// Returns the strings of a column; `None` if it has another type. The interface does not promise UTF-8: a value that is not UTF-8 is null.
 fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     let is_of_bytes = read_as::bytes(column)?.is_some();
     match read_as::bytes(&read_as::unchecked(column)?)?.filter(|_| !is_of_bytes) {

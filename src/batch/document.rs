@@ -32,7 +32,7 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
-    /// By column besides the text: the values that are null because they are not UTF-8.
+    /// For each column besides the text, the values that are null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
 }
 
@@ -271,8 +271,8 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Another column as text: of strings, or of numbers, truth values, days and times spelled out; none where the column is not there or
-    /// holds anything else.
+    /// Returns another column as text: strings, or numbers, booleans, dates and times spelled out; `None` if the column is not there or holds
+    /// anything else.
     ///
     /// # Errors
     /// Values that cannot be read as such, which arrow does not know.
