@@ -32,8 +32,8 @@
 #![doc = include_str!("algorithm/skeleton.rs")]
 //! ```
 //!
-//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error files float guard
-//! hash number row spelling` / `text bloom batch shuffle` / `purify corpus measure io index` / `algorithm` / `stage` / `options engine` / `reading` /
+//! ARCHITECTURE.md says where the rest stands. Rooms import from lower floors only: `allocator cpu encoding error float guard
+//! hash number row safe_fs spelling` / `text bloom batch shuffle` / `purify corpus measure io index` / `algorithm` / `stage` / `options engine` / `reading` /
 //! `job` / `nights blocks study pages stream` / `cli report`. A test reads the `use` lines and holds that.
 
 // Tests write files into folders of their own.
@@ -67,7 +67,6 @@ pub mod encoding;
 #[doc(hidden)]
 pub mod engine;
 pub mod error;
-mod files;
 mod float;
 #[doc(hidden)]
 pub mod guard;
@@ -97,6 +96,7 @@ pub mod reading;
 pub mod report;
 #[doc(hidden)]
 pub mod row;
+mod safe_fs;
 #[doc(hidden)]
 pub mod shuffle;
 pub mod spelling;

@@ -3,6 +3,7 @@
 //! A corpus may mix files whose ids differ in type, and only a full reading knows whether unsigned ids fit Int64 or an id
 //! is null. So a reading collects what it saw in [`IdsSeen`], and one pure function says what type the output has.
 
+use crate::hash::hash64;
 use crate::number::counted;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -43,6 +44,17 @@ impl Id {
             Id::Text(text) => IdRef::Text(text),
             Id::Bytes(bytes) => IdRef::Bytes(bytes),
             Id::Int(number) => IdRef::Int(*number),
+        }
+    }
+}
+
+impl IdRef<'_> {
+    /// Returns the hash of the id as text: the number 7 and the text "7" are the same id.
+    pub fn text_hash(self) -> u64 {
+        match self {
+            IdRef::Text(text) => hash64(text.as_bytes()),
+            IdRef::Bytes(bytes) => hash64(bytes),
+            other => hash64(other.to_string().as_bytes()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Single rows of `pairs/` and `removed/`, read back for questions about one document or two.
 
-use crate::row::RelationKind;
+use crate::row::{COPY, RelationKind};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
 use arrow_array::{Array, RecordBatch, StringArray};
@@ -34,9 +34,6 @@ pub enum PairSearch {
     /// Rows here stand behind its place: it is nowhere.
     Nowhere,
 }
-
-/// What stands in the column `matched_by` of exact copies.
-pub const COPY: &str = "copy";
 
 /// The columns that [`pair_of`] reads.
 pub const PAIR_LOOK_UP_COLUMNS: [&str; 9] =

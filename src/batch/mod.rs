@@ -37,7 +37,7 @@ pub use id::{Id, IdKind, IdRef, IdType, IdsSeen};
 pub use id_column::{IdBuilder, IdBytes};
 pub use judged::{JudgedBuilder, judged_schema};
 pub use look_up::{
-    COPY, COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,
+    COPY_LOOK_UP_COLUMNS, FoundPair, FoundRemoval, PAIR_LOOK_UP_COLUMNS, PARTNER_COLUMNS, PairSearch,
     REMOVAL_LOOK_UP_COLUMNS, copies_of, pair_of, partners_of, removals_of,
 };
 pub use model::{MODEL_COLUMNS, model_batch, model_schema, model_values};

@@ -4,8 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Int64Type};
 use arrow_array::{Array, RecordBatch};
 
-use super::look_up::COPY;
-use crate::row::RelationKind;
+use crate::row::{COPY, RelationKind};
 
 /// A pair as the survivor rule sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -15,7 +15,7 @@ use super::opened::{Machine, Opened};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 use crate::reading::classes::{Classes, Link};
 use crate::reading::parts::Bytes;
 use crate::reading::reader::Reader;

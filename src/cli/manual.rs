@@ -9,7 +9,7 @@ use clap::CommandFactory;
 use super::args::Arguments;
 use super::{Exit, tell};
 use crate::error::Error;
-use crate::files;
+use crate::safe_fs;
 use crate::number::counted;
 
 /// Pages by their names below docs/, each with its text.
@@ -100,7 +100,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     for (name, text) in PAGES {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().unwrap_or(dir)).with_context(cannot)?;
-        files::write(&path, without_dead_links(name, text).as_bytes())
+        safe_fs::write(&path, without_dead_links(name, text).as_bytes())
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     let pages = counted(PAGES.len() as u64, "page");

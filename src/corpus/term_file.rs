@@ -6,7 +6,7 @@ use std::path::Path;
 use memmap2::Mmap;
 
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 
 /// A new file that loses its name at once: however the process ends, nothing of it is left. The path is kept for messages.
 pub fn nameless(path: &Path) -> Result<File> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::hash::Hash128;
 
 /// The folder of documents.
@@ -62,7 +62,7 @@ const UNFINISHED: (&str, &str) = (".", ".unfinished");
 /// [`Error::Io`].
 pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
-    let mut file = files::create(&unfinished).map_err(Error::io("create", &unfinished))?;
+    let mut file = safe_fs::create(&unfinished).map_err(Error::io("create", &unfinished))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", &unfinished))?;
     fs::rename(&unfinished, &path).map_err(Error::io("rename", &unfinished))?;
     sync_folder(dir)
@@ -136,7 +136,7 @@ pub fn check(dir: &Path, known: &Named) -> Result<()> {
 }
 
 fn look(path: &Path, name: String) -> Result<Named> {
-    let mut file = files::open(path).map_err(Error::reading("open", path))?;
+    let mut file = safe_fs::open(path).map_err(Error::reading("open", path))?;
     let (mut hash, mut bytes, mut buffer) = (Hash128::default(), 0, vec![0; 1 << 20]);
     loop {
         let count = file.read(&mut buffer).map_err(Error::reading("read", path))?;

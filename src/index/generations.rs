@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::folder::{BATCHES, names, sync_folder, unfinished, write_durably};
 use super::manifest::{FORMAT, Manifest};
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::hash::hash128;
 use crate::spelling::opt;
 
@@ -259,7 +259,7 @@ fn checksum_of(generation: u64) -> String {
 /// The number that was recorded; `None` for an index that has published nothing, and for folders of other things.
 fn recorded(dir: &Path) -> Result<Option<u64>> {
     let path = dir.join(RECORDED);
-    let bytes = match files::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)) {
+    let bytes = match safe_fs::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)) {
         Ok(bytes) => bytes,
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
@@ -314,7 +314,7 @@ fn checksum(manifest: &Manifest) -> Result<String> {
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
     let bytes =
-        files::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)).map_err(Error::reading("read", &path))?;
+        safe_fs::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)).map_err(Error::reading("read", &path))?;
     let another_format = |format: u32, dupsift: &str| {
         Error::wrong(
             opt("index"),

@@ -9,7 +9,7 @@ use super::folder::{FOLDERS, Named, STATISTICS, check, is_folder, names, sync_fo
 use super::generations::{self, Generations, KEPT};
 use super::manifest::{Batch, Manifest};
 use crate::error::{Error, Result};
-use crate::files::{self, private};
+use crate::safe_fs::{self, private};
 use crate::io::MadeFolders;
 use crate::spelling::opt;
 
@@ -119,7 +119,7 @@ impl Index {
         if path.exists() {
             fs::remove_dir_all(&path).map_err(Error::io("remove", &path))?;
         }
-        files::make_folder(&self.dir.join(kind))
+        safe_fs::make_folder(&self.dir.join(kind))
             .and_then(|()| private::make(&path))
             .map_err(Error::io("create the folder", &path))?;
         Ok(path)
@@ -137,7 +137,7 @@ impl Index {
     /// [`Error::Io`].
     pub fn place(&self, kind: &str, name: &str) -> Result<()> {
         let (from, to) = (self.unfinished(kind, name), self.folder(kind, name));
-        files::share(&from).map_err(Error::io("open to readers", &from))?;
+        safe_fs::share(&from).map_err(Error::io("open to readers", &from))?;
         fs::rename(&from, &to).map_err(Error::io("rename the folder", &from))?;
         sync_folder(&self.dir.join(kind))
     }
@@ -396,7 +396,7 @@ pub fn check_rights(dir: &Path) -> Result<()> {
         return Ok(());
     }
     let wrong = |why: String| Err(Error::wrong_value(opt("index"), dir.display(), why));
-    if let Some(why) = files::open_to_all(dir).map_err(Error::io("look at", dir))? {
+    if let Some(why) = safe_fs::open_to_all(dir).map_err(Error::io("look at", dir))? {
         return wrong(format!("{why}; expected a folder that is not open to all: chmod o-w {}", dir.display()));
     }
     match FOLDERS.iter().find(|name| dir.join(name).is_symlink()) {
@@ -449,7 +449,7 @@ impl Lock {
         loop {
             let above = MadeFolders::create(dir).map_err(Error::io("create the folder", dir))?;
             let is_new = path.symlink_metadata().is_err();
-            let file = files::open_or_create(&path).map_err(Error::io("open", &path))?;
+            let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {

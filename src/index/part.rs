@@ -21,7 +21,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 
 use super::sums::{Checked, Summing};
 use crate::error::{Error, Result};
-use crate::files::{self, private};
+use crate::safe_fs::{self, private};
 
 /// The column of texts.
 pub const TEXT: &str = "text";
@@ -66,7 +66,7 @@ impl PartWriter {
     /// # Errors
     /// [`Error::Io`].
     pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
-        let file = files::create_new(path).map_err(Error::io("create", path))?;
+        let file = safe_fs::create_new(path).map_err(Error::io("create", path))?;
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
         let small = WriterProperties::builder().set_data_page_size_limit(PAGE).set_write_batch_size(AT_ONCE);
         PartWriter::with(file, path, schema, small.set_compression(zstd), true)

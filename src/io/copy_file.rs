@@ -9,7 +9,7 @@ use super::source::{InputFile, Source};
 use super::standard_input::is_standard_input;
 use super::work_files::STANDARD_INPUT;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::spelling::opt;
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +66,7 @@ impl InputFile {
     /// As [`InputFile::copy_rows`].
     pub fn copy_whole(&self, out: &Path) -> Result<u64> {
         let file = self.reopen()?;
-        let bytes = files::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;
+        let bytes = safe_fs::copy(&self.path, out).map_err(Error::io("copy a file of the corpus to", out))?;
         self.check_unchanged(&file)?;
         Ok(bytes)
     }

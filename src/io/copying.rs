@@ -5,7 +5,7 @@
 use super::coding::Coding;
 use super::damaged::damaged;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(super) struct Output {
 impl Output {
     /// A new file.
     pub fn create(path: &Path, stop: &Stop) -> Result<Output> {
-        let file = files::create(path).map_err(Error::io("create", path))?;
+        let file = safe_fs::create(path).map_err(Error::io("create", path))?;
         Ok(Output { file, stop: stop.clone(), path: path.into() })
     }
 

@@ -14,7 +14,7 @@ use super::overwrite;
 use super::place::{Place, sync_folder, write_durably};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::hash::hash128;
 use crate::spelling::opt;
 use std::fs;
@@ -158,7 +158,7 @@ fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
 
 fn is_accepted(folder: &Place, output: &str) -> bool {
     let record = || {
-        let json = files::read(&folder.path.join("run.json"), MOST_JSON).ok()?;
+        let json = safe_fs::read(&folder.path.join("run.json"), MOST_JSON).ok()?;
         let record: serde_json::Value = serde_json::from_slice(&json).ok()?;
         Some(record["accepted"]["output"] == *output)
     };

@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 use super::work_files::{LEDGER, is_product};
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON, private};
+use crate::safe_fs::{self, MOST_JSON, private};
 
 /// Bytes that are set aside for a ledger at least.
 const SPACE: u64 = 64 << 10;
@@ -115,7 +115,7 @@ impl Ledger {
     /// [`Error::Damaged`] where it is not what was written; [`Error::Io`].
     pub fn read(folder: &Path) -> Result<Option<Ledger>> {
         let path = folder.join(LEDGER);
-        let bytes = match private::open(&path).and_then(|file| files::all_of(&file, MOST_JSON)) {
+        let bytes = match private::open(&path).and_then(|file| safe_fs::all_of(&file, MOST_JSON)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(_) if path.is_dir() => {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::work_files::LOCK;
-use crate::files::private;
+use crate::safe_fs::private;
 
 /// How often a lock that another process holds is tried, which may only be looking at it.
 const ATTEMPTS: usize = 20;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use crate::safe_fs;
 
 /// Removes the folders that it made when it is dropped, if they are still empty then.
 #[derive(Debug, Default)]
@@ -14,14 +14,14 @@ pub struct MadeFolders {
 }
 
 impl MadeFolders {
-    /// Makes a folder and those above it, as `files::make_folder` does.
+    /// Makes a folder and those above it, as `safe_fs::make_folder` does.
     ///
     /// # Errors
     /// What the system says; then nothing that was made is left.
     pub fn create(folder: &Path) -> io::Result<MadeFolders> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
         let made = MadeFolders { made: folder.ancestors().take_while(is_missing).map(Path::to_path_buf).collect() };
-        files::make_folder(folder)?;
+        safe_fs::make_folder(folder)?;
         Ok(made)
     }
 

@@ -2,7 +2,7 @@
 
 use super::work_files;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::spelling::opt;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -179,7 +179,7 @@ impl Listed {
 
 fn listed(folder: &Path) -> Listed {
     let list = || {
-        let record: Value = serde_json::from_slice(&files::read(&folder.join("run.json"), MOST_JSON).ok()?).ok()?;
+        let record: Value = serde_json::from_slice(&safe_fs::read(&folder.join("run.json"), MOST_JSON).ok()?).ok()?;
         let files = record.get(FILES)?.as_array()?.iter().filter_map(Value::as_str);
         Some(Listed::Files(files.map(str::to_owned).collect()))
     };

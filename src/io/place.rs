@@ -6,7 +6,7 @@ use super::names::HELD_ENDING;
 use super::overwrite;
 use super::unfinished::Unfinished;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::spelling::opt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -282,7 +282,7 @@ pub fn held_path(out: &Path) -> PathBuf {
 
 /// Writes a whole file and makes it durable.
 pub(super) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = files::create(path).map_err(Error::io("create", path))?;
+    let mut file = safe_fs::create(path).map_err(Error::io("create", path))?;
     std::io::Write::write_all(&mut file, bytes).and_then(|()| file.sync_all()).map_err(Error::io("write", path))
 }
 

@@ -14,7 +14,7 @@ use super::place::{PARTIAL, Place, sync_below, sync_folder, write_durably};
 use super::unfinished::{Unfinished, publish, unless_ending};
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::spelling::opt;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -135,7 +135,7 @@ impl Stage {
     /// Writes a whole file at a path below the folder, and the folders above it.
     pub fn write_bytes(&self, relative: &str, bytes: &[u8]) -> Result<()> {
         let path = self.file(relative)?;
-        files::write(&path, bytes).map_err(Error::io("write", &path))
+        safe_fs::write(&path, bytes).map_err(Error::io("write", &path))
     }
 
     /// The place of a file below the folder; the folders above it are made.

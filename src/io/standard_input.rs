@@ -8,7 +8,7 @@ use super::packing::Packing;
 use super::work_files::STANDARD_INPUT;
 use super::work_folder::WorkFolder;
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 

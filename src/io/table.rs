@@ -10,7 +10,7 @@ use super::row_groups::RowGroups;
 use super::table_lengths::Lengths;
 use super::unfinished::unless_ending;
 use crate::error::{Error, Kind, Result};
-use crate::files;
+use crate::safe_fs;
 use ::parquet::arrow::ArrowSchemaConverter;
 use ::parquet::arrow::arrow_writer::ArrowWriterOptions;
 use ::parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -104,7 +104,7 @@ impl TableWriter {
         if let Some(parent) = path.parent() {
             unless_ending(|| std::fs::create_dir_all(parent)).map_err(Error::io("create the folder", parent))?;
         }
-        files::create_new(path).map_err(Error::io("create", path))
+        safe_fs::create_new(path).map_err(Error::io("create", path))
     }
 
     fn into_file(

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::private;
+use crate::safe_fs::private;
 
 /// The file that a living run holds locked.
 pub(super) const LOCK: &str = "lock";

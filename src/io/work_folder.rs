@@ -26,7 +26,7 @@ use super::place::{Cleared, Place};
 use super::unfinished;
 use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_files};
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 use crate::spelling::opt;
 
 /// What follows the output's name in the name of the folder.

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::index::is_index;
 use crate::io::{HELD, SUCCESS, held_path, real_path};
 use crate::options::RunOptions;
@@ -104,7 +104,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
 /// Warns if the result that is to be replaced is the only one that has the documents of a batch of an index.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
-        serde_json::from_slice(&files::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()
+        serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()
     };
     let Some(record) = options.overwrite.then(record).flatten() else { return };
     let of = |name: &str| record["index"][name].as_str().unwrap_or_default().to_owned();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::run_report::{AlgorithmReport, GuardReport, InputReport, RunReport};
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::io::{Stage, held_path};
 use crate::reading::losses::{Losses, read_counts};
 use crate::reading::reader::Reader;
@@ -101,7 +101,7 @@ pub(crate) fn previous_run(folder: &Path) -> Result<RunReport> {
             format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
         )
     };
-    let json = files::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
+    let json = safe_fs::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 

@@ -183,7 +183,7 @@ impl<'j> Intake<'j> {
     /// Takes a row of a batch down but for its text, which is returned where it can be used.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.guests) {
-            recorder.ids.push(&note::id_hash(id).to_be_bytes())?;
+            recorder.ids.push(&id.text_hash().to_be_bytes())?;
         }
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),

@@ -12,7 +12,7 @@ use crate::batch::{MODEL_COLUMNS, TERM_COLUMNS, model_values, terms_found};
 use crate::corpus::{CorpusStats, TermTable, TermTableWriter, snapshot};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::hash::hash64;
 use crate::index::{Index, State, statistics_in};
 use crate::io::{SUCCESS, TableReader, absolute};
@@ -202,7 +202,7 @@ fn wrong(dir: &Path, why: impl std::fmt::Display) -> Error {
 /// The record of a run that is done.
 fn record(dir: &Path) -> Result<RunReport> {
     let path = dir.join("run.json");
-    let json = match files::read(&path, MOST_JSON) {
+    let json = match safe_fs::read(&path, MOST_JSON) {
         Ok(json) if dir.join(SUCCESS).is_file() => json,
         _ => {
             return Err(wrong(

@@ -15,7 +15,7 @@ use super::rows::{write_rows, write_run, write_sketches};
 use crate::batch::{Cell, Documents, IdBuilder, IdRef, IdType, IdsSeen};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::hash::hash128;
 use crate::index::{
     BATCHES, Batch, FORMAT, Generations, Index, Manifest, Named, Part, PartWriter, ROWS, Rows, STATISTICS, part_schema,
@@ -191,7 +191,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         let dir = index.begin(STATISTICS, &next.statistics)?;
         copy_below(&result.join("stats"), &dir.join("stats"))?;
         copy(&result.join("run.json"), &dir.join("run.json"))?;
-        files::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
+        safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
     // This batch takes the place of one that is held back.
@@ -212,7 +212,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    files::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
+    safe_fs::copy(from, to).map(|_| ()).map_err(Error::io("copy", from))
 }
 
 fn copy_below(from: &Path, to: &Path) -> Result<()> {

@@ -16,7 +16,7 @@ use super::rule_out::RulingOut;
 use super::scan::{Scan, Shared};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 use crate::index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
 use crate::io::{GUESTS, Source, find_all, open};
 use crate::options::RunOptions;

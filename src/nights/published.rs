@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::index::{Batch, State};
 use crate::io::SUCCESS;
 use crate::job::run_report::RunReport;
@@ -39,7 +39,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
             batch.name
         ))
     };
-    let json = files::read(&path, MOST_JSON).map_err(|error| unknown(&error))?;
+    let json = safe_fs::read(&path, MOST_JSON).map_err(|error| unknown(&error))?;
     // Other verbs write other records.
     let record: serde_json::Value = serde_json::from_slice(&json).map_err(|error| unknown(&error))?;
     let publication = record["index"]["publication"].as_str().unwrap_or_default();
@@ -52,6 +52,6 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
 /// A record that is not there, or is none of a run.
 pub fn record(out: &Path) -> Result<RunReport> {
     let path = out.join("run.json");
-    let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     serde_json::from_slice(&json).map_err(|error| Error::BadFile { path, why: error.to_string() })
 }

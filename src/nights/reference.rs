@@ -11,7 +11,7 @@ use super::recipe::PLANNED;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::index::Index;
 use crate::io::{MadeFolders, Stage, Unfinished, WORK};
 use crate::job::run_report::{GuardReport, OtherInputReport, RunReport};
@@ -111,7 +111,7 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
     if !path.is_file() {
         return Ok(vec![reference.to_string_lossy().into_owned()]);
     }
-    let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let report: RunReport = serde_json::from_slice(&json).map_err(|error| {
         Error::wrong(
             opt("reference"),

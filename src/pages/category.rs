@@ -17,7 +17,7 @@ use crate::engine::heard::heard;
 use crate::engine::progress::{Progress, Unit};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::hash::{combine, hash64};
 use crate::io::{Asked, SUCCESS, Split, Stage, TableReader, TableWriter, Want, find_all};
 use crate::job::check::check;
@@ -309,7 +309,7 @@ impl Categories {
                 opt("out").with("DIR")
             )));
         }
-        let json = files::read(&record, MOST_JSON).map_err(Error::reading("read", &record))?;
+        let json = safe_fs::read(&record, MOST_JSON).map_err(Error::reading("read", &record))?;
         let report: TrainingReport = serde_json::from_slice(&json).map_err(|error| bad(&record, &error.to_string()))?;
         if report.text != text {
             return Err(Error::usage(format!(

@@ -14,12 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::ArrayRef;
 use arrow_row::{RowConverter, Rows, SortField};
 
-use crate::batch::{Documents, Rejection, TextColumn};
+use crate::batch::{Documents, IdRef, Rejection, TextColumn};
 use crate::engine::products::{PortionReader, PortionWriter};
 use crate::error::Result;
 use crate::hash::{combine, hash64, hash128, mix64};
 use crate::io::Source;
-use crate::stage::note::id_hash;
 
 /// The longest number, in characters, that is hashed by its value: longer ones may be rounded.
 const LONGEST_NUMBER: usize = 15;
@@ -119,7 +118,7 @@ pub type Row = (u128, u64);
 /// Returns what is hashed of a row of a batch; `text` is the hash of its text, or why it has none.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
-    (text, batch.id(at).map_or(0, id_hash))
+    (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
 /// Returns the file of a batch, and the sum of its rows with the values of these columns.

@@ -20,6 +20,9 @@ pub use pair::{Pair, PairLayout, Pairs, Score};
 pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;
 
+/// The value of the column `matched_by` for exact copies.
+pub const COPY: &str = "copy";
+
 /// Why a document has no signature, as run.json counts it: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 

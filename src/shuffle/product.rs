@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::space::{self, READ, WRITE};
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 
 /// How the name of a product ends.
 pub const PRODUCT: &str = ".product";

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use memmap2::{Mmap, MmapMut};
 
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 
 /// The action that messages name when a work file cannot take more bytes.
 pub(super) const WRITE: &str = "write the work file";

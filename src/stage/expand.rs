@@ -4,8 +4,7 @@
 //! centre) are written; the exact number is counted all the same.
 
 use crate::algorithm::Signer;
-use crate::batch;
-use crate::row::{Docs, Pair, Related};
+use crate::row::{self, Docs, Pair, Related};
 
 /// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
 pub const COPY: u16 = 1 << 15;
@@ -50,7 +49,7 @@ impl<'r> MatchedBy<'r> {
     pub fn of(&mut self, matched: u16) -> &str {
         if self.matched != matched {
             let names = self.rules.iter().enumerate().filter(|(bit, _)| matched >> bit & 1 == 1).map(|(_, name)| *name);
-            self.joined = names.chain((matched & COPY != 0).then_some(batch::COPY)).collect::<Vec<_>>().join("+");
+            self.joined = names.chain((matched & COPY != 0).then_some(row::COPY)).collect::<Vec<_>>().join("+");
             self.matched = matched;
         }
         &self.joined

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::keys::Sizing;
 use crate::bloom::CountingBloom;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::hash::{combine, hash64};
 use crate::number::{counted, thousands};
 use crate::spelling::opt;
@@ -210,7 +210,7 @@ pub fn write(path: &Path, filter: &CountingBloom, held: &FilterFacts) -> Result<
     let json = json(&FilterFacts { hash, ..held })?;
     let failed = Error::io("write", path);
     let write = || -> std::io::Result<()> {
-        let mut out = BufWriter::new(files::create(path)?);
+        let mut out = BufWriter::new(safe_fs::create(path)?);
         writeln!(out, "{FORMAT}\n{json}")?;
         filter.numbers().try_for_each(|number| out.write_all(&number.to_le_bytes()))?;
         out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::page::PAGE;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::io::Held;
 use crate::job::run_report::{AcceptedReport, IndexReport, RunReport};
 
@@ -33,7 +33,7 @@ pub fn accept(
     let held = Held::open(folder)?;
     held.check()?;
     let path = held.path().join("run.json");
-    let json = files::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let json = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let record: Option<RunReport> = serde_json::from_str(&json).ok();
     let accepted = AcceptedReport { time, reason, output: held.name().to_owned() };
     let mut publish = || publish(&held, &json, &accepted, page);
@@ -60,7 +60,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
     if !path.is_file() {
         return Ok(());
     }
-    let text = files::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+    let text = safe_fs::read_text(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
     let record: Option<RunReport> = serde_json::from_str(record).ok();
     match record.and_then(|record| page(&text, &record)) {
         Some(text) => held.replace(PAGE, text.as_bytes()),

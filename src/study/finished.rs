@@ -14,7 +14,7 @@ use crate::batch::{
 use crate::engine::heard::heard;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::index::IndexReport;
 use crate::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use crate::job::read_back::Of;
@@ -92,7 +92,7 @@ impl Finished {
         if !path.exists() && dir.join(EVALUATION).is_file() {
             return Err(other("evaluate".into()));
         }
-        let json = files::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
+        let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
         let report: RunReport = serde_json::from_slice(&json).map_err(|error| match other_verb(&json) {
             Some(verb) => other(verb),
             None => Error::BadFile {

@@ -10,7 +10,7 @@ use crate::engine::clock::Clock;
 use crate::engine::progress::Progress;
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::io::unfinished::publish;
 use crate::io::{Stage, Unfinished, WORK};
 use crate::job::check::check_resources;
@@ -117,7 +117,7 @@ pub fn write_again(
     go_on()?;
     publish(|| {
         let write = || {
-            let mut file = files::create(&written)?;
+            let mut file = safe_fs::create(&written)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()
         };

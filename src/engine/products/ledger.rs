@@ -13,7 +13,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
-use crate::files::private;
+use crate::safe_fs::private;
 use crate::io::{Ledger, LedgerEntry, LedgerFile, SetAside, Stamp};
 use crate::shuffle::product::PutDown;
 

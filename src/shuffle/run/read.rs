@@ -9,7 +9,7 @@ use super::fence::{FENCE, Fence, Fences, begun, prefix};
 use super::filter::{FILTER_PIECE, Filter, blocks_of, filter_pieces, pieces_of};
 use super::{BUCKETS, HEADER, Header, PIECE};
 use crate::error::{Error, Result};
-use crate::files;
+use crate::safe_fs;
 use crate::shuffle::Records;
 use crate::shuffle::product::{PutDown, damaged};
 use crate::shuffle::records::{BufferPool, Storage};
@@ -48,7 +48,7 @@ impl Run {
     /// # Errors
     /// As [`Run::take_up`].
     pub fn open(path: &Path) -> Result<Run> {
-        let file = files::open(path).map_err(Error::io(READ, path))?;
+        let file = safe_fs::open(path).map_err(Error::io(READ, path))?;
         Run::of(file, path.to_path_buf()).map(|(run, _)| run)
     }
 

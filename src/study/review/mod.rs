@@ -32,7 +32,7 @@ use super::finished::Finished;
 use super::pool::{Agreement, MOST_POOLED, Pool};
 use crate::engine::threads::Engine;
 use crate::error::{Error, Result};
-use crate::files::{self, MOST_JSON};
+use crate::safe_fs::{self, MOST_JSON};
 use crate::job::guards::previous_run;
 use crate::job::run_report::RunReport;
 use crate::reading::reader::Reader;
@@ -332,7 +332,7 @@ fn before(report: &RunReport) -> Option<Box<RunReport>> {
 
 fn comparison(finished: &Finished) -> Result<Option<ComparisonReport>> {
     let path = finished.dir().join("compare/comparison.json");
-    match files::read(&path, MOST_JSON) {
+    match safe_fs::read(&path, MOST_JSON) {
         Ok(json) => serde_json::from_slice(&json).map(Some).map_err(|error| Error::BadFile {
             path,
             why: format!("{error}; expected the record that this version of dupsift compare writes"),
